@@ -1,0 +1,75 @@
+# Every target prepares .venv by itself; a stamp file per set of packages makes that free when nothing changed.
+
+PYTHON ?= python3
+WORKERS ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \
+	--generate-hashes --no-emit-index-url --no-emit-find-links --no-header
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format docs bench lock upgrade clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.stamp-dev ## create .venv with the locked packages and kboost itself, editable
+
+demo: $(VENV)/.stamp-dev ## run the demonstration
+	$(BIN)/python examples/demo.py
+
+# One BLAS thread a worker: the workers already fill the machine.
+test: $(VENV)/.stamp-dev ## run the tests and the examples in the docstrings
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+lint: $(VENV)/.stamp-dev ## check style, types and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.stamp-dev ## rewrite the code in the agreed style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.stamp-docs ## build the documentation into docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+bench: $(VENV)/.stamp-bench ## run the benchmarks
+	$(BIN)/python -m benchmarks $(ARGS)
+
+lock: $(VENV)/.stamp-dev ## bring requirements/ in line with pyproject.toml, keeping versions where possible
+	$(COMPILE) --extra dev --output-file requirements/dev.txt
+	$(COMPILE) --extra docs --constraint requirements/dev.txt --output-file requirements/docs.txt
+	$(COMPILE) --extra bench --constraint requirements/dev.txt --output-file requirements/bench.txt
+
+upgrade: $(VENV)/.stamp-dev ## the same, with the newest versions
+	rm -f requirements/dev.txt requirements/docs.txt requirements/bench.txt
+	$(MAKE) --no-print-directory --old-file=$(VENV)/.stamp-dev lock
+
+clean: ## remove everything that can be made again
+	rm -rf $(VENV) build dist docs/_build docs/api/generated docs/auto_examples demo
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
+	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+$(VENV)/.stamp-python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "kboost needs Python 3.11 or newer, and '$(PYTHON)' is not; name another one: make PYTHON=python3.12 ..." >&2; \
+		exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.stamp-dev: pyproject.toml requirements/dev.txt | $(VENV)/.stamp-python
+	$(PIP) install -qq --require-hashes -r requirements/dev.txt
+	$(PIP) install -qq --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.stamp-docs: requirements/docs.txt $(VENV)/.stamp-dev
+	$(PIP) install -qq --require-hashes -r requirements/docs.txt
+	@touch $@
+
+$(VENV)/.stamp-bench: requirements/bench.txt $(VENV)/.stamp-dev
+	$(PIP) install -qq --require-hashes -r requirements/bench.txt
+	@touch $@
