@@ -5,12 +5,13 @@ WORKERS ?= 2
 
 VENV := .venv
 BIN := $(VENV)/bin
+LOWEST := .venv-lowest
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-emit-find-links --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format docs bench lock upgrade clean
+.PHONY: help setup demo test lowest lint format docs bench lock upgrade clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +24,14 @@ demo: $(VENV)/.stamp-dev ## run the demonstration
 # One BLAS thread a worker: the workers already fill the machine.
 test: $(VENV)/.stamp-dev ## run the tests and the examples in the docstrings
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+# The lower bounds of pyproject.toml are a promise; this keeps it honest. The tools around them are the newest that fit.
+lowest: $(VENV)/.stamp-dev ## run the tests with the oldest versions of numpy, scipy, scikit-learn, highspy, joblib
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
+	$(BIN)/uv pip compile --quiet --no-header --resolution lowest-direct pyproject.toml --output-file $(LOWEST)/lowest.txt
+	$(BIN)/uv pip install --quiet --python $(LOWEST) --requirements $(LOWEST)/lowest.txt --editable . \
+		clarabel hypothesis matplotlib pandas polars pyarrow pytest pytest-timeout pytest-xdist
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n $(WORKERS) $(ARGS)
 
 lint: $(VENV)/.stamp-dev ## check style, types and the direction of imports
 	$(BIN)/ruff check .
@@ -50,7 +59,7 @@ upgrade: $(VENV)/.stamp-dev ## the same, with the newest versions
 	$(MAKE) --no-print-directory --old-file=$(VENV)/.stamp-dev lock
 
 clean: ## remove everything that can be made again
-	rm -rf $(VENV) build dist docs/_build docs/api/generated docs/auto_examples demo
+	rm -rf $(VENV) $(LOWEST) build dist docs/_build docs/api/generated docs/auto_examples demo
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
 	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
