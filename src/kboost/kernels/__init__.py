@@ -1,0 +1,19 @@
+"""Kernels: elementwise profiles of shared blocks, with algebra, views and equality."""
+
+from kboost.kernels.adapters import as_kernels
+from kboost.kernels.base import Kernel
+from kboost.kernels.default import default_kernels
+from kboost.kernels.dot_product import Linear, Polynomial, Sigmoid
+from kboost.kernels.stationary import Gaussian, Laplacian, Matern
+
+__all__ = [
+    "Gaussian",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Matern",
+    "Polynomial",
+    "Sigmoid",
+    "as_kernels",
+    "default_kernels",
+]

@@ -1,0 +1,107 @@
+"""From what a user may pass as ``kernels=`` to a tuple of resolved kernels.
+
+"auto", a kernel, a scikit-learn name, a callable, a list of these, or "precomputed". Names
+mean what they mean in scikit-learn: "linear", "poly", "rbf", "sigmoid" with the defaults of
+SVC, the others with those of ``sklearn.metrics.pairwise``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kboost.kernels.base import Kernel
+from kboost.kernels.default import library_on
+from kboost.kernels.dot_product import Linear, Polynomial, Sigmoid
+from kboost.kernels.functions import FunctionKernel, Precomputed, SklearnKernel
+from kboost.kernels.sample import Sample
+from kboost.kernels.stationary import Gaussian, Laplacian
+
+__all__ = ["FunctionKernel", "Precomputed", "SklearnKernel", "as_kernels"]
+
+NAMED: dict[str, Callable[[int], Kernel]] = {  # of the number of features
+    "linear": lambda d: Linear(),
+    "poly": lambda d: Polynomial(3, coef0=0.0, gamma="scale"),
+    "rbf": lambda d: Gaussian("scale"),
+    "sigmoid": lambda d: Sigmoid(),
+    "polynomial": lambda d: Polynomial(3, gamma=1.0 / d),
+    "laplacian": lambda d: Laplacian(1.0 / d),
+    "cosine": lambda d: SklearnKernel("cosine"),
+    "chi2": lambda d: SklearnKernel("chi2"),
+    "additive_chi2": lambda d: SklearnKernel("additive_chi2"),
+}
+
+
+def as_kernels(
+    spec: Any,
+    X: Any,
+    sample_weight: Any = None,
+    feature_names: Sequence[str] | None = None,
+    width: int | None = None,
+) -> tuple[Kernel, ...]:
+    """Return the kernels of a specification, resolved on rows, each once.
+
+    Parameters
+    ----------
+    spec : "auto", "precomputed", str, Kernel, callable, or non-empty list of these
+        What the user passed as ``kernels=``.
+    X : array-like or CSR of shape (n, d)
+        Training rows; for "precomputed" the matrices side by side.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows.
+    feature_names : sequence of str, optional
+        Names that ``columns=`` may use.
+    width : int, optional
+        Number of training rows, the columns of one precomputed matrix; the rows of ``X`` by
+        default.
+
+    Returns
+    -------
+    tuple of Kernel
+        Resolved; equal kernels are kept once, in order of first appearance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kboost.kernels import Gaussian, as_kernels
+    >>> as_kernels(["linear", Gaussian("mean"), "linear"], np.array([[0.0], [1.0]]))
+    (Linear(), Gaussian(gamma=2.0))
+    """
+    sample = Sample(X, sample_weight, feature_names)
+    if isinstance(spec, str) and spec == "precomputed":
+        return _precomputed(sample.n_features, X.shape[0] if width is None else width)
+    parts = spec if isinstance(spec, list | tuple) else [spec]
+    if not parts:
+        raise ValueError("kernels must not be empty; got kernels=[].")
+    resolved: list[Kernel] = []
+    for part in parts:
+        if isinstance(part, str) and part == "auto":
+            resolved.extend(library_on(sample))
+        else:
+            resolved.append(_as_kernel(part, sample).resolve_on(sample))
+    return tuple(dict.fromkeys(resolved))
+
+
+def _as_kernel(part: Any, sample: Sample) -> Kernel:
+    if isinstance(part, Kernel):
+        return part
+    if isinstance(part, str):
+        if part not in NAMED:
+            known = ", ".join(repr(name) for name in ("auto", "precomputed", *NAMED))
+            raise ValueError(f"kernels must be named among {known}; got {part!r}.")
+        return NAMED[part](sample.n_features)
+    if callable(part) and not isinstance(part, type):
+        return FunctionKernel(part)
+    raise ValueError(
+        "kernels must be 'auto', 'precomputed', a kernel, a name, a callable or a list of these;"
+        f" got {part!r}."
+    )
+
+
+def _precomputed(n_columns: int, width: int) -> tuple[Kernel, ...]:
+    if n_columns == 0 or n_columns % width:
+        raise ValueError(
+            f"X must have a multiple of {width} columns (the training rows) for"
+            f" kernels='precomputed'; got {n_columns} columns."
+        )
+    return tuple(Precomputed(part, width) for part in range(n_columns // width))

@@ -1,0 +1,70 @@
+"""The library used when none is given: few kernels, each a different idea.
+
+- linear and quadratic, on standardised features: global trends and pairs of features;
+- Gaussians of three widths on the same view: smooth data, one distance block for all;
+- city-block Laplacians of three widths on ranks: tables, with their jumps, tails and irrelevant
+  features. CSR rows have no cheap ranks and use the scaled features instead.
+
+Widths stay within a factor of 4 of the mean distance, so that no column is a spike.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kboost.kernels.base import Kernel
+from kboost.kernels.dot_product import Linear, Polynomial
+from kboost.kernels.rows import as_rows
+from kboost.kernels.sample import Sample
+from kboost.kernels.stationary import Gaussian, Laplacian
+from kboost.kernels.transforms import Standardize
+
+GAUSSIAN_WIDTHS = (0.25, 1.0, 4.0)
+LAPLACIAN_WIDTHS = (0.5, 1.0, 2.0)
+
+
+def default_kernels(X: Any, sample_weight: Any = None) -> list[Kernel]:
+    """Return the default library for these rows, resolved.
+
+    Parameters
+    ----------
+    X : array-like or CSR of shape (n, d)
+        Rows that widths and transforms are found on; any scale of features will do.
+    sample_weight : array-like of shape (n,), optional
+        A row of weight two counts as the row given twice.
+
+    Returns
+    -------
+    list of Kernel
+        Eight kernels that need three blocks between them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kboost.kernels import default_kernels
+    >>> len(default_kernels(np.random.default_rng(0).normal(size=(20, 3))))
+    8
+    """
+    return library_on(Sample(as_rows(X), sample_weight))
+
+
+def library_on(sample: Sample) -> list[Kernel]:
+    """Return the default library on a shared sample."""
+    standard = sample.view(None, "standard")
+    transform = standard.transform
+    assert isinstance(transform, Standardize)
+    varying = max(1, int((transform.scale > 0).sum()))
+    ranks = sample.view(None, "ranks" if _is_dense(sample) else transform)
+    square = sample.width("mean", "sqeuclidean", standard)
+    city = sample.width("mean", "cityblock", ranks)
+    kernels: list[Kernel] = [
+        Linear(on=transform),
+        Polynomial(2, gamma=1.0 / varying, on=transform),
+        *(Gaussian(f * square, on=transform) for f in GAUSSIAN_WIDTHS),
+        *(Laplacian(f * city, on=ranks.transform) for f in LAPLACIAN_WIDTHS),
+    ]
+    return [kernel.resolve_on(sample) for kernel in kernels]
+
+
+def _is_dense(sample: Sample) -> bool:
+    return not hasattr(sample.X, "indptr")

@@ -1,0 +1,184 @@
+"""Sums of dot-product kernels without pairs.
+
+    f(z) = sum_j coef_j (gamma c_j.z + coef0)^g = sum_j coef_j (a(c_j).a(z))^g,
+    a(x) = (sqrt(coef0), sqrt(gamma) x)                                  # D numbers
+
+is a form of degree g in a(z). With p(x) = 1, a(x), or the products a_s a_t (s <= t, twice
+those with s < t) for g = 1, 2, 3, and the tensor T = sum_j coef_j a(c_j) p(c_j)'   # (D, q)
+
+    f(z) = sum_q [a(z)' T]_q [products of z]_q,
+
+one matrix product instead of m kernel evaluations a row. It serves prediction (the model
+folds) and pricing (K'w without K).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from kboost._typing import FloatArray, Matrix
+from kboost.kernels.rows import as_rows
+from kboost.kernels.views import View
+
+if TYPE_CHECKING:
+    from kboost.kernels.base import Kernel
+
+MAX_TENSOR = 2**25  # numbers
+CHUNK = 2**22  # numbers
+
+
+@dataclass(frozen=True)
+class Monomial:
+    """``scale (gamma x.z + coef0)^degree`` on a view; degree 1 to 3, coef0 not negative."""
+
+    view: View
+    degree: int
+    gamma: float
+    coef0: float
+    scale: float = 1.0
+
+    def times(self, factor: float) -> Monomial:
+        """Return a multiple."""
+        return replace(self, scale=factor * self.scale)
+
+    def augment(self, V: FloatArray) -> FloatArray:
+        """Return ``a(x)`` of viewed dense rows, in float64."""
+        ones = np.full((V.shape[0], int(self.coef0 > 0)), np.sqrt(self.coef0))
+        return np.hstack([ones, np.sqrt(self.gamma) * V.astype(np.float64, copy=False)])
+
+    def products(self, a: FloatArray, multiplicity: bool = False) -> FloatArray:
+        """Return the products of ``degree - 1`` entries of ``a(x)``, each combination once."""
+        if self.degree == 1:
+            return np.ones((len(a), 1))
+        if self.degree == 2:
+            return a
+        s, t = np.triu_indices(a.shape[1])
+        out: FloatArray = a[:, s] * a[:, t]
+        return out * np.where(s < t, 2.0, 1.0) if multiplicity else out
+
+
+@dataclass(frozen=True, eq=False)
+class FoldedTerm:
+    """One monomial summed over its centres."""
+
+    monomial: Monomial
+    tensor: FloatArray  # (D, k, q)
+
+    @property
+    def cost(self) -> int:
+        """Multiplications a row."""
+        return int(self.tensor.size)
+
+    def __call__(self, Z: Matrix) -> FloatArray:
+        """Return the sums, shape (n, k)."""
+        V, monomial = self.monomial.view.apply(Z), self.monomial
+        D, k, q = self.tensor.shape
+        if monomial.degree == 1:
+            slope = np.sqrt(monomial.gamma) * self.tensor[int(monomial.coef0 > 0) :, :, 0]
+            shift = np.sqrt(monomial.coef0) * self.tensor[0, :, 0]
+            return np.asarray(V @ slope) + shift
+        out = np.empty((V.shape[0], k))
+        step = max(1, CHUNK // max(1, k * q))
+        for start in range(0, V.shape[0], step):
+            a = monomial.augment(_dense(V[start : start + step]))
+            forms = (a @ self.tensor.reshape(D, k * q)).reshape(len(a), k, q)
+            out[start : start + step] = np.einsum("nkq,nq->nk", forms, monomial.products(a))
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Folded:
+    """``z -> sum_j coef_j k(c_j, z)`` as sums of tensors; ``cost`` multiplications a row."""
+
+    terms: tuple[FoldedTerm, ...]
+    is_vector: bool
+
+    @property
+    def cost(self) -> int:
+        """Multiplications a row."""
+        return sum(term.cost for term in self.terms)
+
+    def __call__(self, Z: Any) -> FloatArray:
+        """Return the sums at the rows of ``Z``: (n,), or (n, k) for k outputs."""
+        rows = as_rows(Z, "Z")
+        out = self.terms[0](rows)
+        for term in self.terms[1:]:
+            out = out + term(rows)
+        return out[:, 0] if self.is_vector else out
+
+
+def fold(kernel: Kernel, centers: Any, coef: Any, only_if_cheaper: bool = False) -> Folded | None:
+    """Fold ``f(z) = sum_j coef_j k(c_j, z)`` so that it is evaluated without pairs.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A resolved kernel.
+    centers : array or CSR of shape (m, d)
+        Raw rows; the kernel's view is applied here.
+    coef : array of shape (m,) or (m, k)
+        One column an output.
+    only_if_cheaper : bool, default=False
+        Whether to give up where the ``m`` pairs cost no more.
+
+    Returns
+    -------
+    Folded or None
+        None where the kernel has no folded form, or one too large to hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kboost.kernels import Polynomial
+    >>> f = fold(Polynomial(2), np.array([[1.0, 2.0]]), np.array([3.0]))
+    >>> f(np.array([[1.0, 1.0]]))
+    array([48.])
+    """
+    monomials = kernel.monomials()
+    if monomials is None:
+        return None
+    rows, weights = as_rows(centers, "centers"), np.asarray(coef, dtype=np.float64)
+    matrix = weights.reshape(len(weights), -1)  # (m, k)
+    pairs = folded = 0
+    for monomial in monomials:
+        d = rows.shape[1] if monomial.view.columns is None else len(monomial.view.columns)
+        pairs += len(weights) * (d + matrix.shape[1])
+        folded += _tensor_size(monomial, d) * matrix.shape[1]
+    if folded > MAX_TENSOR or (only_if_cheaper and folded >= pairs):
+        return None
+    terms = tuple(FoldedTerm(m, _tensor(m, rows, matrix)) for m in monomials)
+    return Folded(terms, is_vector=weights.ndim == 1)
+
+
+def _tensor_size(monomial: Monomial, d: int) -> int:
+    D = d + int(monomial.coef0 > 0)
+    return (D, D * D, D * D * (D + 1) // 2)[monomial.degree - 1]
+
+
+def _tensor(monomial: Monomial, rows: Matrix, coef: FloatArray) -> FloatArray:
+    V, k = monomial.view.apply(rows), coef.shape[1]
+    coef = monomial.scale * coef
+    if monomial.degree == 1:  # also for wide CSR rows, which must not become dense
+        slope = np.sqrt(monomial.gamma) * np.asarray(V.T @ coef)  # (d, k)
+        shift = np.sqrt(monomial.coef0) * coef.sum(axis=0, keepdims=True)
+        parts = [shift, slope] if monomial.coef0 > 0 else [slope]
+        return np.concatenate(parts)[:, :, None]
+    D = V.shape[1] + int(monomial.coef0 > 0)
+    q = _tensor_size(monomial, V.shape[1]) // D
+    tensor = np.zeros((D, k, q))
+    step = max(1, CHUNK // q)
+    for start in range(0, V.shape[0], step):
+        part = slice(start, start + step)
+        a = monomial.augment(_dense(V[part]))
+        products = monomial.products(a, multiplicity=True)
+        for output in range(k):
+            tensor[:, output] += (a * coef[part, output, None]).T @ products
+    return tensor
+
+
+def _dense(V: Matrix) -> FloatArray:
+    return np.asarray(V.toarray() if sparse.issparse(V) else V)

@@ -1,0 +1,197 @@
+"""Kernels computed elsewhere: a user's function, scikit-learn's, or given matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
+
+from kboost._typing import FloatArray, Matrix
+from kboost.kernels import checks
+from kboost.kernels.base import ViewKernel
+from kboost.kernels.pairings import PairFunction
+from kboost.kernels.rows import as_rows
+from kboost.kernels.sample import Sample
+from kboost.kernels.views import View
+
+SKLEARN_NAMES = ("additive_chi2", "chi2", "cosine")
+NOT_PSD = ("additive_chi2",)
+
+
+@dataclass(frozen=True, repr=False)
+class FunctionKernel(ViewKernel):
+    """A plain function ``func(X, Z) -> (n, m)`` as a kernel.
+
+    Parameters
+    ----------
+    func : callable
+        Called with blocks of rows; must return finite numbers of shape (n, m).
+    psd : bool, default=True
+        Whether the function is claimed to be positive semi-definite.
+    columns : list of str or int, optional
+        Features the function is given.
+    on : {"standard", "ranks"}, optional
+        Transform of each feature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kboost.kernels.adapters import FunctionKernel
+    >>> FunctionKernel(lambda X, Z: np.minimum(X, Z.T))(np.array([[1.0], [2.0]]))
+    array([[1., 1.],
+           [1., 2.]])
+    """
+
+    func: PairFunction
+    psd: bool = True
+
+    @property
+    def is_psd(self) -> bool:
+        """As claimed."""
+        return self.psd
+
+    def pair(self) -> str | PairFunction:
+        """Return the function."""
+        return self.func
+
+    def parameters(self, sample: Sample, view: View) -> dict[str, Any]:
+        """Check that the function can be called."""
+        if not callable(self.func):
+            raise ValueError(f"func must be callable; got func={self.func!r}.")
+        return {}
+
+    def profile(self, block: FloatArray) -> FloatArray:
+        """Return a copy."""
+        return block.copy()
+
+
+@dataclass(frozen=True, repr=False)
+class SklearnKernel(ViewKernel):
+    """A kernel of ``sklearn.metrics.pairwise`` by name, with its default parameters.
+
+    Parameters
+    ----------
+    name : {"additive_chi2", "chi2", "cosine"}
+        The others have kernels of their own here.
+    columns : list of str or int, optional
+        Features the kernel looks at.
+    on : {"standard", "ranks"}, optional
+        Transform of each feature.
+
+    Examples
+    --------
+    >>> from kboost.kernels.adapters import SklearnKernel
+    >>> SklearnKernel("cosine")([[1.0, 0.0]], [[2.0, 0.0]])
+    array([[1.]])
+    """
+
+    name: str
+
+    @property
+    def is_psd(self) -> bool:
+        """Whether the named kernel is."""
+        return self.name not in NOT_PSD
+
+    def pair(self) -> str | PairFunction:
+        """Return scikit-learn's function."""
+        function: PairFunction = PAIRWISE_KERNEL_FUNCTIONS[self.name]
+        return function
+
+    def parameters(self, sample: Sample, view: View) -> dict[str, Any]:
+        """Check the name."""
+        if self.name not in SKLEARN_NAMES:
+            raise ValueError(f"name must be one of {SKLEARN_NAMES}; got name={self.name!r}.")
+        return {}
+
+    def profile(self, block: FloatArray) -> FloatArray:
+        """Return a copy."""
+        return block.copy()
+
+
+@dataclass(frozen=True)
+class PrecomputedPart:
+    """Pair function of ``[K_1 ... K_P]``: rows of it with an (m, 1) array of centre indices."""
+
+    part: int
+    width: int
+
+    def __call__(self, X: Matrix, Z: Any) -> FloatArray:
+        """Return ``X[:, part * width + Z[:, 0]]``."""
+        index = self.part * self.width + np.asarray(_dense(Z)[:, 0], dtype=np.intp)
+        return _dense(X[:, index])
+
+    def diag(self, X: Matrix) -> FloatArray:
+        """Return ``X[i, part * width + i]``, defined for the training rows in their order."""
+        if X.shape[0] != self.width:
+            raise ValueError(
+                f"the diagonal of a precomputed kernel needs its {self.width} training rows;"
+                f" got {X.shape[0]} rows."
+            )
+        own = np.arange(self.width)
+        return np.asarray(X[own, self.part * self.width + own]).ravel()
+
+
+@dataclass(frozen=True, repr=False)
+class Precomputed(ViewKernel):
+    """Kernel number ``part`` of given matrices side by side, ``X = [K_1 ... K_P]``.
+
+    Called with ``X`` of shape (n, P * width) and an (m, 1) array of centre indices.
+
+    Parameters
+    ----------
+    part : int
+        Which of the matrices, from 0.
+    width : int
+        Columns of one matrix, the number of training rows.
+    psd : bool, default=True
+        Whether the matrices are claimed to be positive semi-definite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kboost.kernels.adapters import Precomputed
+    >>> Precomputed(part=1, width=2)(np.array([[1.0, 2.0, 3.0, 4.0]]), np.array([[1], [0]]))
+    array([[4., 3.]])
+    """
+
+    part: int
+    width: int
+    psd: bool = True
+
+    @property
+    def is_psd(self) -> bool:
+        """As claimed."""
+        return self.psd
+
+    def pair(self) -> str | PairFunction:
+        """Return the selection of columns."""
+        return PrecomputedPart(self.part, self.width)
+
+    def resolve_on(self, sample: Sample) -> Precomputed:
+        """Return the kernel itself, checked; ``sample`` may hold matrices or centre indices."""
+        checks.whole("part", self.part, least=0)
+        checks.whole("width", self.width, least=1)
+        if self.columns is not None or self.on is not None:
+            raise ValueError(f"columns and on must be None for precomputed kernels; got {self!r}.")
+        return self
+
+    def __call__(self, X: Any, Z: Any = None) -> FloatArray:
+        """Return the columns of the centres ``Z``, all of them by default."""
+        rows = as_rows(X)
+        if rows.shape[1] < (self.part + 1) * self.width:
+            raise ValueError(
+                f"X must have at least {(self.part + 1) * self.width} columns for part"
+                f" {self.part} of width {self.width}; got {rows.shape[1]}."
+            )
+        return super().__call__(rows, np.arange(self.width)[:, None] if Z is None else Z)
+
+    def profile(self, block: FloatArray) -> FloatArray:
+        """Return a copy."""
+        return block.copy()
+
+
+def _dense(X: Any) -> FloatArray:
+    return np.asarray(X.toarray() if sparse.issparse(X) else X)

@@ -1,0 +1,95 @@
+"""Rows as the kernels see them: a dense float array or CSR, with optional feature names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from kboost._typing import CSRMatrix, FloatArray, IntArray, Matrix
+
+
+def as_rows(X: Any, name: str = "X") -> Matrix:
+    """Return ``X`` as a two-dimensional float array or CSR matrix, without a copy if it is one."""
+    rows: Any = X.tocsr() if sparse.issparse(X) else np.asarray(X)
+    if rows.ndim != 2:
+        raise ValueError(
+            f"{name} must be two-dimensional (rows, features); got shape {rows.shape}."
+        )
+    if rows.dtype not in (np.float32, np.float64):
+        rows = rows.astype(np.float64)
+    checked: Matrix = rows
+    return checked
+
+
+def as_weights(sample_weight: Any, n_rows: int) -> FloatArray:
+    """Return one nonnegative weight a row, ones by default."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weights: FloatArray = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must have one entry a row ({n_rows}); got shape {weights.shape}."
+        )
+    total = weights.sum()
+    if not (np.isfinite(total) and weights.min() >= 0 and total > 0):
+        raise ValueError(
+            f"sample_weight must be finite, nonnegative and not all zero; got a sum of {total}."
+        )
+    return weights
+
+
+def names_of(X: Any, feature_names: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return the feature names given, else those of a data frame, else None."""
+    if feature_names is None:
+        feature_names = getattr(X, "columns", None)
+    return None if feature_names is None else tuple(feature_names)
+
+
+def entry_columns(X: CSRMatrix) -> IntArray:
+    """Return the column of each stored entry."""
+    columns: IntArray = np.asarray(X.indices)
+    return columns
+
+
+def entry_weights(X: CSRMatrix, weights: FloatArray) -> FloatArray:
+    """Return the row weight of each stored entry."""
+    return np.repeat(weights, np.diff(X.indptr))
+
+
+def replace_data(X: CSRMatrix, data: FloatArray) -> CSRMatrix:
+    """Return ``X`` with other stored values; zeros among them are dropped."""
+    # A full copy: eliminate_zeros() compacts indices and indptr in place.
+    out: CSRMatrix = type(X)((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+    out.eliminate_zeros()
+    return out
+
+
+def distinct_rows(X: Matrix, weights: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return indices of the distinct rows in an order of their content, and their weights.
+
+    The order is lexicographic for dense rows, and that of the stored entries for CSR; in both
+    cases it does not depend on the order in which rows were given.
+    """
+    if isinstance(X, np.ndarray):
+        order = np.lexsort(X.T[::-1])
+        ordered = X[order]
+        fresh = np.any(ordered[1:] != ordered[:-1], axis=1)
+    else:
+        keys = _row_keys(X)
+        order = np.array(sorted(range(X.shape[0]), key=keys.__getitem__))
+        fresh = np.array([keys[i] != keys[j] for i, j in zip(order[1:], order[:-1], strict=True)])
+    starts = np.flatnonzero(np.concatenate(([True], fresh)))
+    return order[starts], np.add.reduceat(weights[order], starts)
+
+
+def _row_keys(X: CSRMatrix) -> list[bytes]:
+    canonical = replace_data(X, X.data + 0.0)  # + 0.0 turns -0.0 into 0.0
+    canonical.sort_indices()
+    bounds = canonical.indptr
+    return [
+        canonical.indices[a:b].tobytes() + canonical.data[a:b].tobytes()
+        for a, b in zip(bounds[:-1], bounds[1:], strict=True)
+    ]

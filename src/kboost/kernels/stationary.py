@@ -1,0 +1,138 @@
+"""Kernels of a distance: they look at ``x - z`` only and are 1 on the diagonal.
+
+Gaussian    exp(-gamma |x - z|^2)
+Laplacian   exp(-gamma |x - z|_1)
+Matern      p(s) exp(-s),  s = sqrt(2 nu gamma) |x - z|;
+            p = 1 for nu = 0.5,  1 + s for nu = 1.5,  1 + s + s^2/3 for nu = 2.5
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kboost._typing import FloatArray
+from kboost.kernels import checks
+from kboost.kernels.base import ViewKernel
+from kboost.kernels.sample import Sample
+from kboost.kernels.views import View
+
+
+@dataclass(frozen=True, repr=False)
+class _Stationary(ViewKernel):
+    gamma: Any = "mean"
+
+    @property
+    def is_psd(self) -> bool:
+        """Always: these are positive definite functions."""
+        return True
+
+    def parameters(self, sample: Sample, view: View) -> dict[str, Any]:
+        """Return the width as a number."""
+        return {"gamma": checks.gamma(self.gamma, sample, self.kind, view)}
+
+
+@dataclass(frozen=True, repr=False)
+class Gaussian(_Stationary):
+    """``exp(-gamma |x - z|^2)``.
+
+    Parameters
+    ----------
+    gamma : float or {"mean", "median", "scale"}, default="mean"
+        One over the mean or median squared distance of the rows, or scikit-learn's rule.
+    columns : list of str or int, optional
+        Features the kernel looks at.
+    on : {"standard", "ranks"}, optional
+        Transform of each feature.
+
+    Examples
+    --------
+    >>> from kboost.kernels import Gaussian
+    >>> Gaussian(gamma="mean")([[0.0], [1.0]]).round(3)
+    array([[1.   , 0.135],
+           [0.135, 1.   ]])
+    """
+
+    kind: ClassVar[str] = "sqeuclidean"
+
+    def profile(self, block: FloatArray) -> FloatArray:
+        """Return ``exp(-gamma block)``."""
+        return _exp_of_minus(self.gamma, block)
+
+
+@dataclass(frozen=True, repr=False)
+class Laplacian(_Stationary):
+    """``exp(-gamma |x - z|_1)``, the city-block distance.
+
+    Parameters
+    ----------
+    gamma : float or {"mean", "median", "scale"}, default="mean"
+        One over the mean or median city-block distance of the rows, or scikit-learn's rule.
+    columns : list of str or int, optional
+        Features the kernel looks at.
+    on : {"standard", "ranks"}, optional
+        Transform of each feature.
+
+    Examples
+    --------
+    >>> from kboost.kernels import Laplacian
+    >>> Laplacian(gamma=1.0)([[0.0, 0.0]], [[1.0, 1.0]]).round(3)
+    array([[0.135]])
+    """
+
+    kind: ClassVar[str] = "cityblock"
+
+    def profile(self, block: FloatArray) -> FloatArray:
+        """Return ``exp(-gamma block)``."""
+        return _exp_of_minus(self.gamma, block)
+
+
+@dataclass(frozen=True, repr=False)
+class Matern(_Stationary):
+    """A kernel between exponential and Gaussian: ``nu - 1/2`` times differentiable.
+
+    Parameters
+    ----------
+    gamma : float or {"mean", "median", "scale"}, default="mean"
+        As for ``Gaussian``: the inverse of a squared length.
+    nu : {0.5, 1.5, 2.5}, default=1.5
+        Smoothness.
+    columns : list of str or int, optional
+        Features the kernel looks at.
+    on : {"standard", "ranks"}, optional
+        Transform of each feature.
+
+    Examples
+    --------
+    >>> from kboost.kernels import Matern
+    >>> Matern(gamma=1.0, nu=0.5)([[0.0]], [[1.0]]).round(3)
+    array([[0.368]])
+    """
+
+    kind: ClassVar[str] = "sqeuclidean"
+    nu: float = 1.5
+
+    def parameters(self, sample: Sample, view: View) -> dict[str, Any]:
+        """Return width and smoothness as numbers."""
+        if self.nu not in (0.5, 1.5, 2.5):
+            raise ValueError(f"nu must be 0.5, 1.5 or 2.5; got nu={self.nu!r}.")
+        return {**super().parameters(sample, view), "nu": float(self.nu)}
+
+    def profile(self, block: FloatArray) -> FloatArray:
+        """Return ``p(s) exp(-s)``, ``s = sqrt(2 nu gamma block)``."""
+        s = block * (2 * self.nu * self.gamma)
+        np.sqrt(s, out=s)
+        out = np.exp(-s)
+        if self.nu == 1.5:
+            out *= 1 + s
+        elif self.nu == 2.5:
+            out *= 1 + s + s * s / 3
+        return out
+
+
+def _exp_of_minus(gamma: float, block: FloatArray) -> FloatArray:
+    out: FloatArray = block * -gamma
+    np.exp(out, out=out)
+    return out

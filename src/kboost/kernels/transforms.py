@@ -1,0 +1,182 @@
+"""Monotone transforms, one a feature, that a kernel may look through.
+
+Standardize   t(x) = (x 2^-e - shift) scale,  e from the largest absolute value, so nothing
+              overflows for features of size 1e300 and nothing vanishes for 1e-300;
+              scale = 1 / weighted standard deviation, 0 for a constant feature.
+Ranks         t(x) = weighted empirical distribution function: at a distinct value v
+              (weight below v + half the weight at v) / W, linear between, constant outside.
+
+A transform is a value: equal numbers make equal transforms, so views can be shared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from kboost._typing import CSRMatrix, FloatArray, IntArray, Matrix
+from kboost.kernels.rows import entry_columns, entry_weights, replace_data
+
+MAX_KNOTS = 256
+
+
+class Transform:
+    """Base of the fitted transforms; rebuilt from ``arrays`` by ``type(t)(*t.arrays)``."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of features the transform was fitted on."""
+        raise NotImplementedError
+
+    def apply(self, X: Matrix) -> Matrix:
+        """Return the transformed rows."""
+        raise NotImplementedError
+
+    @property
+    def arrays(self) -> tuple[np.ndarray[Any, Any], ...]:
+        """The numbers of the transform, in constructor order."""
+        return tuple(getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
+
+    @cached_property
+    def _key(self) -> bytes:
+        return b"|".join((a + 0).tobytes() for a in self.arrays)  # + 0 turns -0.0 into 0.0
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._key == other._key  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self._key))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.arrays
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.n_features} features>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Standardize(Transform):
+    """Centre and scale each feature; fitted on CSR it only scales, so zeros stay zeros."""
+
+    exponent: IntArray  # (d,)
+    shift: FloatArray  # (d,)
+    scale: FloatArray  # (d,)
+
+    @classmethod
+    def fit(cls, X: Matrix, weights: FloatArray) -> Standardize:
+        """Fit to weighted rows."""
+        low, high = _extent(X)
+        exponent = np.frexp(np.maximum(-low, high))[1]
+        if isinstance(X, np.ndarray):
+            scaled = np.ldexp(X.astype(np.float64, copy=False), -exponent)
+            base = np.ldexp(low, -exponent)
+            shift = base + weights @ (scaled - base) / weights.sum()
+            variance = weights @ (scaled - shift) ** 2 / weights.sum()
+        else:
+            shift = np.zeros(X.shape[1])
+            variance = _csr_variance(X, weights, exponent)
+        deviation = np.sqrt(variance)
+        varies = (high > low) & (deviation > 0)
+        scale = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=varies)
+        return cls(exponent, shift, scale)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features the transform was fitted on."""
+        return len(self.scale)
+
+    def apply(self, X: Matrix) -> Matrix:
+        """Return the transformed rows; CSR stays CSR unless the transform centres."""
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            if isinstance(X, np.ndarray):
+                out = np.ldexp(X.astype(np.float64, copy=False), -self.exponent)
+                out -= self.shift
+                out *= self.scale
+                return out.astype(X.dtype, copy=False)
+            if self.shift.any():
+                return self.apply(X.toarray())
+            columns = entry_columns(X)
+            data = np.ldexp(X.data.astype(np.float64), -self.exponent[columns])
+            return replace_data(X, (data * self.scale[columns]).astype(X.dtype, copy=False))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ranks(Transform):
+    """Map each feature to its weighted mid-rank in [0, 1]; at most 256 knots a feature."""
+
+    starts: IntArray  # (d + 1,) knots of feature j are starts[j]:starts[j + 1]
+    values: FloatArray  # (knots,)
+    ranks: FloatArray  # (knots,)
+
+    @classmethod
+    def fit(cls, X: Matrix, weights: FloatArray) -> Ranks:
+        """Fit to weighted dense rows."""
+        if not isinstance(X, np.ndarray):
+            raise ValueError("on='ranks' needs dense X; got a sparse matrix, use on='standard'.")
+        knots = [_rank_knots(feature, weights) for feature in X.T]
+        starts = np.concatenate(([0], np.cumsum([len(v) for v, _ in knots])))
+        values = np.concatenate([v for v, _ in knots]).astype(np.float64)
+        return cls(starts, values, np.concatenate([r for _, r in knots]))
+
+    @property
+    def n_features(self) -> int:
+        """Number of features the transform was fitted on."""
+        return len(self.starts) - 1
+
+    def apply(self, X: Matrix) -> Matrix:
+        """Return the ranks, always dense."""
+        dense = X.toarray() if sparse.issparse(X) else X
+        out = np.empty(dense.shape, dtype=dense.dtype)
+        for j in range(self.n_features):
+            knots = slice(self.starts[j], self.starts[j + 1])
+            out[:, j] = _interpolate(dense[:, j], self.values[knots], self.ranks[knots])
+        return out
+
+
+TRANSFORMS: dict[str, type[Standardize] | type[Ranks]] = {"standard": Standardize, "ranks": Ranks}
+
+
+def _extent(X: Matrix) -> tuple[FloatArray, FloatArray]:
+    """Return the least and largest value of each feature, implicit zeros included."""
+    if isinstance(X, np.ndarray):
+        low, high = X.min(axis=0), X.max(axis=0)
+    else:
+        low, high = X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
+    return low.astype(np.float64), high.astype(np.float64)
+
+
+def _csr_variance(X: CSRMatrix, weights: FloatArray, exponent: IntArray) -> FloatArray:
+    columns, d, total = entry_columns(X), X.shape[1], weights.sum()
+    data = np.ldexp(X.data.astype(np.float64), -exponent[columns])
+    w = entry_weights(X, weights)
+    mean = np.bincount(columns, w * data, d) / total
+    stored = np.bincount(columns, w * (data - mean[columns]) ** 2, d)
+    absent = np.maximum(total - np.bincount(columns, w, d), 0.0)
+    variance: FloatArray = (stored + absent * mean**2) / total
+    return variance
+
+
+def _rank_knots(feature: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    values, where = np.unique(feature, return_inverse=True)
+    own = np.bincount(where, weights)
+    ranks = (np.cumsum(own) - own / 2) / own.sum()
+    if len(values) > MAX_KNOTS:
+        targets = np.linspace(ranks[0], ranks[-1], MAX_KNOTS)
+        keep = np.unique(np.searchsorted(ranks, targets).clip(max=len(ranks) - 1))
+        values, ranks = values[keep], ranks[keep]
+    return values, ranks
+
+
+def _interpolate(x: FloatArray, values: FloatArray, ranks: FloatArray) -> FloatArray:
+    """``np.interp`` whose slopes cannot overflow: halves keep differences finite."""
+    if len(values) == 1:
+        return np.full(len(x), ranks[0])
+    left = np.searchsorted(values, x, side="right").clip(1, len(values) - 1) - 1
+    low, high = values[left] / 2, values[left + 1] / 2
+    width = high - low
+    part = np.divide(x / 2 - low, width, out=np.zeros(len(x)), where=width > 0).clip(0, 1)
+    return np.asarray(ranks[left] * (1 - part) + ranks[left + 1] * part)
