@@ -14,6 +14,7 @@ from kboost.kernels.base import Kernel
 from kboost.kernels.default import library_on
 from kboost.kernels.dot_product import Linear, Polynomial, Sigmoid
 from kboost.kernels.functions import FunctionKernel, Precomputed, SklearnKernel
+from kboost.kernels.rows import as_rows
 from kboost.kernels.sample import Sample
 from kboost.kernels.stationary import Gaussian, Laplacian
 
@@ -69,7 +70,7 @@ def as_kernels(
     """
     sample = Sample(X, sample_weight, feature_names)
     if isinstance(spec, str) and spec == "precomputed":
-        return _precomputed(sample.n_features, X.shape[0] if width is None else width)
+        return _precomputed(sample.n_features, as_rows(X).shape[0] if width is None else width)
     parts = spec if isinstance(spec, list | tuple) else [spec]
     if not parts:
         raise ValueError("kernels must not be empty; got kernels=[].")

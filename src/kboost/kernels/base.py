@@ -183,7 +183,7 @@ class ViewKernel(Kernel):
         return self.profile(blocks[self.pairing])
 
     def __repr__(self) -> str:
-        order = sorted(fields(self), key=lambda f: f.kw_only)  # own parameters first
+        order = sorted(fields(self), key=lambda f: f.kw_only is True)  # own parameters first
         shown = [(f.name, getattr(self, f.name)) for f in order if not _is_default(self, f)]
         return f"{type(self).__name__}({', '.join(f'{n}={_show(v)}' for n, v in shown)})"
 

@@ -44,4 +44,4 @@ def gamma(value: Any, sample: Sample, metric: str, view: View) -> float:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    return type(value) is not bool and isinstance(value, Real) and math.isfinite(value)

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from kboost.kernels.base import Kernel
 from kboost.kernels.dot_product import Linear, Polynomial
 from kboost.kernels.rows import as_rows
@@ -54,7 +56,7 @@ def library_on(sample: Sample) -> list[Kernel]:
     transform = standard.transform
     assert isinstance(transform, Standardize)
     varying = max(1, int((transform.scale > 0).sum()))
-    ranks = sample.view(None, "ranks" if _is_dense(sample) else transform)
+    ranks = sample.view(None, "ranks" if isinstance(sample.X, np.ndarray) else transform)
     square = sample.width("mean", "sqeuclidean", standard)
     city = sample.width("mean", "cityblock", ranks)
     kernels: list[Kernel] = [
@@ -64,7 +66,3 @@ def library_on(sample: Sample) -> list[Kernel]:
         *(Laplacian(f * city, on=ranks.transform) for f in LAPLACIAN_WIDTHS),
     ]
     return [kernel.resolve_on(sample) for kernel in kernels]
-
-
-def _is_dense(sample: Sample) -> bool:
-    return not hasattr(sample.X, "indptr")

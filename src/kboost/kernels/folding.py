@@ -18,10 +18,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from kboost._typing import FloatArray, Matrix
-from kboost.kernels.rows import as_rows
+from kboost.kernels.rows import as_dense, as_rows
 from kboost.kernels.views import View
 
 if TYPE_CHECKING:
@@ -80,11 +79,12 @@ class FoldedTerm:
         if monomial.degree == 1:
             slope = np.sqrt(monomial.gamma) * self.tensor[int(monomial.coef0 > 0) :, :, 0]
             shift = np.sqrt(monomial.coef0) * self.tensor[0, :, 0]
-            return np.asarray(V @ slope) + shift
+            flat: FloatArray = np.asarray(V @ slope) + shift
+            return flat
         out = np.empty((V.shape[0], k))
         step = max(1, CHUNK // max(1, k * q))
         for start in range(0, V.shape[0], step):
-            a = monomial.augment(_dense(V[start : start + step]))
+            a = monomial.augment(as_dense(V[start : start + step]))
             forms = (a @ self.tensor.reshape(D, k * q)).reshape(len(a), k, q)
             out[start : start + step] = np.einsum("nkq,nq->nk", forms, monomial.products(a))
         return out
@@ -173,12 +173,8 @@ def _tensor(monomial: Monomial, rows: Matrix, coef: FloatArray) -> FloatArray:
     step = max(1, CHUNK // q)
     for start in range(0, V.shape[0], step):
         part = slice(start, start + step)
-        a = monomial.augment(_dense(V[part]))
+        a = monomial.augment(as_dense(V[part]))
         products = monomial.products(a, multiplicity=True)
         for output in range(k):
             tensor[:, output] += (a * coef[part, output, None]).T @ products
     return tensor
-
-
-def _dense(V: Matrix) -> FloatArray:
-    return np.asarray(V.toarray() if sparse.issparse(V) else V)

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 
 from kboost._typing import FloatArray, Matrix
 from kboost.kernels import checks
 from kboost.kernels.base import ViewKernel
 from kboost.kernels.pairings import PairFunction
-from kboost.kernels.rows import as_rows
+from kboost.kernels.rows import as_dense, as_rows
 from kboost.kernels.sample import Sample
 from kboost.kernels.views import View
 
@@ -118,10 +117,10 @@ class PrecomputedPart:
     part: int
     width: int
 
-    def __call__(self, X: Matrix, Z: Any) -> FloatArray:
+    def __call__(self, X: Matrix, Z: Matrix) -> FloatArray:
         """Return ``X[:, part * width + Z[:, 0]]``."""
-        index = self.part * self.width + np.asarray(_dense(Z)[:, 0], dtype=np.intp)
-        return _dense(X[:, index])
+        index = self.part * self.width + as_dense(Z)[:, 0].astype(np.intp)
+        return as_dense(X[:, index])
 
     def diag(self, X: Matrix) -> FloatArray:
         """Return ``X[i, part * width + i]``, defined for the training rows in their order."""
@@ -191,7 +190,3 @@ class Precomputed(ViewKernel):
     def profile(self, block: FloatArray) -> FloatArray:
         """Return a copy."""
         return block.copy()
-
-
-def _dense(X: Any) -> FloatArray:
-    return np.asarray(X.toarray() if sparse.issparse(X) else X)

@@ -45,7 +45,7 @@ class Pairing:
     """
 
     kind: str | PairFunction
-    view: View = View()
+    view: View
 
     def compute(self, X: Matrix, Z: Matrix) -> FloatArray:
         """Return the block of all pairs of raw rows."""

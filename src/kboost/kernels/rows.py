@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,11 @@ def names_of(X: Any, feature_names: Sequence[str] | None) -> tuple[str, ...] | N
     return None if feature_names is None else tuple(feature_names)
 
 
+def as_dense(X: Matrix) -> FloatArray:
+    """Return the rows as a dense array."""
+    return X if isinstance(X, np.ndarray) else np.asarray(X.toarray())
+
+
 def entry_columns(X: CSRMatrix) -> IntArray:
     """Return the column of each stored entry."""
     columns: IntArray = np.asarray(X.indices)
@@ -80,7 +86,7 @@ def distinct_rows(X: Matrix, weights: FloatArray) -> tuple[IntArray, FloatArray]
     else:
         keys = _row_keys(X)
         order = np.array(sorted(range(X.shape[0]), key=keys.__getitem__))
-        fresh = np.array([keys[i] != keys[j] for i, j in zip(order[1:], order[:-1], strict=True)])
+        fresh = np.array([keys[i] != keys[j] for i, j in pairwise(order)])
     starts = np.flatnonzero(np.concatenate(([True], fresh)))
     return order[starts], np.add.reduceat(weights[order], starts)
 
@@ -91,5 +97,5 @@ def _row_keys(X: CSRMatrix) -> list[bytes]:
     bounds = canonical.indptr
     return [
         canonical.indices[a:b].tobytes() + canonical.data[a:b].tobytes()
-        for a, b in zip(bounds[:-1], bounds[1:], strict=True)
+        for a, b in pairwise(bounds)
     ]

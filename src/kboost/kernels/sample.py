@@ -43,6 +43,10 @@ class Sample:
     def view(self, columns: Any, on: Any) -> View:
         """Return the view of ``columns=`` and ``on=``, its transform fitted."""
         index = self.indices(columns)
+        if not (on is None or isinstance(on, Transform) or on in tuple(TRANSFORMS)):
+            raise ValueError(
+                f"on must be None, 'standard', 'ranks' or a fitted transform; got on={on!r}."
+            )
         key = (index, on)
         if key not in self._views:
             self._views[key] = View(index, self._transform(index, on))
@@ -84,19 +88,17 @@ class Sample:
             return self.names.index(column)
         if isinstance(column, bool | np.bool_) or not isinstance(column, Integral):
             raise ValueError(f"columns must hold names or indices; got {column!r}.")
-        if not -d <= column < d:
+        if not -d <= int(column) < d:
             raise ValueError(f"columns must lie below the {d} features of X; got {column!r}.")
         return int(column) % d
 
-    def _transform(self, index: tuple[int, ...] | None, on: Any) -> Transform | None:
-        if isinstance(on, str) and on in TRANSFORMS:
-            return TRANSFORMS[on].fit(self.rows(View(index)), self.weights)
+    def _transform(
+        self, index: tuple[int, ...] | None, on: str | Transform | None
+    ) -> Transform | None:
         if on is None:
             return None
-        if not isinstance(on, Transform):
-            raise ValueError(
-                f"on must be None, 'standard', 'ranks' or a fitted transform; got on={on!r}."
-            )
+        if isinstance(on, str):
+            return TRANSFORMS[on].fit(self.rows(View(index)), self.weights)
         d = self.n_features if index is None else len(index)
         if on.n_features != d:
             raise ValueError(

@@ -124,7 +124,7 @@ class Matern(_Stationary):
         """Return ``p(s) exp(-s)``, ``s = sqrt(2 nu gamma block)``."""
         s = block * (2 * self.nu * self.gamma)
         np.sqrt(s, out=s)
-        out = np.exp(-s)
+        out: FloatArray = np.exp(-s)
         if self.nu == 1.5:
             out *= 1 + s
         elif self.nu == 2.5:

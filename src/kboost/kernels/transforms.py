@@ -13,13 +13,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from scipy import sparse
 
 from kboost._typing import CSRMatrix, FloatArray, IntArray, Matrix
-from kboost.kernels.rows import entry_columns, entry_weights, replace_data
+from kboost.kernels.rows import as_dense, entry_columns, entry_weights, replace_data
 
 MAX_KNOTS = 256
 
@@ -39,14 +38,14 @@ class Transform:
     @property
     def arrays(self) -> tuple[np.ndarray[Any, Any], ...]:
         """The numbers of the transform, in constructor order."""
-        return tuple(getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
+        return tuple(getattr(self, f.name) for f in fields(cast(Any, self)))
 
     @cached_property
     def _key(self) -> bytes:
         return b"|".join((a + 0).tobytes() for a in self.arrays)  # + 0 turns -0.0 into 0.0
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._key == other._key  # type: ignore[attr-defined]
+        return type(self) is type(other) and self._key == other._key
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, self._key))
@@ -129,7 +128,7 @@ class Ranks(Transform):
 
     def apply(self, X: Matrix) -> Matrix:
         """Return the ranks, always dense."""
-        dense = X.toarray() if sparse.issparse(X) else X
+        dense = as_dense(X)
         out = np.empty(dense.shape, dtype=dense.dtype)
         for j in range(self.n_features):
             knots = slice(self.starts[j], self.starts[j + 1])

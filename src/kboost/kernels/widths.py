@@ -37,7 +37,7 @@ def width(rule: str, metric: str, rows: Matrix, weights: FloatArray) -> float:
 
 def _spread(rule: str, metric: str, rows: Matrix, weights: FloatArray) -> float:
     if rule == "scale":
-        return rows.shape[1] * _entry_variance(rows, weights)
+        return int(rows.shape[1]) * _entry_variance(rows, weights)
     if rule == "median":
         median = _median_distance(metric, rows, weights)
         if median != 0:
