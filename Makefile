@@ -6,7 +6,8 @@ WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := .venv-lowest
-PIP := $(BIN)/python -m pip --disable-pip-version-check
+# The locks are complete, so pip need not resolve; byte code is written when a module is first imported.
+INSTALL := $(BIN)/python -m pip --disable-pip-version-check install -qq --no-deps
 COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-emit-find-links --no-header
 
@@ -71,14 +72,14 @@ $(VENV)/.stamp-python:
 	@touch $@
 
 $(VENV)/.stamp-dev: pyproject.toml requirements/dev.txt | $(VENV)/.stamp-python
-	$(PIP) install -qq --require-hashes -r requirements/dev.txt
-	$(PIP) install -qq --no-deps --no-build-isolation -e .
+	$(INSTALL) --no-compile --require-hashes -r requirements/dev.txt
+	$(INSTALL) --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.stamp-docs: requirements/docs.txt $(VENV)/.stamp-dev
-	$(PIP) install -qq --require-hashes -r requirements/docs.txt
+	$(INSTALL) --no-compile --require-hashes -r requirements/docs.txt
 	@touch $@
 
 $(VENV)/.stamp-bench: requirements/bench.txt $(VENV)/.stamp-dev
-	$(PIP) install -qq --require-hashes -r requirements/bench.txt
+	$(INSTALL) --no-compile --require-hashes -r requirements/bench.txt
 	@touch $@
