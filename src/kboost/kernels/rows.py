@@ -65,6 +65,23 @@ def entry_weights(X: CSRMatrix, weights: FloatArray) -> FloatArray:
     return np.repeat(weights, np.diff(X.indptr))
 
 
+def absent_weights(X: CSRMatrix, weights: FloatArray) -> FloatArray:
+    """Return the weight of the rows without an entry, a column; exactly 0 for full columns."""
+    columns, d = entry_columns(X), X.shape[1]
+    rest = weights.sum() - np.bincount(columns, entry_weights(X, weights), d)
+    full = np.bincount(columns, minlength=d) == X.shape[0]
+    return np.where(full, 0.0, np.maximum(rest, 0.0))
+
+
+def extent(X: Matrix) -> tuple[FloatArray, FloatArray]:
+    """Return the least and largest value of each feature, implicit zeros included."""
+    if isinstance(X, np.ndarray):
+        low, high = X.min(axis=0), X.max(axis=0)
+    else:
+        low, high = X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
+    return low.astype(np.float64), high.astype(np.float64)
+
+
 def replace_data(X: CSRMatrix, data: FloatArray) -> CSRMatrix:
     """Return ``X`` with other stored values; zeros among them are dropped."""
     # A full copy: eliminate_zeros() compacts indices and indptr in place.

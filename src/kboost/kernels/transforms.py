@@ -18,7 +18,14 @@ from typing import Any, cast
 import numpy as np
 
 from kboost._typing import CSRMatrix, FloatArray, IntArray, Matrix
-from kboost.kernels.rows import as_dense, entry_columns, entry_weights, replace_data
+from kboost.kernels.rows import (
+    absent_weights,
+    as_dense,
+    entry_columns,
+    entry_weights,
+    extent,
+    replace_data,
+)
 
 MAX_KNOTS = 256
 
@@ -68,7 +75,7 @@ class Standardize(Transform):
     @classmethod
     def fit(cls, X: Matrix, weights: FloatArray) -> Standardize:
         """Fit to weighted rows."""
-        low, high = _extent(X)
+        low, high = extent(X)
         exponent = np.frexp(np.maximum(-low, high))[1]
         if isinstance(X, np.ndarray):
             scaled = np.ldexp(X.astype(np.float64, copy=False), -exponent)
@@ -139,22 +146,13 @@ class Ranks(Transform):
 TRANSFORMS: dict[str, type[Standardize] | type[Ranks]] = {"standard": Standardize, "ranks": Ranks}
 
 
-def _extent(X: Matrix) -> tuple[FloatArray, FloatArray]:
-    """Return the least and largest value of each feature, implicit zeros included."""
-    if isinstance(X, np.ndarray):
-        low, high = X.min(axis=0), X.max(axis=0)
-    else:
-        low, high = X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
-    return low.astype(np.float64), high.astype(np.float64)
-
-
 def _csr_variance(X: CSRMatrix, weights: FloatArray, exponent: IntArray) -> FloatArray:
     columns, d, total = entry_columns(X), X.shape[1], weights.sum()
     data = np.ldexp(X.data.astype(np.float64), -exponent[columns])
     w = entry_weights(X, weights)
     mean = np.bincount(columns, w * data, d) / total
     stored = np.bincount(columns, w * (data - mean[columns]) ** 2, d)
-    absent = np.maximum(total - np.bincount(columns, w, d), 0.0)
+    absent = absent_weights(X, weights)
     variance: FloatArray = (stored + absent * mean**2) / total
     return variance
 
@@ -177,5 +175,5 @@ def _interpolate(x: FloatArray, values: FloatArray, ranks: FloatArray) -> FloatA
     left = np.searchsorted(values, x, side="right").clip(1, len(values) - 1) - 1
     low, high = values[left] / 2, values[left + 1] / 2
     width = high - low
-    part = np.divide(x / 2 - low, width, out=np.zeros(len(x)), where=width > 0).clip(0, 1)
+    part = np.divide(x / 2 - low, width, out=np.zeros(len(x)), where=width != 0).clip(0, 1)
     return np.asarray(ranks[left] * (1 - part) + ranks[left + 1] * part)

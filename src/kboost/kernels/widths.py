@@ -17,7 +17,7 @@ import numpy as np
 
 from kboost._typing import FloatArray, Matrix
 from kboost.kernels.distances import cityblock, sqeuclidean
-from kboost.kernels.rows import distinct_rows, entry_columns, entry_weights
+from kboost.kernels.rows import absent_weights, distinct_rows, entry_columns, entry_weights, extent
 
 RULES = ("mean", "median", "scale")
 MEDIAN_ROWS = 1000
@@ -48,14 +48,14 @@ def _spread(rule: str, metric: str, rows: Matrix, weights: FloatArray) -> float:
 def mean_square(rows: Matrix, weights: FloatArray) -> float:
     """Return the weighted mean of ``|x_i - x_j|^2`` over all pairs."""
     share = weights / weights.sum()
+    low = extent(rows)[0]  # measured from it, a constant feature is exactly 0
     if isinstance(rows, np.ndarray):
-        rows = rows.astype(np.float64, copy=False)
-        return float(2 * (share @ (rows - share @ rows) ** 2).sum())
-    columns, d = entry_columns(rows), rows.shape[1]
-    data, p = rows.data.astype(np.float64), entry_weights(rows, share)
-    mean = np.bincount(columns, p * data, d)
-    absent = np.maximum(1 - np.bincount(columns, p, d), 0.0)
-    return float(2 * (p @ (data - mean[columns]) ** 2 + absent @ mean**2))
+        above = rows - low
+        return float(2 * (share @ (above - share @ above) ** 2).sum())
+    columns, p = entry_columns(rows), entry_weights(rows, share)
+    absent, above = absent_weights(rows, share), rows.data - low[columns]
+    mean = np.bincount(columns, p * above, len(low)) - absent * low
+    return float(2 * (p @ (above - mean[columns]) ** 2 + absent @ (low + mean) ** 2))
 
 
 def mean_cityblock(rows: Matrix, weights: FloatArray) -> float:
@@ -67,8 +67,10 @@ def mean_cityblock(rows: Matrix, weights: FloatArray) -> float:
     total = 0.0
     for a, b in zip(by_column.indptr[:-1], by_column.indptr[1:], strict=True):
         p = share[by_column.indices[a:b]]
-        values = np.append(by_column.data[a:b].astype(np.float64), 0.0)
-        total += _mean_gap(values, np.append(p, max(0.0, 1.0 - p.sum())))
+        values = by_column.data[a:b].astype(np.float64)
+        if b - a < len(share):
+            values, p = np.append(values, 0.0), np.append(p, max(0.0, 1.0 - p.sum()))
+        total += _mean_gap(values, p)
     return total
 
 
@@ -102,10 +104,12 @@ def _weighted_median(values: FloatArray, weights: FloatArray) -> float:
 
 def _entry_variance(rows: Matrix, weights: FloatArray) -> float:
     share = weights / weights.sum()
-    d = rows.shape[1]
+    low = extent(rows)[0].min()
     if isinstance(rows, np.ndarray):
-        rows = rows.astype(np.float64, copy=False)
-        return float((share @ (rows - (share @ rows).mean()) ** 2).mean())
-    data, p = rows.data.astype(np.float64), entry_weights(rows, share) / d
-    mean = p @ data
-    return float(p @ (data - mean) ** 2 + max(0.0, 1 - p.sum()) * mean**2)
+        above = rows - low
+        return float((share @ (above - (share @ above).mean()) ** 2).mean())
+    d = rows.shape[1]
+    p, absent = entry_weights(rows, share) / d, absent_weights(rows, share).mean()
+    above = rows.data - low
+    mean = p @ above - absent * low
+    return float(p @ (above - mean) ** 2 + absent * (low + mean) ** 2)
