@@ -1,3 +1,8 @@
-"""Sparse boosted mixtures of kernels."""
+"""kboost: sparse, boosted mixtures of kernels for scikit-learn users."""
+
+from kboost import kernels
+from kboost.estimators.classifier import KernelBoostClassifier
 
 __version__ = "0.1.0"
+
+__all__ = ["KernelBoostClassifier", "__version__", "kernels"]

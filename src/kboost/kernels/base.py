@@ -148,6 +148,11 @@ class ViewKernel(Kernel):
                 self, "columns", tuple(getattr(columns, "tolist", lambda: columns)())
             )
 
+    @property
+    def is_psd(self) -> bool:
+        """True unless the kernel says otherwise."""
+        return True
+
     def profile(self, block: FloatArray) -> FloatArray:
         """Return the kernel values of a block, in a fresh array."""
         raise NotImplementedError

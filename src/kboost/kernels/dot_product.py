@@ -40,11 +40,6 @@ class Linear(ViewKernel):
 
     kind: ClassVar[str] = "dot"
 
-    @property
-    def is_psd(self) -> bool:
-        """Always."""
-        return True
-
     def profile(self, block: FloatArray) -> FloatArray:
         """Return a copy."""
         return block.copy()
@@ -156,12 +151,11 @@ class Sigmoid(ViewKernel):
 
 
 def _power(base: FloatArray, exponent: int) -> FloatArray:
-    """``base ** exponent`` by squaring; ``base`` may be overwritten."""
-    out: FloatArray | None = None
-    while True:
-        if exponent & 1:
-            out = base.copy() if out is None else out * base
-        exponent >>= 1
-        if not exponent:
-            return base if out is None else out
-        base *= base
+    """``base ** exponent`` by squaring, from the leading bit; ``base`` may be overwritten."""
+    bits = f"{exponent:b}"[1:]
+    out = base.copy() if "1" in bits else base
+    for bit in bits:
+        out *= out
+        if bit == "1":
+            out *= base
+    return out

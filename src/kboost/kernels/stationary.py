@@ -21,21 +21,7 @@ from kboost.kernels.views import View
 
 
 @dataclass(frozen=True, repr=False)
-class _Stationary(ViewKernel):
-    gamma: Any = "mean"
-
-    @property
-    def is_psd(self) -> bool:
-        """Always: these are positive definite functions."""
-        return True
-
-    def parameters(self, sample: Sample, view: View) -> dict[str, Any]:
-        """Return the width as a number."""
-        return {"gamma": checks.gamma(self.gamma, sample, self.kind, view)}
-
-
-@dataclass(frozen=True, repr=False)
-class Gaussian(_Stationary):
+class Gaussian(ViewKernel):
     """``exp(-gamma |x - z|^2)``.
 
     Parameters
@@ -56,6 +42,11 @@ class Gaussian(_Stationary):
     """
 
     kind: ClassVar[str] = "sqeuclidean"
+    gamma: Any = "mean"
+
+    def parameters(self, sample: Sample, view: View) -> dict[str, Any]:
+        """Return the width as a number."""
+        return {"gamma": checks.gamma(self.gamma, sample, self.kind, view)}
 
     def profile(self, block: FloatArray) -> FloatArray:
         """Return ``exp(-gamma block)``."""
@@ -63,7 +54,7 @@ class Gaussian(_Stationary):
 
 
 @dataclass(frozen=True, repr=False)
-class Laplacian(_Stationary):
+class Laplacian(ViewKernel):
     """``exp(-gamma |x - z|_1)``, the city-block distance.
 
     Parameters
@@ -83,6 +74,11 @@ class Laplacian(_Stationary):
     """
 
     kind: ClassVar[str] = "cityblock"
+    gamma: Any = "mean"
+
+    def parameters(self, sample: Sample, view: View) -> dict[str, Any]:
+        """Return the width as a number."""
+        return {"gamma": checks.gamma(self.gamma, sample, self.kind, view)}
 
     def profile(self, block: FloatArray) -> FloatArray:
         """Return ``exp(-gamma block)``."""
@@ -90,7 +86,7 @@ class Laplacian(_Stationary):
 
 
 @dataclass(frozen=True, repr=False)
-class Matern(_Stationary):
+class Matern(ViewKernel):
     """A kernel between exponential and Gaussian: ``nu - 1/2`` times differentiable.
 
     Parameters
@@ -112,23 +108,28 @@ class Matern(_Stationary):
     """
 
     kind: ClassVar[str] = "sqeuclidean"
+    gamma: Any = "mean"
     nu: float = 1.5
 
     def parameters(self, sample: Sample, view: View) -> dict[str, Any]:
         """Return width and smoothness as numbers."""
         if self.nu not in (0.5, 1.5, 2.5):
             raise ValueError(f"nu must be 0.5, 1.5 or 2.5; got nu={self.nu!r}.")
-        return {**super().parameters(sample, view), "nu": float(self.nu)}
+        gamma = checks.gamma(self.gamma, sample, self.kind, view)
+        return {"gamma": gamma, "nu": float(self.nu)}
 
     def profile(self, block: FloatArray) -> FloatArray:
         """Return ``p(s) exp(-s)``, ``s = sqrt(2 nu gamma block)``."""
         s = block * (2 * self.nu * self.gamma)
         np.sqrt(s, out=s)
-        out: FloatArray = np.exp(-s)
-        if self.nu == 1.5:
-            out *= 1 + s
-        elif self.nu == 2.5:
-            out *= 1 + s + s * s / 3
+        out: FloatArray = -s
+        np.exp(out, out=out)
+        if self.nu == 0.5:
+            return out
+        if self.nu == 2.5:
+            s *= 1 + s / 3
+        s += 1
+        out *= s
         return out
 
 

@@ -1,0 +1,108 @@
+"""The one door for user input: parameters by rule, and no half states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array, validate_data
+
+from kboost._typing import FloatArray
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a parameter must be, in words and as a test."""
+
+    words: str
+    holds: Callable[[Any], bool]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not BOOLEAN.holds(value)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, Integral) and not BOOLEAN.holds(value) and int(value) >= 1
+
+
+POSITIVE = Rule("positive", lambda v: _is_number(v) and 0 < v < np.inf)
+NOT_NEGATIVE = Rule("zero or positive", lambda v: _is_number(v) and 0 <= v < np.inf)
+COUNT = Rule("an integer of at least 1", _is_count)
+FRACTION = Rule("strictly between 0 and 1", lambda v: _is_number(v) and 0 < v < 1)
+BOOLEAN = Rule("True or False", lambda v: isinstance(v, bool | np.bool_))
+
+
+def one_of(*options: Any) -> Rule:
+    """One of a few words (or None)."""
+    words = " or ".join(map(repr, options))
+    return Rule(words, lambda v: (v is None or isinstance(v, str)) and v in options)
+
+
+def optional(rule: Rule) -> Rule:
+    """None, or as the rule says."""
+    return Rule(f"{rule.words}, or None", lambda v: v is None or rule.holds(v))
+
+
+def either(rule: Rule, word: str) -> Rule:
+    """A word, or as the rule says."""
+    return Rule(
+        f"{rule.words}, or {word!r}", lambda v: (isinstance(v, str) and v == word) or rule.holds(v)
+    )
+
+
+def check_params(params: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
+    """Raise for the first parameter that breaks its rule."""
+    for name, rule in rules.items():
+        if not rule.holds(params[name]):
+            raise ValueError(f"{name} must be {rule.words}; got {name}={params[name]!r}.")
+
+
+def check_table(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any:
+    """X (and y) as scikit-learn checks them: float64, dense or CSR, finite, with known names."""
+    options = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "reset": reset}
+    try:
+        if not reset:
+            return validate_data(estimator, X, **options)
+        return validate_data(estimator, X, y, **options)
+    except ValueError as error:
+        if "could not convert string to float" in str(error):
+            raise ValueError(
+                f"X must be numeric; {error}. Encode such columns first (OneHotEncoder, say)."
+            ) from error
+        raise
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> FloatArray:
+    """One finite weight a row, none negative, not all zero; None means ones."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if weight.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must have one value a row; got shape {weight.shape} for {n_rows} rows."
+        )
+    if (weight < 0).any():
+        raise ValueError(f"sample_weight must not be negative; got {weight.min():g}.")
+    if not weight.any():
+        raise ValueError("sample_weight must not be zero for every row; got all zeros.")
+    checked: FloatArray = weight
+    return checked
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Give the estimator back its old attributes if anything is raised inside."""
+    before = vars(estimator).copy()
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise

@@ -1,0 +1,1 @@
+"""The library lined up in columns: kernels times centres, computed in blocks."""

@@ -1,0 +1,32 @@
+"""Blocks kept while they fit.
+
+A scan visits all blocks in the same order again and again; throwing out the oldest would then
+never hit. So the first blocks that fit stay, the rest are computed anew each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from threading import Lock
+
+from kboost._typing import FloatArray
+
+
+class BlockCache:
+    """Arrays by key, up to a number of bytes."""
+
+    def __init__(self, budget: int) -> None:
+        self._budget = budget
+        self._blocks: dict[Hashable, FloatArray] = {}
+        self._lock = Lock()  # several fits may share a bank
+        self.bytes_used = 0
+
+    def get(self, key: Hashable) -> FloatArray | None:
+        return self._blocks.get(key)
+
+    def offer(self, key: Hashable, block: FloatArray) -> None:
+        """Keep the block if there is room."""
+        with self._lock:
+            if key not in self._blocks and self.bytes_used + block.nbytes <= self._budget:
+                self._blocks[key] = block
+                self.bytes_used += block.nbytes

@@ -1,0 +1,74 @@
+"""A kernel column as a function of a row: `h(x) = k(x, centre) / scale`.
+
+All columns of a kernel are one family: evaluated together, and combined into one part of the
+model in which the scales are folded back, so that coefficients belong to unscaled columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from kboost._typing import FloatArray
+from kboost.kernels.base import Kernel
+from kboost.kernels.folding import Folded, fold
+
+
+@dataclass(frozen=True)
+class KernelColumn:
+    """One column of the library; columns of one bank are equal by kernel and centre."""
+
+    family: KernelFamily
+    center: Any = field(compare=False, repr=False)  # (1, d), dense or CSR
+    index: int  # of the centre among the library's centres
+    scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class KernelFamily:
+    """The columns of one kernel; families are equal when their kernels are."""
+
+    kernel: Kernel
+
+    def columns(self, members: Sequence[KernelColumn], X: Any) -> FloatArray:
+        """Values at the rows of X, (n, m), scaled as in training."""
+        values = self.kernel(X, stack_rows([m.center for m in members]))
+        scaled: FloatArray = values / np.array([m.scale for m in members])
+        return scaled
+
+    def combine(self, members: Sequence[KernelColumn], coef: FloatArray) -> KernelPart:
+        """The sum of the members; coefficients come back unscaled."""
+        return KernelPart(
+            self.kernel,
+            stack_rows([m.center for m in members]),
+            coef / np.array([m.scale for m in members])[:, None],
+            np.array([m.index for m in members]),
+        )
+
+
+class KernelPart:
+    """`sum_j coef_j k(x, c_j)`: folded where the kernel allows it and that is cheaper."""
+
+    def __init__(self, kernel: Kernel, centers: Any, coef: FloatArray, indices: FloatArray) -> None:
+        self.kernel = kernel
+        self.centers = centers  # (m, d)
+        self.coef = coef  # (m, n_outputs)
+        self.indices = indices  # (m,), of the centres in the training library
+        self.folded: Folded | None = fold(kernel, centers, coef, only_if_cheaper=True)
+
+    def __call__(self, X: Any) -> FloatArray:
+        if self.folded is not None:
+            return self.folded(X)
+        values: FloatArray = self.kernel(X, self.centers) @ self.coef
+        return values
+
+
+def stack_rows(rows: Sequence[Any]) -> Any:
+    """One matrix from single rows, dense or CSR."""
+    if sparse.issparse(rows[0]):
+        return sparse.csr_matrix(sparse.vstack(rows, format="csr"))
+    return np.concatenate(rows)

@@ -1,0 +1,87 @@
+"""The one loop: ask the oracle, look at the trace, give the master what it offered.
+
+Nothing in it depends on the method; a method is the choice of the four parts. The loop always
+ends with a model: when time runs out inside a solver, or on Ctrl-C, the last finished fit stands.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from kboost._errors import OutOfTimeError
+from kboost.core.model import AdditiveModel
+from kboost.core.protocols import Fit, Hypothesis, Master, Oracle, Problem, Proposal
+from kboost.core.stopping import EXHAUSTED, INTERRUPTED, OUT_OF_TIME, StopReason, StopRule
+from kboost.core.trace import Step, Trace, relative_gap
+from kboost.core.watch import Watch
+
+logger = logging.getLogger("kboost")
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A grown model with its history."""
+
+    hypotheses: list[Hypothesis]
+    fit: Fit
+    trace: Trace
+    reason: StopReason
+
+    @property
+    def model(self) -> AdditiveModel:
+        return AdditiveModel.stack([(self.hypotheses, self.fit)])
+
+    @property
+    def gap(self) -> float | None:
+        """Relative gap of the fit to the best bound found, over the whole library."""
+        bound = self.trace[-1].bound if self.trace else None
+        return relative_gap(self.fit.objective, bound)
+
+
+def grow(
+    problem: Problem, oracle: Oracle, master: Master, stop: StopRule, watch: Watch | None = None
+) -> Grown:
+    """Grow a model column by column until a stop rule gives its reason.
+
+    With a `watch` the fit of the lowest held-out error is kept instead of the last one.
+    """
+    started = time.monotonic()
+    search, run = oracle.start(problem), master.start(problem)
+    hypotheses: list[Hypothesis] = []
+    trace = Trace()
+    kept = run.fit
+    try:
+        while True:
+            proposal = search.propose(run)
+            error = watch.error(hypotheses, run.fit) if watch else None
+            if error is None or not trace or error < np.nanmin(trace.values("validation_error")):
+                kept = run.fit
+            step = Step.after(
+                trace,
+                run.fit,
+                proposal,
+                n_columns=len(hypotheses),
+                seconds=time.monotonic() - started,
+                validation_error=error,
+            )
+            trace.append(step)
+            logger.info("%s", step)
+            if reason := stop(trace) or _exhausted(run.fit, proposal):
+                break
+            run.extend(proposal)
+            hypotheses.extend(proposal.hypotheses)
+    except OutOfTimeError:
+        reason = OUT_OF_TIME
+    except KeyboardInterrupt:
+        reason = INTERRUPTED
+    logger.info("%s", reason)
+    return Grown(hypotheses[: len(kept.coef)], kept, trace, reason)
+
+
+def _exhausted(fit: Fit, proposal: Proposal) -> StopReason | None:
+    """Nothing was offered and the master has nothing left to tighten: going on changes nothing."""
+    return EXHAUSTED if fit.settled and not proposal.hypotheses else None

@@ -1,0 +1,77 @@
+"""The additive model `f(x) = bias + sum_j coef_j h_j(x)`, ready to predict.
+
+Training objects stay out: a model holds hypotheses and coefficients. `compact` drops zeros and
+lets each family combine its members into one part (for a linear kernel, one vector). Prediction
+goes over the rows in chunks, so that its memory does not depend on their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kboost._typing import FloatArray
+from kboost.core.protocols import Family, Fit, Hypothesis, Part
+
+_CHUNK_ENTRIES = 1 << 21  # 16 MiB of float64 kernel values at a time: inside most caches' reach
+_ZERO = 1e-12  # coefficients this far below the largest are rounding
+
+
+@dataclass(frozen=True)
+class AdditiveModel:
+    """Parts and a bias; several outputs share the parts. Made by `assemble`."""
+
+    parts: tuple[Part, ...]
+    bias: FloatArray  # (n_outputs,)
+
+    @classmethod
+    def assemble(
+        cls, hypotheses: Sequence[Hypothesis], coef: FloatArray, bias: FloatArray
+    ) -> AdditiveModel:
+        """Group by family in order of appearance; `coef` is (m, n_outputs), zeros are dropped."""
+        size = np.abs(coef).max(axis=1, initial=0.0)
+        kept = np.flatnonzero(size > _ZERO * size.max(initial=0.0))
+        members: dict[Family, list[int]] = {}
+        for j in kept.tolist():
+            members.setdefault(hypotheses[j].family, []).append(j)
+        parts = tuple(
+            family.combine([hypotheses[j] for j in ids], coef[ids])
+            for family, ids in members.items()
+        )
+        return cls(parts, np.asarray(bias, dtype=np.float64))
+
+    @classmethod
+    def stack(cls, outputs: Sequence[tuple[Sequence[Hypothesis], Fit]]) -> AdditiveModel:
+        """One model of several outputs; equal hypotheses are shared."""
+        place: dict[Hypothesis, int] = {}
+        for hypotheses, _ in outputs:
+            for hypothesis in hypotheses:
+                place.setdefault(hypothesis, len(place))
+        coef = np.zeros((len(place), len(outputs)))
+        for k, (hypotheses, fit) in enumerate(outputs):
+            coef[[place[h] for h in hypotheses], k] = fit.coef
+        return cls.assemble(list(place), coef, np.array([fit.bias for _, fit in outputs]))
+
+    @property
+    def n_columns(self) -> int:
+        return sum(len(part.coef) for part in self.parts)
+
+    @property
+    def coef(self) -> FloatArray:  # (n_columns, n_outputs), part after part
+        empty = np.zeros((0, len(self.bias)))
+        return np.concatenate([empty, *(part.coef for part in self.parts)])
+
+    def decision(self, X: Any) -> FloatArray:
+        """Values at the rows of X, (n, n_outputs)."""
+        n = X.shape[0]
+        out = np.tile(self.bias, (n, 1))
+        widest = max((len(part.coef) for part in self.parts), default=1)
+        rows = max(256, _CHUNK_ENTRIES // max(1, widest))
+        for start in range(0, n, rows):
+            chunk = X[start : start + rows]
+            for part in self.parts:
+                out[start : start + rows] += part(chunk)
+        return out

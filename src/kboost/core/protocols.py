@@ -1,0 +1,143 @@
+"""The contracts between the parts, and the values that cross them.
+
+Two signals only: `Fit.weights`, one signed number a row, goes from the master to the oracle;
+`MasterRun.price` is the only question back. Parts are frozen dataclasses of hyper-parameters;
+`start` makes a run, which holds the state.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from kboost._typing import FloatArray, IntArray
+
+
+class Hypothesis(Protocol):
+    """A function of one row, `h(x)`; its family evaluates many of a kind together."""
+
+    @property
+    def family(self) -> Family: ...
+
+
+class Part(Protocol):
+    """Hypotheses of one family with their coefficients, ready to predict."""
+
+    @property
+    def coef(self) -> FloatArray: ...  # (m, n_outputs)
+
+    def __call__(self, X: Any) -> FloatArray: ...  # (n, n_outputs)
+
+
+class Family(Hashable, Protocol):
+    """What hypotheses of a kind share (a kernel, say)."""
+
+    def columns(self, members: Sequence[Any], X: Any) -> FloatArray:
+        """Values of the members at the rows of X, (n, m)."""
+
+    def combine(self, members: Sequence[Any], coef: FloatArray) -> Part:
+        """The sum of the members with coefficients (m, n_outputs) as one part."""
+
+
+class Dictionary(Protocol):
+    """All columns on offer, lined up by number, never all in memory."""
+
+    @property
+    def n_columns(self) -> int: ...
+
+    @property
+    def rms(self) -> FloatArray: ...  # (n_columns,), 0 for a column that is not on offer
+
+    def edges(self, weights: FloatArray) -> FloatArray:
+        """`h_j' weights` of every column, (n_columns,)."""
+
+    def values(self, ids: IntArray) -> FloatArray:
+        """The columns `ids` at the training rows, (n, len(ids))."""
+
+    def hypotheses(self, ids: IntArray) -> Sequence[Hypothesis]:
+        """The columns `ids` as functions of a row."""
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """A moment after which nothing new should be started."""
+
+    moment: float
+
+    @classmethod
+    def after(cls, seconds: float | None) -> Deadline:
+        return cls(float("inf") if seconds is None else time.monotonic() + seconds)
+
+    @property
+    def remaining(self) -> float:
+        return max(0.0, self.moment - time.monotonic())
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be solved: the library, the rows as the formulation made them, the time."""
+
+    columns: Dictionary
+    rows: Any  # as the master wants them; see formulations.py
+    deadline: Deadline = Deadline(float("inf"))
+    inner_products: Any = None  # of the columns, for masters that penalise in the RKHS
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A master's solution over the columns it has."""
+
+    coef: FloatArray  # (k,)
+    bias: float
+    decision: FloatArray  # (n,), the model at the training rows
+    weights: FloatArray  # (n,), signed: what the oracle correlates columns with
+    objective: float
+    settled: bool = True  # False while a master is still tightening
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Columns worth adding, best first; none where nothing has a positive price."""
+
+    ids: IntArray  # (k,)
+    hypotheses: Sequence[Hypothesis]
+    values: FloatArray  # (n, k)
+    price: float  # the best price of all columns looked at, at least 0
+    bound: float | None  # a lower bound of the optimum over the whole library, if it was seen
+    n_priced: int
+
+
+class MasterRun(Protocol):
+    """A master at work: sets the coefficients of the columns it was given."""
+
+    @property
+    def fit(self) -> Fit: ...
+
+    def price(self, edges: FloatArray) -> FloatArray:
+        """What each column of the dictionary is worth, from its edge; positive if worth adding."""
+
+    def bound(self, edges: FloatArray) -> float | None:
+        """Lower bound of the optimum over the whole library; None if there is no certificate."""
+
+    def extend(self, proposal: Proposal) -> None:
+        """Take the columns in and re-solve from the warm state."""
+
+
+class Master(Protocol):
+    """Who sets the coefficients."""
+
+    def start(self, problem: Problem) -> MasterRun: ...
+
+
+class Search(Protocol):
+    """An oracle at work: remembers what was taken."""
+
+    def propose(self, run: MasterRun) -> Proposal: ...
+
+
+class Oracle(Protocol):
+    """Who proposes columns."""
+
+    def start(self, problem: Problem) -> Search: ...

@@ -1,0 +1,166 @@
+"""Stop rules: each looks at the trace and either says nothing or gives its reason in words.
+
+A rule is a frozen dataclass that is called with the trace. The reason is a value: which rule, and
+a sentence with what to change to go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from kboost.core.trace import Step
+
+
+@dataclass(frozen=True)
+class StopReason:
+    """Why a fit ended; `str` gives the sentence."""
+
+    rule: str
+    message: str
+
+    def __str__(self) -> str:
+        return self.message
+
+
+INTERRUPTED = StopReason("interrupted", "interrupted; the model holds the columns found so far.")
+EXHAUSTED = StopReason("exhausted", "no column is left that would lower the objective.")
+OUT_OF_TIME = StopReason(
+    "max_seconds", "max_seconds reached while solving; the last finished step stands."
+)
+
+
+class StopRule(Protocol):
+    """Called with the trace after every step; None means go on."""
+
+    def __call__(self, trace: Sequence[Step]) -> StopReason | None: ...
+
+
+@dataclass(frozen=True)
+class PriceBelow:
+    """No column is worth more than `tol`: the optimum over what the oracle sees."""
+
+    tol: float
+
+    def __call__(self, trace: Sequence[Step]) -> StopReason | None:
+        last = trace[-1]
+        if not last.settled or last.price > self.tol:
+            return None
+        gap = "" if last.gap is None else f"; the objective is within {last.gap:.1e} of the optimum"
+        return StopReason(
+            "tol", f"optimal: no remaining column has a price above tol={self.tol:g}{gap}."
+        )
+
+
+@dataclass(frozen=True)
+class GapBelow:
+    """The certificate is tight enough, whatever the prices say."""
+
+    tol: float
+
+    def __call__(self, trace: Sequence[Step]) -> StopReason | None:
+        gap = trace[-1].gap
+        if gap is None or gap > self.tol:
+            return None
+        return StopReason("gap", f"optimal: the relative gap {gap:.1e} is within tol={self.tol:g}.")
+
+
+@dataclass(frozen=True)
+class MaxColumns:
+    """The model is as large as it may be."""
+
+    limit: int
+
+    def __call__(self, trace: Sequence[Step]) -> StopReason | None:
+        last = trace[-1]
+        if last.n_columns < self.limit:
+            return None
+        return StopReason(
+            "max_columns",
+            f"max_columns={self.limit} reached; best remaining price {last.price:.3g}; "
+            "raise max_columns or tol.",
+        )
+
+
+@dataclass(frozen=True)
+class MaxIterations:
+    """Columns were added often enough."""
+
+    limit: int
+
+    def __call__(self, trace: Sequence[Step]) -> StopReason | None:
+        last = trace[-1]
+        if last.iteration < self.limit:
+            return None
+        return StopReason(
+            "max_iter",
+            f"max_iter={self.limit} reached; best remaining price {last.price:.3g}; "
+            "raise max_iter or tol.",
+        )
+
+
+@dataclass(frozen=True)
+class MaxSeconds:
+    """The time is over."""
+
+    limit: float
+
+    def __call__(self, trace: Sequence[Step]) -> StopReason | None:
+        last = trace[-1]
+        if last.seconds < self.limit:
+            return None
+        return StopReason(
+            "max_seconds",
+            f"max_seconds={self.limit:g} reached; best remaining price {last.price:.3g}; "
+            "raise max_seconds or tol.",
+        )
+
+
+@dataclass(frozen=True)
+class ObjectiveStall:
+    """The objective fell by less than `tol` (relative) over the last `patience` steps."""
+
+    tol: float
+    patience: int
+
+    def __call__(self, trace: Sequence[Step]) -> StopReason | None:
+        if len(trace) <= self.patience:
+            return None
+        before, now = trace[-1 - self.patience].objective, trace[-1].objective
+        if before - now > self.tol * abs(before):
+            return None
+        return StopReason(
+            "objective",
+            f"the objective fell by less than {self.tol:g} (relative) in {self.patience} steps; "
+            f"best remaining price {trace[-1].price:.3g}.",
+        )
+
+
+@dataclass(frozen=True)
+class ValidationStall:
+    """The validation error has not improved for `patience` steps."""
+
+    patience: int
+
+    def __call__(self, trace: Sequence[Step]) -> StopReason | None:
+        errors = [step.validation_error for step in trace]
+        known = [e for e in errors if e is not None]
+        best = errors.index(min(known)) if known else len(trace)
+        if len(trace) - 1 - best < self.patience:
+            return None
+        return StopReason(
+            "validation",
+            f"the validation error {errors[best]:.4g} of step {best} was not improved in "
+            f"{self.patience} steps; the model of that step is kept.",
+        )
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    """Stop at the first rule that wants to, in the order given."""
+
+    rules: tuple[StopRule, ...]
+
+    def __call__(self, trace: Sequence[Step]) -> StopReason | None:
+        return next((reason for rule in self.rules if (reason := rule(trace))), None)

@@ -1,0 +1,279 @@
+"""CG-Boost for classification: a sparse mixture of kernels by column generation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+
+from kboost._typing import FloatArray, IntArray
+from kboost._validation import check_params, check_table, check_weights, unchanged_on_error
+from kboost.core.watch import Watch
+from kboost.estimators._base import RULES, KernelBoostBase, interrupted
+from kboost.estimators._progress import show_progress
+from kboost.estimators._rows import MergedRows, hold_out, merge_rows
+from kboost.formulations import hinge
+
+
+class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
+    """Classify with a sparse mixture of kernels, grown column by column.
+
+    Every pair of a kernel and a training point is a candidate column ``k(., x_j)``. Column
+    generation picks the few that the problem
+
+        minimise  sum_j |coef_j| + C sum_i w_i max(0, 1 - y_i f(x_i))
+
+    needs, and says how far from its optimum, over all candidates, it stopped. More than two
+    classes are fitted one against the rest on shared columns.
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", or list of kernels, names and callables, default="auto"
+        The library. "auto" chooses one from the data (:func:`kboost.kernels.default_kernels`).
+        Names are scikit-learn's. With "precomputed", X is ``[K_1 ... K_P]`` side by side.
+    penalty : {"l1"}, default="l1"
+        The norm of the coefficients that is penalised.
+    C : float, default=1.0
+        Price of a unit of margin error, a row, as in scikit-learn's SVMs.
+    nonnegative : bool, default=False
+        Whether coefficients must not be negative.
+    intercept : {"free", "penalized", "none"}, default="free"
+        The offset: outside the penalty, inside it, or absent.
+    column_scaling : {"unit", None}, default="unit"
+        Whether columns are scaled to unit root mean square before they are penalised. The scale
+        is folded back: `coef_` belongs to unscaled columns.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes; "balanced" makes them weigh the same in all.
+    columns_per_step : int or "auto", default="auto"
+        How many columns are added before the coefficients are solved for again.
+    max_columns : int or None, default=None
+        How many columns may be generated (for each class, if there are more than two).
+    max_iter : int, default=1000
+        How many times columns may be added.
+    max_seconds : float or None, default=None
+        Time limit of the fit.
+    tol : float, default=1e-4
+        Stop when no column has a price above it, or the relative gap is not above it.
+    validation_fraction : float or None, default=None
+        Part of the rows to hold out; the fit stops when their error no longer falls, and the
+        step of the lowest error is kept.
+    n_iter_no_change : int, default=5
+        How many steps without a lower held-out error are waited for.
+    memory_budget : int, default=2**30
+        Bytes that blocks of kernel values may take.
+    random_state : int, RandomState instance or None, default=None
+        Draws the rows that are held out.
+    n_jobs : int or None, default=None
+        Threads over the classes, where there are more than two.
+    verbose : int, default=0
+        1 shows every step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    n_columns_ : int
+        Columns in the model.
+    columns_per_kernel_ : dict of str to int
+        How many of them belong to each kernel of the library.
+    kernels_ : list of Kernel
+        The library, with the widths found.
+    centers_ : ndarray or CSR matrix of shape (n_columns_, n_features_in_)
+        The centre of each column (its row number, for precomputed kernels).
+    coef_ : ndarray of shape (n_columns_,) or (n_classes, n_columns_)
+        Coefficients of the columns, kernel after kernel.
+    intercept_ : float or ndarray of shape (n_classes,)
+        The offset.
+    objective_ : float or ndarray of shape (n_classes,)
+        The objective of the problem solved.
+    dual_gap_ : float or ndarray of shape (n_classes,)
+        Proven relative distance to the optimum over the whole library.
+    stop_reason_ : str or list of str
+        Why the fit ended.
+    trace_ : Trace or list of Trace
+        What happened at each step.
+    n_iter_ : int
+        Number of steps.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of str
+        Their names, where X has any.
+
+    References
+    ----------
+    Bi, Zhang, Bennett: Column-generation boosting methods for mixture of kernels, KDD 2004.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from kboost import KernelBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = KernelBoostClassifier().fit(X[:400], y[:400])
+    >>> model.score(X[400:], y[400:]) > 0.95
+    True
+    >>> bool(model.dual_gap_ <= 1e-4)
+    True
+    """
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        penalty: str = "l1",
+        C: float = 1.0,
+        nonnegative: bool = False,
+        intercept: str = "free",
+        column_scaling: str | None = "unit",
+        class_weight: Any = None,
+        columns_per_step: int | str = "auto",
+        max_columns: int | None = None,
+        max_iter: int = 1000,
+        max_seconds: float | None = None,
+        tol: float = 1e-4,
+        validation_fraction: float | None = None,
+        n_iter_no_change: int = 5,
+        memory_budget: int = 2**30,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernels = kernels
+        self.penalty = penalty
+        self.C = C
+        self.nonnegative = nonnegative
+        self.intercept = intercept
+        self.column_scaling = column_scaling
+        self.class_weight = class_weight
+        self.columns_per_step = columns_per_step
+        self.max_columns = max_columns
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.tol = tol
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelBoostClassifier:
+        """Grow the mixture.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, n_features)
+            Training rows.
+        y : array-like of shape (n,)
+            Labels, two or more classes.
+        sample_weight : array-like of shape (n,), optional
+            Weights; a row of weight two equals the row given twice.
+
+        Returns
+        -------
+        KernelBoostClassifier
+            The fitted estimator. After Ctrl-C it holds the columns found so far and the
+            interrupt is raised again; before the first step it stays as it was.
+        """
+        with unchanged_on_error(self):
+            stopped = self._fit(X, y, sample_weight)
+        if stopped:
+            raise KeyboardInterrupt
+        return self
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the model's values: (n,), or (n, n_classes) for more than two classes.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray
+            Positive for the second class, or largest for the class predicted.
+        """
+        return self._decision(X)
+
+    def predict(self, X: Any) -> Any:
+        """Return the label of each row.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels from `classes_`.
+        """
+        scores = self._decision(X)
+        codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
+        return self.classes_[codes]
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> bool:
+        """Check, grow, keep; says whether Ctrl-C ended it."""
+        check_params(self.get_params(deep=False), RULES)
+        X, y = check_table(self, X, y, reset=True)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        weight = check_weights(sample_weight, len(codes))
+        weight = weight * self._class_weights(codes, weight)[codes]
+        rows = merge_rows(X, codes, weight)
+        if len(np.unique(rows.codes)) < 2:
+            raise ValueError(
+                "y must have at least two classes with a positive weight; got one class, "
+                f"{self.classes_[rows.codes[0]]!r}."
+            )
+        with show_progress(self.verbose):
+            held = None
+            if self.validation_fraction is not None:
+                rng = check_random_state(self.random_state)
+                rows, held = hold_out(rows, self.validation_fraction, rng)
+            bank = self._make_bank(rows, X.shape[0])
+            targets = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+            problems = [hinge(_signs(rows.codes, k), rows.weight, self.C) for k in targets]
+            grown = self._grow(bank, problems, [_watch(held, k) for k in targets])
+        self._keep(bank, grown)
+        return interrupted(grown)
+
+    def _class_weights(self, codes: IntArray, weight: FloatArray) -> FloatArray:
+        """One factor a class."""
+        n_classes = len(self.classes_)
+        if self.class_weight is None:
+            return np.ones(n_classes)
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            mass = np.bincount(codes, weights=weight, minlength=n_classes)
+            return float(mass.sum()) / (n_classes * np.where(mass > 0, mass, np.inf))
+        if not isinstance(self.class_weight, dict):
+            raise ValueError(
+                "class_weight must be a dict, 'balanced' or None; "
+                f"got class_weight={self.class_weight!r}."
+            )
+        factors = np.array([self.class_weight.get(c, 1.0) for c in self.classes_.tolist()])
+        if not (np.isfinite(factors).all() and (factors >= 0).all()):
+            raise ValueError(
+                "class_weight must hold finite weights of zero or more; "
+                f"got class_weight={self.class_weight!r}."
+            )
+        return factors
+
+
+def _signs(codes: IntArray, target: int) -> FloatArray:
+    return np.where(codes == target, 1.0, -1.0)
+
+
+def _watch(held: MergedRows | None, target: int) -> Watch | None:
+    """The weighted error of one class against the rest on the rows held out."""
+    if held is None:
+        return None
+    positive, share = held.codes == target, held.weight / held.weight.sum()
+
+    def error(decision: FloatArray) -> float:
+        return float(share @ ((decision > 0) != positive))
+
+    return Watch(held.X, error)

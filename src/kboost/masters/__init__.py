@@ -1,0 +1,1 @@
+"""Masters set the coefficients of the columns they are given; one file a problem."""

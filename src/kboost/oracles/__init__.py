@@ -1,0 +1,1 @@
+"""Oracles propose columns worth adding; one file a way of searching."""

@@ -1,0 +1,1 @@
+"""Optimisation without a word of machine learning: arrays in, arrays out."""

@@ -1,0 +1,75 @@
+"""A Cholesky factor that grows by blocks.
+
+For a symmetric positive definite matrix that gains rows and columns,
+
+    [ G   c ]   [ L        ] [ L'  Z ]        L Z = c,
+    [ c'  d ] = [ Z'    R  ] [     R']        R R' = d - Z' Z,
+
+an append of q columns to k costs k^2 q instead of (k + q)^3 / 3. Diagonal entries that vanish to
+rounding (a column that the others already span) get a small jitter relative to the diagonal, so
+the factor stays usable and the dependent column harmless.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+from kboost._typing import FloatArray
+
+_JITTER = 1e-12
+
+
+class GrowingCholesky:
+    """A lower factor `L L' = G` that grows; see the head of this file."""
+
+    def __init__(self) -> None:
+        self._buffer = np.zeros((0, 0))
+        self._size = 0
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    @property
+    def lower(self) -> FloatArray:
+        return self._buffer[: self._size, : self._size]
+
+    def append(self, cross: FloatArray, corner: FloatArray) -> None:
+        """Append a block; `cross` is (size, q) against the old columns, `corner` (q, q)."""
+        q = len(corner)
+        spread = solve_triangular(self.lower, cross, lower=True) if self._size else cross
+        rest = _factor(corner - spread.T @ spread, np.diag(corner))
+        self._reserve(self._size + q)
+        new = slice(self._size, self._size + q)
+        self._buffer[new, : self._size] = spread.T
+        self._buffer[new, new] = rest
+        self._size += q
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        """Solve `G x = right`."""
+        half = solve_triangular(self.lower, right, lower=True)
+        solved: FloatArray = solve_triangular(self.lower, half, lower=True, trans="T")
+        return solved
+
+    def _reserve(self, size: int) -> None:
+        if size <= len(self._buffer):
+            return
+        grown = np.zeros((max(size, 2 * len(self._buffer)),) * 2)
+        grown[: self._size, : self._size] = self.lower
+        self._buffer = grown
+
+
+def _factor(block: FloatArray, diagonal: FloatArray) -> FloatArray:
+    """Cholesky of `block`, with the least jitter (powers of 100) that lets it succeed."""
+    scale = np.diag(np.maximum(diagonal, np.finfo(float).tiny))
+    jitter = 0.0
+    while True:
+        try:
+            lower: FloatArray = cholesky(block + jitter * scale, lower=True)
+        except LinAlgError:
+            jitter = max(100 * jitter, _JITTER)
+            if jitter > 1.0:
+                raise
+        else:
+            return lower

@@ -1,0 +1,110 @@
+"""A linear program that grows, kept warm inside HiGHS.
+
+    minimise    cost' x
+    subject to  row_lower <= A x <= row_upper
+                lower <= x <= upper
+
+Rows or columns are appended to the living model and `solve` starts from the last basis: after new
+rows the dual simplex goes on, after new columns the primal one. This is the only file that knows
+highspy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import highspy
+import numpy as np
+
+from kboost._errors import OutOfTimeError, SolverError
+from kboost._typing import FloatArray, IntArray
+
+INFINITY = float(highspy.kHighsInf)
+_FEASIBILITY = 1e-9  # HiGHS's own default is 1e-7; duals feed a certificate of 1e-6
+
+
+@dataclass(frozen=True)
+class LPSolution:
+    """An optimal vertex: primal values, row multipliers and the objective."""
+
+    values: FloatArray  # (n_variables,)
+    row_duals: FloatArray  # (n_rows,), cost - A' row_duals are the reduced costs
+    objective: float
+    pivots: int
+
+
+class GrowingLP:
+    """A warm linear program; see the head of this file."""
+
+    def __init__(self, cost: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
+        self._model: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        options: dict[str, Any] = {
+            "output_flag": False,
+            "solver": "simplex",
+            "primal_feasibility_tolerance": _FEASIBILITY,
+            "dual_feasibility_tolerance": _FEASIBILITY,
+        }
+        for name, value in options.items():
+            self._model.setOptionValue(name, value)
+        self._append_variables(cost, lower, upper)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self._model.getNumRow())
+
+    @property
+    def n_variables(self) -> int:
+        return int(self._model.getNumCol())
+
+    def add_rows(self, block: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
+        """Append dense rows; `block` is (n_new, n_variables)."""
+        starts, indices, values = _packed(block)
+        self._model.addRows(len(block), lower, upper, len(values), starts, indices, values)
+
+    def add_variables(
+        self, block: FloatArray, cost: FloatArray, lower: FloatArray, upper: FloatArray
+    ) -> None:
+        """Append dense columns; `block` is (n_rows, n_new)."""
+        starts, indices, values = _packed(block.T)
+        self._model.addCols(len(cost), cost, lower, upper, len(values), starts, indices, values)
+
+    def solve(self, seconds: float = INFINITY) -> LPSolution:
+        """Re-solve from the last basis; one retry from scratch, then `SolverError`."""
+        self._model.setOptionValue("time_limit", float(self._model.getRunTime() + seconds))
+        for attempt in range(2):
+            if attempt:
+                self._model.clearSolver()
+            self._model.run()
+            status = self._model.getModelStatus()
+            if status == highspy.HighsModelStatus.kOptimal:
+                return self._solution()
+            if status == highspy.HighsModelStatus.kTimeLimit:
+                raise OutOfTimeError(f"the linear program was not solved within {seconds:.3g} s.")
+        raise SolverError(
+            f"HiGHS ended twice with status '{self._model.modelStatusToString(status)}' on a "
+            f"linear program of {self.n_rows} rows and {self.n_variables} variables."
+        )
+
+    def _append_variables(self, cost: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
+        size = len(cost)
+        self._model.addVars(size, lower, upper)
+        self._model.changeColsCost(size, np.arange(size, dtype=np.int32), cost)
+
+    def _solution(self) -> LPSolution:
+        solution, info = self._model.getSolution(), self._model.getInfo()
+        return LPSolution(
+            values=np.array(solution.col_value, dtype=np.float64),
+            row_duals=np.array(solution.row_dual, dtype=np.float64),
+            objective=float(info.objective_function_value),
+            pivots=int(info.simplex_iteration_count),
+        )
+
+
+def _packed(block: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Compressed vectors of a dense block, one a row, exact zeros left out."""
+    kept = block != 0.0
+    lengths = kept.sum(axis=1)
+    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int32)
+    indices = np.nonzero(kept)[1].astype(np.int32)
+    return starts, indices, np.ascontiguousarray(block[kept], dtype=np.float64)

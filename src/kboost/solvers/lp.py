@@ -1,0 +1,126 @@
+"""The margin LP: a 1-norm penalty, linear slacks, columns that keep coming.
+
+Primal, n rows, k columns (`g_ij = sign_i h_ij`, bias term as `intercept` says):
+
+    minimise    sum_j |coef_j| [+ |bias|] + sum_i cap_i slack_i
+    subject to  sum_j coef_j g_ij + sign_i bias + slack_i >= target_i,   slack >= 0
+
+Dual, one box variable a row and one range constraint a column:
+
+    maximise    sum_i target_i u_i
+    subject to  0 <= u_i <= cap_i
+                |sum_i u_i g_ij| <= 1           (nonnegative coef: without the bars)
+                sum_i u_i sign_i = 0            (bias free; penalised: |.| <= 1; none: absent)
+
+A basis is as large as the number of LP rows, so there are two shapes of one problem:
+
+    "columns": the dual as it stands          "samples": the primal as it stands
+              u_1 ... u_n                              slack | bias+- | coef+-
+    bias    [  sign'     ]  = 0                row 1 [  1    | +-sign |  +-g   ] >= target
+    col 1   [  g_1'      ]  in [-1, 1]          ...  [    1  |        |         ]
+     ...    grows downwards                    row n [      1|    grows to the right
+
+The first has few rows as long as the model is small; the second wins when there are fewer samples
+than columns to come. Both return coefficients, bias and duals of the same vertex.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from kboost._typing import FloatArray
+from kboost.solvers.highs import INFINITY, GrowingLP
+
+Intercept = Literal["free", "penalized", "none"]
+
+
+@dataclass(frozen=True)
+class MarginData:
+    """The fixed part of the margin LP."""
+
+    signs: FloatArray  # (n,), +1 or -1
+    targets: FloatArray  # (n,)
+    caps: FloatArray  # (n,), positive
+    nonnegative: bool
+    intercept: Intercept
+
+
+@dataclass(frozen=True)
+class MarginVertex:
+    """An optimal vertex of the margin LP over the columns so far."""
+
+    coef: FloatArray  # (k,)
+    bias: float
+    duals: FloatArray  # (n,)
+    pivots: int
+
+
+class MarginLP(Protocol):
+    """What both shapes can do."""
+
+    def extend(self, columns: FloatArray) -> None:
+        """Append columns, (n, k_new)."""
+
+    def solve(self, seconds: float = INFINITY) -> MarginVertex:
+        """Solve for the columns so far, starting from the last vertex."""
+
+
+class ColumnShape:
+    """The dual: a row a column, a box variable a sample."""
+
+    def __init__(self, rows: MarginData) -> None:
+        self._rows = rows
+        self._lp = GrowingLP(-rows.targets, np.zeros_like(rows.caps), rows.caps)
+        if rows.intercept != "none":
+            width = np.array([0.0 if rows.intercept == "free" else 1.0])
+            self._lp.add_rows(rows.signs[None, :], -width, width)
+
+    def extend(self, columns: FloatArray) -> None:
+        signed = (self._rows.signs[:, None] * columns).T
+        upper = np.ones(len(signed))
+        lower = np.full_like(upper, -INFINITY) if self._rows.nonnegative else -upper
+        self._lp.add_rows(signed, lower, upper)
+
+    def solve(self, seconds: float = INFINITY) -> MarginVertex:
+        found = self._lp.solve(seconds)
+        multipliers = -found.row_duals
+        if self._rows.intercept == "none":
+            return MarginVertex(multipliers, 0.0, found.values, found.pivots)
+        return MarginVertex(multipliers[1:], float(multipliers[0]), found.values, found.pivots)
+
+
+class SampleShape:
+    """The primal: a row a sample; bias and free coefficients are differences of two variables."""
+
+    def __init__(self, rows: MarginData) -> None:
+        self._rows = rows
+        n = len(rows.caps)
+        self._lp = GrowingLP(rows.caps, np.zeros(n), np.full(n, INFINITY))
+        self._lp.add_rows(np.eye(n), rows.targets, np.full(n, INFINITY))
+        if rows.intercept != "none":
+            price = 0.0 if rows.intercept == "free" else 1.0
+            self._append(_both_signs(rows.signs[:, None]), price)
+
+    def extend(self, columns: FloatArray) -> None:
+        signed = self._rows.signs[:, None] * columns
+        self._append(signed if self._rows.nonnegative else _both_signs(signed), 1.0)
+
+    def solve(self, seconds: float = INFINITY) -> MarginVertex:
+        found = self._lp.solve(seconds)
+        rest, bias = found.values[len(self._rows.caps) :], 0.0
+        if self._rows.intercept != "none":
+            bias, rest = float(rest[0] - rest[1]), rest[2:]
+        coef = rest if self._rows.nonnegative else rest[0::2] - rest[1::2]
+        return MarginVertex(coef, bias, found.row_duals, found.pivots)
+
+    def _append(self, block: FloatArray, price: float) -> None:
+        size = block.shape[1]
+        self._lp.add_variables(block, np.full(size, price), np.zeros(size), np.full(size, INFINITY))
+
+
+def _both_signs(block: FloatArray) -> FloatArray:
+    """Interleave columns with their negatives: c1, -c1, c2, -c2, ..."""
+    return np.stack([block, -block], axis=2).reshape(len(block), -1)
