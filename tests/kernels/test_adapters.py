@@ -77,6 +77,8 @@ def test_precomputed(container):
     side_by_side = container(np.hstack(K))
     kernels = as_kernels("precomputed", side_by_side)
     assert kernels == (Precomputed(0, 30), Precomputed(1, 30))
+    assert kernels[0].is_psd
+    assert not Precomputed(0, 30, psd=False).is_psd
     centers = np.array([[3], [17], [0]])
     for kernel, matrix in zip(kernels, K, strict=True):
         assert_array_equal(kernel(side_by_side, centers), matrix[:, [3, 17, 0]])

@@ -50,9 +50,7 @@ class Monomial:
         return np.hstack([ones, np.sqrt(self.gamma) * V.astype(np.float64, copy=False)])
 
     def products(self, a: FloatArray, multiplicity: bool = False) -> FloatArray:
-        """Return the products of ``degree - 1`` entries of ``a(x)``, each combination once."""
-        if self.degree == 1:
-            return np.ones((len(a), 1))
+        """Return the products of 1 or 2 entries of ``a(x)`` (degree 2, 3), each pair once."""
         if self.degree == 2:
             return a
         s, t = np.triu_indices(a.shape[1])
