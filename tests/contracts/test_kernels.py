@@ -104,6 +104,14 @@ def test_shape_and_type(kernel, X, Z):
     assert np.isfinite(K).all()
 
 
+@each(ANY)
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
+def test_no_rows_make_an_empty_block(kernel, container, X):
+    k = resolved(kernel, container(X))
+    assert k(container(X), container(X)[:0]).shape == (40, 0)
+    assert k(container(X)[:0], container(X)).shape == (0, 40)
+
+
 @each(KERNELS)
 def test_symmetric(kernel, X, Z):
     k = resolved(kernel, X)

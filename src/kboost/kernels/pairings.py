@@ -54,6 +54,8 @@ class Pairing:
 
     def compute_viewed(self, VX: Matrix, VZ: Matrix) -> FloatArray:
         """Return the block of rows the view was already applied to."""
+        if 0 in (VX.shape[0], VZ.shape[0]):
+            return np.zeros((VX.shape[0], VZ.shape[0]), np.result_type(VX.dtype, VZ.dtype))
         with np.errstate(over="ignore", invalid="ignore"):
             if isinstance(self.kind, str):
                 return BLOCKS[self.kind](VX, VZ)
