@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from kboost._typing import FloatArray, IntArray
+from kboost.kernels.rows import group_rows
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def merge_rows(X: Any, codes: IntArray, weight: FloatArray) -> MergedRows:
     """Merge, drop and order; see the head of this file."""
     positive = np.flatnonzero(weight > 0)
     X, codes, weight = X[positive], codes[positive], weight[positive]
-    first, center = _distinct(X)
+    first, center = group_rows(X)
     n_codes = int(codes.max()) + 1
     pairs, rows, inverse = np.unique(
         center * n_codes + codes, return_index=True, return_inverse=True
@@ -60,28 +60,6 @@ def merge_rows(X: Any, codes: IntArray, weight: FloatArray) -> MergedRows:
         center_of_row=pairs // n_codes,
         first=positive[first],
     )
-
-
-def _distinct(X: Any) -> tuple[IntArray, IntArray]:
-    """First occurrence of each distinct row, in an order of values; and which one each row is."""
-    if sparse.issparse(X):
-        keys = np.array(_sparse_keys(X), dtype=object)
-    else:
-        plain = np.ascontiguousarray(X) + 0.0  # -0.0 becomes 0.0
-        keys = plain.view(np.dtype((np.void, plain.itemsize * plain.shape[1]))).ravel()
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    return first, inverse.ravel()
-
-
-def _sparse_keys(X: Any) -> list[bytes]:
-    """The stored entries of each row as bytes."""
-    X = sparse.csr_matrix(X, copy=True)
-    X.sum_duplicates()
-    X.eliminate_zeros()
-    X.sort_indices()
-    ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-    indices = X.indices.astype(np.int64)
-    return [indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in ends]
 
 
 def hold_out(

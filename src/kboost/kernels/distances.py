@@ -52,8 +52,7 @@ def cityblock(X: Matrix, Z: Matrix) -> FloatArray:
     dtype = np.result_type(X.dtype, Z.dtype)
     if isinstance(X, np.ndarray) and isinstance(Z, np.ndarray):
         return np.asarray(cdist(X, Z, "cityblock").astype(dtype, copy=False))
-    both = (sparse.csr_matrix(X), sparse.csr_matrix(Z))
-    return np.asarray(manhattan_distances(*both)).astype(dtype, copy=False)
+    return np.asarray(manhattan_distances(_narrow(X), _narrow(Z))).astype(dtype, copy=False)
 
 
 def row_dots(X: Matrix) -> FloatArray:
@@ -61,6 +60,13 @@ def row_dots(X: Matrix) -> FloatArray:
     if isinstance(X, np.ndarray):
         return np.asarray(np.einsum("ij,ij->i", X, X))
     return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+
+
+def _narrow(X: Matrix) -> sparse.csr_matrix:
+    """Return CSR with the 32-bit indices that scikit-learn's loop wants."""
+    X = sparse.csr_matrix(X)
+    indices, bounds = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return sparse.csr_matrix((X.data, indices, bounds), shape=X.shape)
 
 
 def _repair(out: FloatArray, near: IntArray, X: Matrix, Z: Matrix) -> None:

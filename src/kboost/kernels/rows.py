@@ -90,29 +90,32 @@ def replace_data(X: CSRMatrix, data: FloatArray) -> CSRMatrix:
     return out
 
 
-def distinct_rows(X: Matrix, weights: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return indices of the distinct rows in an order of their content, and their weights.
+def group_rows(X: Matrix) -> tuple[IntArray, IntArray]:
+    """Return a first index of each distinct row, and which of them each row is.
 
-    The order is lexicographic for dense rows, and that of the stored entries for CSR; in both
-    cases it does not depend on the order in which rows were given.
+    The distinct rows come in an order of their content (of their bytes), so it does not depend
+    on the order in which rows were given.
     """
     if isinstance(X, np.ndarray):
-        order = np.lexsort(X.T[::-1])
-        ordered = X[order]
-        fresh = np.any(ordered[1:] != ordered[:-1], axis=1)
+        plain = np.ascontiguousarray(X) + 0.0  # + 0.0 turns -0.0 into 0.0
+        keys = plain.view(np.dtype((np.void, plain.itemsize * plain.shape[1]))).ravel()
     else:
-        keys = _row_keys(X)
-        order = np.array(sorted(range(X.shape[0]), key=keys.__getitem__))
-        fresh = np.array([keys[i] != keys[j] for i, j in pairwise(order)])
-    starts = np.flatnonzero(np.concatenate(([True], fresh)))
-    return order[starts], np.add.reduceat(weights[order], starts)
+        keys = np.array(_row_keys(X), dtype=object)
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    return first, group.ravel()
+
+
+def distinct_rows(X: Matrix, weights: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return indices of the distinct rows in an order of their content, and their weights."""
+    first, group = group_rows(X)
+    return first, np.bincount(group, weights=weights).astype(np.float64)
 
 
 def _row_keys(X: CSRMatrix) -> list[bytes]:
-    canonical = replace_data(X, X.data + 0.0)  # + 0.0 turns -0.0 into 0.0
-    canonical.sort_indices()
-    bounds = canonical.indptr
+    canonical = replace_data(X, X.data + 0.0)
+    canonical.sum_duplicates()  # sorts the indices too
+    indices = canonical.indices.astype(np.int64)
     return [
-        canonical.indices[a:b].tobytes() + canonical.data[a:b].tobytes()
-        for a, b in pairwise(bounds)
+        indices[a:b].tobytes() + canonical.data[a:b].tobytes()
+        for a, b in pairwise(canonical.indptr)
     ]
