@@ -1,0 +1,95 @@
+"""`python -m benchmarks [NAME ...]`: run entries, print their tables, write their results."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from benchmarks import machine
+from benchmarks.bench import Bench, Report, SkipError
+from benchmarks.datasets import LOCATION
+from benchmarks.entries import NAMES
+from benchmarks.store import RESULTS, Store, code_version
+from benchmarks.table import table
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = parse(arguments)
+    if options.list:
+        for name in NAMES:
+            print(f"  {name:<14} {first_line(entry(name))}")
+        return 0
+    if options.data:
+        os.environ[LOCATION] = os.path.abspath(options.data)
+    here, code = machine.describe(), code_version()
+    print(machine.in_one_line(here))
+    met = [run(name, options, here, code) for name in options.names or NAMES]
+    return 0 if all(met) else 1
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="entries to run; all by default")
+    parser.add_argument("--list", action="store_true", help="say which entries there are")
+    parser.add_argument("--data", metavar="DIR", help=f"where the data are (default: {LOCATION})")
+    parser.add_argument("--repeats", type=int, default=1, metavar="N", help="runs of each job")
+    parser.add_argument("--fresh", action="store_true", help="measure again what is at hand")
+    parser.add_argument(
+        "--results", type=Path, default=RESULTS, metavar="DIR", help="where to write"
+    )
+    options = parser.parse_args(arguments)
+    unknown = [name for name in options.names if name not in NAMES]
+    if unknown:
+        parser.error(f"no entry called {', '.join(unknown)}; there are {', '.join(NAMES)}")
+    if options.repeats < 1:
+        parser.error(f"--repeats must be at least 1; got {options.repeats}")
+    return options
+
+
+def run(name: str, options: argparse.Namespace, here: dict[str, Any], code: str) -> bool:
+    """Run one entry; False if it failed or missed its criterion."""
+    module = entry(name)
+    print(f"\n{name}: {first_line(module)}\n", flush=True)
+    path = options.results / f"{name}.json"
+    bench = Bench(
+        Store(path, machine=here, code=code, fresh=options.fresh),
+        repeats=options.repeats,
+        say=lambda words: print(words, flush=True),
+    )
+    try:
+        report: Report = module.run(bench)
+    except SkipError as reason:
+        print(f"  skipped: {reason}")
+        return True
+    except RuntimeError as error:
+        print(f"  failed: {error}", file=sys.stderr)
+        return False
+    bench.store.finish(report.settings, report.ratios, bench.used)
+    show(report)
+    return report.met is not False
+
+
+def show(report: Report) -> None:
+    print(f"\n{table(report.head, report.lines)}\n")
+    for note in report.notes:
+        print(f"  {note}")
+    if report.met is not None:
+        print(f"  {report.criterion}: {'met' if report.met else 'NOT MET'}")
+
+
+def entry(name: str) -> ModuleType:
+    return import_module(f"benchmarks.entries.{name}")
+
+
+def first_line(module: ModuleType) -> str:
+    return (module.__doc__ or "").splitlines()[0]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

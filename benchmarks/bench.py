@@ -1,0 +1,71 @@
+"""What an entry is given to work with, and what it hands back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from statistics import median
+from typing import Any
+
+from benchmarks.objective import Job, Row, judge
+from benchmarks.store import Store
+
+
+@dataclass
+class Report:
+    """An entry's result: a table, the ratios to a peer, and whether its criterion is met."""
+
+    head: Sequence[str]
+    lines: Sequence[Sequence[Any]]
+    settings: dict[str, Any]
+    ratios: dict[str, Any]
+    criterion: str = ""
+    met: bool | None = None  # None: there is none to meet
+    notes: Sequence[str] = ()
+
+
+@dataclass
+class Bench:
+    """Runs jobs one after the other, or finds them done."""
+
+    store: Store
+    repeats: int = 1
+    say: Callable[[str], None] = print
+    used: list[Row] = field(default_factory=list)
+
+    def run(self, job: Job, label: str) -> Row:
+        """The job's row; with repeats, the one with the median fit time."""
+        rows = [self._once(replace(job, repeat=i), label) for i in range(self.repeats)]
+        failed = [row for row in rows if row["status"] != "ok"]
+        if failed:
+            return failed[0]
+        middle = median(row["fit_seconds"] for row in rows)
+        return min(rows, key=lambda row: abs(row["fit_seconds"] - middle))
+
+    def _once(self, job: Job, label: str) -> Row:
+        return self.other(asdict(job), lambda: judge(job), label)
+
+    def other(self, job: dict[str, Any], measure: Callable[[], Row], label: str) -> Row:
+        """A row that is measured in another way than by the judge."""
+        row = self.store.row(job, lambda: self._aloud(measure, label))
+        self.used.append(row)
+        return row
+
+    def _aloud(self, measure: Callable[[], Row], label: str) -> Row:
+        row = measure()
+        words = f"{row['fit_seconds']:8.2f} s" if "fit_seconds" in row else row["status"]
+        self.say(f"  {label:<44} {words}")
+        return row
+
+
+class SkipError(Exception):
+    """An entry cannot run here; the message says why."""
+
+
+def must(row: Row) -> Row:
+    """The row, if it is fit to be used; missing data skips the entry, a failure ends it."""
+    if row["status"] == "missing data":
+        raise SkipError(row["message"])
+    if row["status"] != "ok":
+        raise RuntimeError(f"{row['status']}: {row['message']}")
+    return row

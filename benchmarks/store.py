@@ -1,0 +1,84 @@
+"""Results on disk: one JSON file an entry, written row by row, so that a run can be taken up again.
+
+A file holds `machine`, `code`, `settings`, `rows` and `ratios`. Its rows are used again only if
+machine and code are the same: a ratio then never mixes two machines or two versions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from benchmarks.objective import ROOT, Row
+
+RESULTS = ROOT / "benchmarks" / "results"
+
+
+def code_version(root: Path = ROOT) -> str:
+    """A short hash of the library and of what measures it."""
+    digest = hashlib.sha256()
+    for path in sorted(sources(root)):
+        digest.update(path.relative_to(root).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def sources(root: Path) -> Iterable[Path]:
+    yield from (root / "src" / "kboost").rglob("*.py")
+    yield from (root / "benchmarks" / "datasets").glob("*.py")
+    yield from (root / "benchmarks" / "solvers").glob("*.py")
+    yield root / "benchmarks" / "objective.py"
+
+
+class Store:
+    """The rows of one entry."""
+
+    def __init__(
+        self, path: Path, *, machine: dict[str, Any], code: str, fresh: bool = False
+    ) -> None:
+        self.path = path
+        self.content: dict[str, Any] = {"machine": machine, "code": code, "settings": {}}
+        self.rows: dict[str, Row] = {}
+        if not fresh:
+            self._take_up()
+
+    def _take_up(self) -> None:
+        try:
+            old = json.loads(self.path.read_text())
+        except (OSError, ValueError):
+            return
+        if all(old.get(name) == self.content[name] for name in ("machine", "code")):
+            self.rows = {key_of(row["job"]): row for row in old.get("rows", [])}
+
+    def row(self, job: dict[str, Any], measure: Callable[[], Row]) -> Row:
+        """The row of a job: the one at hand, or a new one, written at once."""
+        known = self.rows.get(key_of(job))
+        if known is not None and known["status"] == "ok":
+            return known
+        row = {"job": job, **measure()}
+        if row["status"] != "missing data":  # that is no result, and must not replace one
+            self.rows[key_of(job)] = row
+            self.write()
+        return row
+
+    def finish(self, settings: dict[str, Any], ratios: dict[str, Any], used: list[Row]) -> None:
+        """Settings and ratios, and only the rows that went into them."""
+        self.rows = {key_of(row["job"]): row for row in used}
+        self.content["settings"] = settings
+        self.write(ratios)
+
+    def write(self, ratios: dict[str, Any] | None = None) -> None:
+        """All of it, into a second file that then takes the place of the first."""
+        content = {**self.content, "rows": list(self.rows.values()), "ratios": ratios or {}}
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = self.path.with_suffix(".part")
+        unfinished.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
+        os.replace(unfinished, self.path)
+
+
+def key_of(job: dict[str, Any]) -> str:
+    return json.dumps(job, sort_keys=True)

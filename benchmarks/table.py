@@ -1,0 +1,52 @@
+"""Tables for a terminal: words to the left, numbers to the right, units in the head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def table(head: Sequence[str], lines: Sequence[Sequence[Any]]) -> str:
+    """Rows of cells under a head; a column of numbers is set to the right."""
+    cells = [[cell(value) for value in line] for line in lines]
+    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
+    right = [
+        any(isinstance(v, int | float) for v in column) for column in zip(*lines, strict=True)
+    ] or [False] * len(head)
+    rule = ["-" * width for width in widths]
+    return "\n".join(_set(line, widths, right) for line in [list(head), rule, *cells])
+
+
+def _set(line: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    words = [
+        word.rjust(width) if r else word.ljust(width)
+        for word, width, r in zip(line, widths, right, strict=True)
+    ]
+    return ("  " + "  ".join(words)).rstrip()
+
+
+def cell(value: Any) -> str:
+    """A number in few digits; nothing as a dash."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return number(value)
+    return str(value)
+
+
+def number(value: float) -> str:
+    """Four significant digits or so, plain where that is short."""
+    size = abs(value)
+    if size == 0:
+        return "0"
+    if size < 1e-3 or size >= 1e6:
+        return f"{value:.1e}"
+    if size >= 100:
+        return f"{value:.1f}"
+    return f"{value:.3f}" if size < 10 else f"{value:.2f}"
+
+
+def percent(fraction: float | None) -> str | None:
+    return None if fraction is None else f"{100 * fraction:.2f} %"

@@ -1,0 +1,161 @@
+"""Results on disk, the table, and the command."""
+
+import json
+import os
+import re
+
+import pytest
+
+from benchmarks import __main__ as command
+from benchmarks import machine
+from benchmarks.bench import Bench, Report, SkipError, must
+from benchmarks.objective import Job
+from benchmarks.store import Store, code_version
+from benchmarks.table import number, percent, table
+
+HERE = {"cores": 2}
+
+
+def store(path, **changes):
+    return Store(path, **{"machine": HERE, "code": "a", **changes})
+
+
+def counted(calls, status="ok"):
+    def measure():
+        calls.append(1)
+        return {"status": status, "fit_seconds": float(len(calls)), "message": "why"}
+
+    return measure
+
+
+def test_rows_are_written_as_they_come_and_not_measured_again(tmp_path):
+    path, calls = tmp_path / "results" / "x.json", []
+    first = store(path).row({"solver": "svc"}, counted(calls))
+    assert json.loads(path.read_text())["rows"] == [first]
+    assert store(path).row({"solver": "svc"}, counted(calls)) == first
+    assert len(calls) == 1
+    assert not list(path.parent.glob("*.part"))
+
+
+@pytest.mark.parametrize("change", [{"machine": {"cores": 4}}, {"code": "b"}, {"fresh": True}])
+def test_another_machine_or_version_starts_anew(tmp_path, change):
+    path, calls = tmp_path / "x.json", []
+    store(path).row({"solver": "svc"}, counted(calls))
+    store(path, **change).row({"solver": "svc"}, counted(calls))
+    assert len(calls) == 2
+
+
+def test_other_settings_are_another_row(tmp_path):
+    calls, results = [], store(tmp_path / "x.json")
+    results.row({"C": 1.0}, counted(calls))
+    results.row({"C": 2.0}, counted(calls))
+    assert len(calls) == len(results.rows) == 2
+
+
+def test_what_failed_is_tried_again(tmp_path):
+    path, calls = tmp_path / "x.json", []
+    store(path).row({"solver": "svc"}, counted(calls, "failed"))
+    store(path).row({"solver": "svc"}, counted(calls))
+    assert len(calls) == 2
+
+
+def test_a_broken_file_is_replaced(tmp_path):
+    path, calls = tmp_path / "x.json", []
+    path.write_text("{")
+    store(path).row({"solver": "svc"}, counted(calls))
+    assert json.loads(path.read_text())["code"] == "a"
+
+
+def test_finish_keeps_the_rows_that_were_used(tmp_path):
+    path = tmp_path / "x.json"
+    results = store(path)
+    results.row({"C": 1.0}, counted([]))
+    kept = results.row({"C": 2.0}, counted([]))
+    results.finish({"C": 2.0}, {"median": 0.5}, [kept])
+    content = json.loads(path.read_text())
+    assert set(content) == {"machine", "code", "settings", "rows", "ratios"}
+    assert content["rows"] == [kept]
+    assert content["ratios"] == {"median": 0.5}
+
+
+def test_repeats_give_the_row_in_the_middle(tmp_path, monkeypatch):
+    times = iter([3.0, 1.0, 2.0])
+    monkeypatch.setattr(
+        "benchmarks.bench.judge", lambda job: {"status": "ok", "fit_seconds": next(times)}
+    )
+    bench = Bench(store(tmp_path / "x.json"), repeats=3, say=lambda words: None)
+    assert bench.run(Job("svc", "friedman"), "svc")["fit_seconds"] == 2.0
+    assert len(bench.used) == 3
+
+
+def test_missing_data_skip_an_entry_and_failures_end_it():
+    with pytest.raises(SkipError, match="where"):
+        must({"status": "missing data", "message": "where"})
+    with pytest.raises(RuntimeError, match="failed: why"):
+        must({"status": "failed", "message": "why"})
+
+
+def test_code_version_follows_the_code(tmp_path):
+    for name in ("src/kboost/a.py", "benchmarks/objective.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x = 1\n")
+    before = code_version(tmp_path)
+    assert code_version(tmp_path) == before
+    (tmp_path / "src/kboost/a.py").write_text("x = 2\n")
+    assert code_version(tmp_path) != before
+
+
+def test_table_is_aligned():
+    text = table(("solver", "s"), [["kboost", 1.5], ["a longer name", None], ["c", 12.25]])
+    assert text.splitlines() == [
+        "  solver             s",
+        "  -------------  -----",
+        "  kboost         1.500",
+        "  a longer name      –",
+        "  c              12.25",
+    ]
+
+
+def test_numbers_are_short():
+    assert [number(v) for v in (0.0, 3.2e-14, 0.4567, 12.345, 1234.56, 2e7)] == [
+        "0", "3.2e-14", "0.457", "12.35", "1234.6", "2.0e+07",
+    ]  # fmt: skip
+    assert percent(0.1234) == "12.34 %"
+    assert percent(None) is None
+
+
+def test_machine_says_what_matters_and_names_no_host():
+    here = machine.describe()
+    assert here["cores"] >= 1
+    assert {"numpy", "scipy", "scikit-learn", "highspy"} <= set(here["packages"])
+    text = json.dumps(here)
+    assert os.uname().nodename not in text
+    assert not re.search(r'"/', text)
+    assert "cores" in machine.in_one_line(here)
+
+
+def test_command_lists_and_refuses(capsys):
+    assert command.main(["--list"]) == 0
+    assert "lp_forest" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        command.main(["no_such_entry"])
+    assert "there are" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("met", "code"), [(True, 0), (False, 1), (None, 0)])
+def test_command_runs_an_entry_and_writes_its_file(tmp_path, monkeypatch, capsys, met, code):
+    def run(bench):
+        bench.other({"entry": "toy"}, counted([]), "toy")
+        return Report(("a",), [[1]], {"n": 1}, {"r": 0.5}, "criterion", met)
+
+    monkeypatch.setattr("benchmarks.entries.import_time.run", run)
+    assert command.main(["import_time", "--results", str(tmp_path)]) == code
+    assert json.loads((tmp_path / "import_time.json").read_text())["ratios"] == {"r": 0.5}
+    assert ("NOT MET" in capsys.readouterr().out) == (met is False)
+
+
+def test_an_entry_without_its_data_is_skipped(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("KBOOST_DATA", raising=False)
+    assert command.main(["lp_forest", "--results", str(tmp_path)]) == 0
+    assert "skipped: covtype.npz needed" in capsys.readouterr().out
+    assert not list(tmp_path.iterdir())
