@@ -60,14 +60,18 @@ class GrowingLP:
     def add_rows(self, block: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
         """Append dense rows; `block` is (n_new, n_variables)."""
         starts, indices, values = _packed(block)
-        self._model.addRows(len(block), lower, upper, len(values), starts, indices, values)
+        _accepted(
+            self._model.addRows(len(block), lower, upper, len(values), starts, indices, values)
+        )
 
     def add_variables(
         self, block: FloatArray, cost: FloatArray, lower: FloatArray, upper: FloatArray
     ) -> None:
         """Append dense columns; `block` is (n_rows, n_new)."""
         starts, indices, values = _packed(block.T)
-        self._model.addCols(len(cost), cost, lower, upper, len(values), starts, indices, values)
+        _accepted(
+            self._model.addCols(len(cost), cost, lower, upper, len(values), starts, indices, values)
+        )
 
     def solve(self, seconds: float = INFINITY) -> LPSolution:
         """Re-solve from the last basis; one retry from scratch, then `SolverError`."""
@@ -98,6 +102,15 @@ class GrowingLP:
             row_duals=np.array(solution.row_dual, dtype=np.float64),
             objective=float(info.objective_function_value),
             pivots=int(info.simplex_iteration_count),
+        )
+
+
+def _accepted(status: Any) -> None:
+    """HiGHS refuses a whole block for one entry of 1e15 or more, and only its status says so."""
+    if status == highspy.HighsStatus.kError:
+        raise SolverError(
+            "HiGHS refused new rows or columns of the linear program: entries must be smaller "
+            "than 1e15; scale the features or the columns."
         )
 
 

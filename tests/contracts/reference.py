@@ -1,0 +1,111 @@
+"""The full problems, stated once more and solved by other means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linprog
+
+from kboost.columns.bank import Bank
+from kboost.formulations import MarginRows, SquaredRows
+from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial
+
+MIXED = (Linear(), Polynomial(2, gamma=0.5), Gaussian(0.3), Gaussian(2.0), Laplacian(0.7))
+
+
+@dataclass(frozen=True)
+class Solved:
+    """An optimum and where it is taken."""
+
+    objective: float
+    coef: np.ndarray
+    bias: float
+    duals: np.ndarray
+
+
+def margin_lp(H, rows, nonnegative=False, intercept="free"):
+    """Solve the margin LP over the columns H cold: coef+, coef-, bias+, bias-, slacks >= 0."""
+    n, k = H.shape
+    ones = np.ones((n, 1))
+    parts = [H, -H, ones, -ones]
+    g = np.hstack([rows.signs[:, None] * np.hstack(parts), np.eye(n)])
+    bias_cost = {"free": 0.0, "penalized": 1.0, "none": 0.0}[intercept]
+    cost = np.concatenate([np.ones(2 * k), [bias_cost, bias_cost], rows.caps])
+    upper = np.full(len(cost), np.inf)
+    if nonnegative:
+        upper[k : 2 * k] = 0.0
+    if intercept == "none":
+        upper[2 * k : 2 * k + 2] = 0.0
+    bounds = np.column_stack([np.zeros(len(cost)), upper])
+    found = linprog(cost, A_ub=-g, b_ub=-rows.targets, bounds=bounds, method="highs")
+    assert found.status == 0, found.message
+    x = found.x
+    return Solved(
+        objective=float(found.fun),
+        coef=x[:k] - x[k : 2 * k],
+        bias=float(x[2 * k] - x[2 * k + 1]),
+        duals=-found.ineqlin.marginals,
+    )
+
+
+def margin_objective(H, rows, coef, bias, intercept="free"):
+    """The margin LP's objective, written out row by row."""
+    total = sum(abs(c) for c in coef) + (abs(bias) if intercept == "penalized" else 0.0)
+    for h, sign, target, cap in zip(H, rows.signs, rows.targets, rows.caps, strict=True):
+        total += cap * max(0.0, target - sign * (h @ coef + bias))
+    return total
+
+
+def kernel_ridge(K, rows, ridge, intercept):
+    """Weighted kernel ridge on the matrix K in closed form: objective and decision values.
+
+    minimise 1/2 sum w (y - f - b)^2 + ridge/2 a'Ka, f = Ka, over a and b; at the optimum
+    (K + ridge W^-1) a + b = y and, with b, sum a = 0.
+    """
+    y, w = rows.targets, rows.sample_weight
+    n = len(y)
+    system, right = K + ridge * np.diag(1 / w), y
+    if intercept:
+        system = np.block([[system, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
+        right = np.append(y, 0.0)
+    solved = np.linalg.solve(system, right)
+    a, b = solved[:n], (solved[n] if intercept else 0.0)
+    decision = K @ a + b
+    return 0.5 * w @ (y - decision) ** 2 + 0.5 * ridge * a @ K @ a, decision
+
+
+def naive_columns(kernels, X, centers):
+    """Every unscaled column, kernel after kernel, pair by pair."""
+    blocks = [
+        np.hstack([kernel(X, centers[[c]]) for c in range(centers.shape[0])]) for kernel in kernels
+    ]
+    return np.hstack(blocks)
+
+
+def table(seed, n=24, d=3):
+    """Rows with a non-linear boundary, labels of both signs, weights."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    score = X[:, 0] + X[:, 1] ** 2 - 0.7 + 0.4 * rng.normal(size=n)
+    y = np.where(score > 0, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    return X, y, rng.uniform(0.3, 2.0, size=n)
+
+
+def margin_problem(seed, n=24, kernels=MIXED, scaling="unit", C=1.5, noisy_targets=False):
+    """A bank, hinge rows on it, and all its columns."""
+    X, y, weight = table(seed, n)
+    targets = np.ones(n)
+    if noisy_targets:
+        targets = np.random.default_rng(seed + 1000).uniform(-0.5, 1.5, size=n)
+    bank = Bank(kernels, X, sample_weight=weight, scaling=scaling)
+    return bank, MarginRows(y, targets, C * weight), bank.values(np.arange(bank.n_columns))
+
+
+def squared_problem(seed, n=24, kernels=MIXED, scaling="unit"):
+    """A bank, squared rows on it, and the sum of its kernel matrices."""
+    X, y, weight = table(seed, n)
+    targets = y + np.random.default_rng(seed + 2000).normal(size=n)
+    bank = Bank(kernels, X, sample_weight=weight, scaling=scaling)
+    return bank, SquaredRows(targets, weight), sum(kernel(X) for kernel in bank.kernels)

@@ -1,0 +1,76 @@
+"""The growing Cholesky factor against scipy's, and columns that depend on others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.linalg import LinAlgError, cholesky
+
+from kboost.solvers.factor import GrowingCholesky
+
+
+def grow(G, sizes):
+    factor, used = GrowingCholesky(), 0
+    for size in sizes:
+        new = slice(used, used + size)
+        factor.append(G[:used, new], G[new, new])
+        used += size
+    assert factor.size == used == len(G)
+    return factor
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    sizes=st.lists(st.integers(1, 6), min_size=1, max_size=6),
+    scale=st.sampled_from([1e-8, 1.0, 1e8]),
+)
+def test_growing_equals_factoring_at_once(seed, sizes, scale):
+    rng = np.random.default_rng(seed)
+    k = sum(sizes)
+    A = rng.normal(size=(2 * k + 3, k))
+    G = scale * (A.T @ A)
+    factor = grow(G, sizes)
+    assert_allclose(factor.lower, cholesky(G, lower=True), rtol=1e-8, atol=1e-10 * np.sqrt(scale))
+    right = rng.normal(size=k)
+    assert_allclose(factor.solve(right), np.linalg.solve(G, right), rtol=1e-6, atol=1e-9 / scale)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    sizes=st.lists(st.integers(1, 4), min_size=2, max_size=5),
+    rank=st.integers(1, 3),
+)
+def test_dependent_columns_survive(seed, sizes, rank):
+    """A least-squares fit through the factor is as good as the one of an independent solver."""
+    rng = np.random.default_rng(seed)
+    k = sum(sizes)
+    A = rng.normal(size=(20, rank)) @ rng.normal(size=(rank, k))
+    b = rng.normal(size=20)
+    factor = grow(A.T @ A, sizes)
+    assert np.isfinite(factor.lower).all()
+    x = factor.solve(A.T @ b)
+    assert np.isfinite(x).all()
+    best = np.linalg.lstsq(A, b, rcond=1e-10)[0]
+    assert np.linalg.norm(A @ x - b) == pytest.approx(np.linalg.norm(A @ best - b), rel=1e-5)
+
+
+def test_a_column_given_twice_is_harmless():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(15, 4))
+    A = np.hstack([A, A[:, :2]])
+    factor = grow(A.T @ A, [4, 1, 1])
+    b = rng.normal(size=15)
+    x = factor.solve(A.T @ b)
+    best = np.linalg.lstsq(A[:, :4], b, rcond=None)[0]
+    assert_allclose(A @ x, A[:, :4] @ best, atol=1e-5)
+
+
+def test_an_indefinite_block_is_refused():
+    factor = GrowingCholesky()
+    with pytest.raises(LinAlgError):
+        factor.append(np.zeros((0, 2)), np.array([[1.0, 3.0], [3.0, 1.0]]))
