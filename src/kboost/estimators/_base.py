@@ -128,12 +128,13 @@ class KernelBoostBase(BaseEstimator):
 
     def _keep(self, bank: Bank, grown: Sequence[Grown]) -> None:
         """Set the fitted attributes; a single problem gives scalars, several give arrays."""
-        model = AdditiveModel.stack([(g.hypotheses, g.fit) for g in grown])
+        grouped = AdditiveModel.stack([(g.hypotheses, g.fit) for g in grown])
+        place = {kernel: p for p, kernel in enumerate(bank.kernels)}
+        parts = sorted(cast(tuple[KernelPart, ...], grouped.parts), key=lambda p: place[p.kernel])
+        model = self._model = AdditiveModel(tuple(parts), grouped.bias)
         single = len(grown) == 1
-        self._model = model
         self.kernels_ = list(bank.kernels)
         self.n_columns_ = model.n_columns
-        parts = cast(tuple[KernelPart, ...], model.parts)
         counts = {part.kernel: len(part.coef) for part in parts}
         self.columns_per_kernel_ = {repr(k): counts.get(k, 0) for k in bank.kernels}
         centers = [part.centers for part in parts]

@@ -84,7 +84,7 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
     centers_ : ndarray or CSR matrix of shape (n_columns_, n_features_in_)
         The centre of each column (its row number, for precomputed kernels).
     coef_ : ndarray of shape (n_columns_,) or (n_classes, n_columns_)
-        Coefficients of the columns, kernel after kernel.
+        Coefficients of the columns, kernel after kernel in the order of `kernels_`.
     intercept_ : float or ndarray of shape (n_classes,)
         The offset.
     objective_ : float or ndarray of shape (n_classes,)

@@ -1,0 +1,138 @@
+"""`fit` ends inside its limits, says why, and survives Ctrl-C."""
+
+import logging
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, make_classification
+
+from kboost import KernelBoostClassifier
+from kboost.core.grow import logger
+from kboost.kernels import Gaussian, Linear
+from kboost.oracles.scan import ScanSearch
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    return make_classification(200, 8, flip_y=0.2, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "optimal"),
+        ({"max_columns": 7}, "max_columns=7 reached; best remaining price"),
+        ({"max_iter": 2}, "max_iter=2 reached; best remaining price"),
+        ({"max_seconds": 1e-6}, "max_seconds"),
+        ({"validation_fraction": 0.3, "random_state": 0, "n_iter_no_change": 2}, "validation"),
+    ],
+)
+def test_the_reason_is_given_in_words(noisy, options, message):
+    model = KernelBoostClassifier(**options).fit(*noisy)
+    assert message in model.stop_reason_
+    assert model.n_iter_ == len(model.trace_) >= 1
+
+
+@pytest.mark.parametrize("limit", [1, 5, 40])
+def test_no_more_columns_than_allowed(noisy, limit):
+    model = KernelBoostClassifier(max_columns=limit).fit(*noisy)
+    assert 1 <= model.n_columns_ <= limit
+    assert model.trace_[-1].n_columns <= limit
+    assert 0 < model.dual_gap_ <= 1  # the certificate speaks of the whole library
+
+
+def test_more_columns_lower_the_objective(noisy):
+    small, large = (KernelBoostClassifier(max_columns=m).fit(*noisy) for m in (5, 40))
+    assert large.objective_ < small.objective_
+
+
+def test_time_limit_inside_the_solver_keeps_the_last_step(noisy, monkeypatch):
+    from kboost._errors import OutOfTimeError
+    from kboost.masters.lp import LPRun
+
+    plain = LPRun.extend
+    calls = []
+
+    def extend(self, proposal):
+        calls.append(1)
+        if len(calls) == 3:
+            raise OutOfTimeError("late")
+        plain(self, proposal)
+
+    monkeypatch.setattr(LPRun, "extend", extend)
+    model = KernelBoostClassifier().fit(*noisy)
+    assert "max_seconds reached while solving" in model.stop_reason_
+    assert model.objective_ == model.trace_[-1].objective
+    assert model.n_columns_ <= model.trace_[-1].n_columns
+
+
+def test_validation_keeps_the_step_of_the_lowest_error(noisy):
+    model = KernelBoostClassifier(
+        validation_fraction=0.3, random_state=0, n_iter_no_change=3, columns_per_step=2
+    ).fit(*noisy)
+    errors = model.trace_.values("validation_error")
+    best = int(np.argmin(errors))
+    assert best == len(errors) - 4
+    assert model.objective_ == model.trace_[best].objective
+
+
+def interrupt_at(monkeypatch, call):
+    plain = ScanSearch.propose
+    calls = []
+
+    def propose(self, run):
+        calls.append(1)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+        return plain(self, run)
+
+    monkeypatch.setattr(ScanSearch, "propose", propose)
+
+
+def test_interrupt_leaves_the_columns_so_far(noisy, monkeypatch):
+    interrupt_at(monkeypatch, 4)
+    model = KernelBoostClassifier(columns_per_step=2)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(*noisy)
+    assert "interrupted" in model.stop_reason_
+    assert 1 <= model.n_columns_ <= 4
+    assert model.score(*noisy) > 0.6
+
+
+def test_interrupt_before_the_first_step_changes_nothing(noisy, monkeypatch):
+    interrupt_at(monkeypatch, 1)
+    model = KernelBoostClassifier()
+    before = dict(vars(model))
+    with pytest.raises(KeyboardInterrupt, match="nothing has changed"):
+        model.fit(*noisy)
+    assert vars(model) == before
+
+
+def test_interrupt_before_every_class_has_a_model_changes_nothing(monkeypatch):
+    interrupt_at(monkeypatch, 3)
+    X, y = load_iris(return_X_y=True)
+    model = KernelBoostClassifier([Linear(), Gaussian()])
+    before = dict(vars(model))
+    with pytest.raises(KeyboardInterrupt, match="nothing has changed"):
+        model.fit(X, y)
+    assert vars(model) == before
+
+
+def test_verbose_logs_and_silence_is_silent(noisy, capfd):
+    KernelBoostClassifier(max_iter=2).fit(*noisy)
+    assert capfd.readouterr() == ("", "")
+    KernelBoostClassifier(max_iter=2, verbose=1).fit(*noisy)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.count("objective") == 3
+    assert "max_iter=2 reached" in err
+    assert logger.handlers == []
+    assert logger.level == logging.NOTSET
+
+
+def test_a_generous_time_limit_is_not_used_up(noisy):
+    started = time.monotonic()
+    model = KernelBoostClassifier(max_seconds=1e6, max_iter=2).fit(*noisy)
+    assert "max_iter" in model.stop_reason_
+    assert model.trace_[-1].seconds <= time.monotonic() - started
