@@ -1,0 +1,35 @@
+"""Blocks that fit stay; others are never kept."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kboost.columns.cache import BlockCache
+
+
+@given(
+    budget=st.integers(0, 400),
+    sizes=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 20)), max_size=20),
+)
+def test_first_come_first_kept_within_the_budget(budget, sizes):
+    cache, kept = BlockCache(budget), {}
+    for key, size in sizes:
+        block = np.full(size, float(size))
+        cache.offer(key, block)
+        if key not in kept and sum(b.nbytes for b in kept.values()) + block.nbytes <= budget:
+            kept[key] = block
+        assert cache.bytes_used == sum(b.nbytes for b in kept.values()) <= budget
+    for key in range(6):
+        assert cache.get(key) is kept.get(key)
+
+
+def test_offers_from_many_threads_stay_within_the_budget():
+    cache = BlockCache(50 * 80)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda key: cache.offer(key % 100, np.zeros(10)), range(2000)))
+    assert cache.bytes_used == 50 * 80
+    assert sum(cache.get(key) is not None for key in range(100)) == 50
