@@ -1,0 +1,143 @@
+"""Every stop rule fires exactly when it should, and says why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kboost.core.stopping import (
+    EXHAUSTED,
+    INTERRUPTED,
+    OUT_OF_TIME,
+    AnyOf,
+    GapBelow,
+    MaxColumns,
+    MaxIterations,
+    MaxSeconds,
+    ObjectiveStall,
+    PriceBelow,
+    StopReason,
+    ValidationStall,
+)
+from kboost.core.trace import Step
+
+STEP = Step(
+    iteration=3,
+    n_columns=10,
+    objective=2.0,
+    bound=None,
+    price=0.5,
+    n_priced=100,
+    seconds=1.0,
+)
+
+
+def one(**changes):
+    return [replace(STEP, **changes)]
+
+
+def many(name, values):
+    return [replace(STEP, iteration=k, **{name: value}) for k, value in enumerate(values)]
+
+
+CASES = [
+    # rule, trace, the rule's name if it fires
+    (PriceBelow(0.1), one(price=0.11), None),
+    (PriceBelow(0.1), one(price=0.1), "tol"),
+    (PriceBelow(0.1), one(price=0.0), "tol"),
+    (PriceBelow(0.0), one(price=0.0), "tol"),
+    (PriceBelow(0.0), one(price=1e-300), None),
+    (PriceBelow(0.1), one(price=0.0, settled=False), None),
+    (GapBelow(0.1), one(bound=None), None),
+    (GapBelow(0.1), one(bound=1.7), None),
+    (GapBelow(0.25), one(bound=1.5), "gap"),
+    (GapBelow(0.1), one(bound=1.9), "gap"),
+    (GapBelow(0.0), one(bound=2.0), "gap"),
+    (GapBelow(0.0), one(objective=0.0, bound=0.0), "gap"),
+    (MaxColumns(11), one(n_columns=10), None),
+    (MaxColumns(10), one(n_columns=10), "max_columns"),
+    (MaxColumns(9), one(n_columns=10), "max_columns"),
+    (MaxIterations(4), one(iteration=3), None),
+    (MaxIterations(3), one(iteration=3), "max_iter"),
+    (MaxSeconds(1.5), one(seconds=1.4), None),
+    (MaxSeconds(1.5), one(seconds=1.5), "max_seconds"),
+    (ObjectiveStall(0.1, 2), many("objective", [4.0]), None),
+    (ObjectiveStall(0.1, 2), many("objective", [4.0, 4.0]), None),
+    (ObjectiveStall(0.1, 2), many("objective", [4.0, 4.0, 4.0]), "objective"),
+    (ObjectiveStall(0.25, 2), many("objective", [4.0, 4.0, 3.0]), "objective"),
+    (ObjectiveStall(0.25, 2), many("objective", [4.0, 4.0, 2.9]), None),
+    (ObjectiveStall(0.25, 2), many("objective", [9.0, 4.0, 4.0, 3.5]), "objective"),
+    (ObjectiveStall(0.0, 1), many("objective", [0.0, 0.0]), "objective"),
+    (ObjectiveStall(0.1, 1), many("objective", [-4.0, -4.1]), "objective"),
+    (ObjectiveStall(0.1, 1), many("objective", [-4.0, -5.0]), None),
+    (ValidationStall(2), many("validation_error", [0.5]), None),
+    (ValidationStall(2), many("validation_error", [0.5, 0.6]), None),
+    (ValidationStall(2), many("validation_error", [0.5, 0.6, 0.6]), "validation"),
+    (ValidationStall(2), many("validation_error", [0.5, 0.5, 0.5]), "validation"),
+    (ValidationStall(2), many("validation_error", [0.5, 0.6, 0.4]), None),
+    (ValidationStall(2), many("validation_error", [0.5, 0.6, 0.4, 0.5]), None),
+    (ValidationStall(2), many("validation_error", [0.5, 0.6, 0.4, 0.5, 0.4]), "validation"),
+    (ValidationStall(2), many("validation_error", [None] * 6), None),
+    (ValidationStall(1), many("validation_error", [None, 0.5, None]), "validation"),
+]
+
+
+@pytest.mark.parametrize(("rule", "trace", "name"), CASES)
+def test_fires_exactly_when_it_should(rule, trace, name):
+    reason = rule(trace)
+    assert (reason.rule if reason else None) == name
+
+
+@pytest.mark.parametrize(
+    ("rule", "trace", "said"),
+    [
+        (PriceBelow(0.6), one(), ["tol=0.6", "optimal"]),
+        (PriceBelow(0.6), one(bound=1.9), ["tol=0.6", "within 5.0e-02 of the optimum"]),
+        (GapBelow(0.2), one(bound=1.9), ["tol=0.2", "gap 5.0e-02"]),
+        (MaxColumns(10), one(), ["max_columns=10", "price 0.5", "raise max_columns or tol"]),
+        (MaxIterations(3), one(), ["max_iter=3", "price 0.5", "raise max_iter or tol"]),
+        (MaxSeconds(0.75), one(), ["max_seconds=0.75", "price 0.5", "raise max_seconds or tol"]),
+        (
+            ObjectiveStall(0.01, 2),
+            many("objective", [1.0] * 3),
+            ["0.01", "2 steps", "price 0.5"],
+        ),
+        (
+            ValidationStall(2),
+            many("validation_error", [0.5, 0.25, 0.5, 0.5]),
+            ["0.25", "step 1", "2 steps", "kept"],
+        ),
+    ],
+)
+def test_the_reason_names_parameter_and_value(rule, trace, said):
+    reason = rule(trace)
+    assert str(reason) == reason.message
+    assert reason.message.endswith(".")
+    for words in said:
+        assert words in reason.message
+
+
+def test_fixed_reasons_are_sentences():
+    assert [r.rule for r in (INTERRUPTED, EXHAUSTED, OUT_OF_TIME)] == [
+        "interrupted",
+        "exhausted",
+        "max_seconds",
+    ]
+    assert all(str(r).endswith(".") for r in (INTERRUPTED, EXHAUSTED, OUT_OF_TIME))
+
+
+def test_any_of_takes_the_first_in_the_order_given():
+    columns, iterations, never = MaxColumns(10), MaxIterations(3), MaxSeconds(9.0)
+    assert AnyOf((never, columns, iterations))(one()).rule == "max_columns"
+    assert AnyOf((never, iterations, columns))(one()).rule == "max_iter"
+    assert AnyOf((never,))(one()) is None
+    assert AnyOf(())(one()) is None
+
+
+def test_any_of_asks_no_further_once_there_is_a_reason():
+    def refuse(_trace):
+        raise AssertionError("asked after the reason was found")
+
+    reason = StopReason("mine", "enough.")
+    assert AnyOf((lambda _trace: reason, refuse))(one()) is reason
