@@ -31,6 +31,9 @@ from kboost.solvers.lp import (
     SampleShape,
 )
 
+# How far `|sum_i u_i sign_i|` may be from 0.
+_BALANCE: dict[Intercept, float] = {"free": 0.0, "penalized": 1.0, "none": np.inf}
+
 
 @dataclass(frozen=True)
 class LPMaster:
@@ -91,16 +94,13 @@ class LPRun:
         )
 
     def _repaired(self, duals: FloatArray) -> FloatArray:
-        """Inside the box and, for a free bias, exactly balanced."""
+        """Inside the box, the heavier side scaled down to what the bias row allows."""
         duals = np.clip(duals, 0.0, self._rows.caps)
-        return self._balanced(duals) if self._master.intercept == "free" else duals
-
-    def _balanced(self, duals: FloatArray) -> FloatArray:
-        """Scale the heavier side down until `sum_i u_i sign_i = 0`."""
         positive = self._rows.signs > 0
         up, down = float(duals[positive].sum()), float(duals[~positive].sum())
-        lighter = min(up, down)
-        return duals * np.where(positive, lighter / max(up, 1e-300), lighter / max(down, 1e-300))
+        allowed = min(up, down) + _BALANCE[self._master.intercept]
+        shares = [min(1.0, allowed / max(side, 1e-300)) for side in (up, down)]
+        return duals * np.where(positive, *shares)
 
     def _central(self, duals: FloatArray) -> FloatArray:
         """Without columns the LP has many optimal duals; spread them evenly if that is one."""
