@@ -26,12 +26,10 @@ demo: $(VENV)/.stamp-dev ## run the demonstration
 test: $(VENV)/.stamp-dev ## run the tests and the examples in the docstrings
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
-# The lower bounds of pyproject.toml are a promise; this keeps it honest. The tools around them are the newest that fit.
-lowest: $(VENV)/.stamp-dev ## run the tests with the oldest versions of numpy, scipy, scikit-learn, highspy, joblib
+# The lower bounds of pyproject.toml are a promise; this keeps it honest.
+lowest: $(VENV)/.stamp-dev ## run the tests with the oldest versions that pyproject.toml allows
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
-	$(BIN)/uv pip compile --quiet --no-header --resolution lowest-direct pyproject.toml --output-file $(LOWEST)/lowest.txt
-	$(BIN)/uv pip install --quiet --python $(LOWEST) --requirements $(LOWEST)/lowest.txt --editable . \
-		clarabel hypothesis matplotlib pandas polars pyarrow pytest pytest-timeout pytest-xdist
+	$(BIN)/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct --editable '.[dev]'
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n $(WORKERS) $(ARGS)
 
 lint: $(VENV)/.stamp-dev ## check style, types and the direction of imports
