@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -21,6 +23,8 @@ from benchmarks.table import table
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
+    with contextlib.suppress(ValueError):  # only the main thread may; a job ends with its run
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if options.list:
         for name in NAMES:
             print(f"  {name:<14} {first_line(entry(name))}")
