@@ -76,7 +76,10 @@ class LeastSquaresRun:
         ridge, residual, w = self._master.ridge, self.fit.weights, self._rows.sample_weight
         if ridge == 0.0:
             return None
-        gain = float(residual @ self._rows.targets)
+        targets = self._rows.targets
+        if self._master.fit_intercept:  # moves nothing but the rounding of a sum that is 0
+            targets = targets - np.average(targets, weights=w)
+        gain = float(residual @ targets)
         cost = float(residual @ (residual / w)) + self._inner.energy(residual, edges) / ridge
         return 0.5 * gain * gain / cost if cost > 0 else 0.0
 
@@ -102,11 +105,14 @@ class LeastSquaresRun:
         decision = self._design @ raw
         bias, coef = (float(raw[0]), raw[1:]) if self._master.fit_intercept else (0.0, raw)
         residual = y - decision
+        weights = w * residual
+        if self._master.fit_intercept:  # the certificate needs a sum of 0 beyond rounding
+            weights -= w * (weights.sum() / w.sum())
         pull = self._inner.gram(self._ids, self._ids) @ coef
         return Fit(
             coef=coef,
             bias=bias,
             decision=decision,
-            weights=w * residual,
+            weights=weights,
             objective=0.5 * float(w @ residual**2) + 0.5 * self._master.ridge * float(coef @ pull),
         )

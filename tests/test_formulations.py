@@ -1,0 +1,51 @@
+"""Rows of a formulation against the formula it stands for."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from kboost.formulations import MarginRows, hinge
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def draw(seed, n=9):
+    rng = np.random.default_rng(seed)
+    return np.where(rng.random(n) < 0.5, 1.0, -1.0), rng.uniform(0.1, 3, n), 2 * rng.normal(size=n)
+
+
+@given(seed=SEEDS, C=st.floats(1e-3, 1e3))
+def test_hinge_rows_are_the_hinge_loss(seed, C):
+    y, w, f = draw(seed)
+    rows = hinge(y, w, C)
+    loss = C * sum(wi * max(0.0, 1.0 - yi * fi) for yi, wi, fi in zip(y, w, f, strict=True))
+    assert_allclose(rows.caps @ rows.slack(f), loss, rtol=1e-12, atol=1e-15)
+    assert_array_equal(rows.signs, y)
+    assert_array_equal(rows.targets, 1.0)
+
+
+@given(seed=SEEDS)
+def test_slacks_are_the_least_that_satisfy_the_rows(seed):
+    y, w, f = draw(seed)
+    rows = MarginRows(y, f[::-1].copy(), w)
+    slack = rows.slack(f)
+    assert (slack >= 0).all()
+    assert (y * f + slack >= rows.targets - 1e-12).all()
+    tight = slack > 0
+    assert_allclose((y * f + slack)[tight], rows.targets[tight], rtol=1e-12, atol=1e-12)
+
+
+@given(seed=SEEDS)
+def test_a_row_given_twice_is_a_row_of_weight_two(seed):
+    y, w, f = draw(seed)
+    count = np.random.default_rng(seed).integers(1, 4, size=len(y))
+    repeated = hinge(np.repeat(y, count), np.repeat(w, count), 0.7)
+    merged = hinge(y, w * count, 0.7)
+    assert_allclose(
+        repeated.caps @ repeated.slack(np.repeat(f, count)),
+        merged.caps @ merged.slack(f),
+        rtol=1e-12,
+    )
