@@ -1,0 +1,129 @@
+"""The battery every oracle passes; what is special to one is in tests/oracles.
+
+An oracle sees the library and the master's run, nothing else. A new oracle adds its cases.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from kboost.columns.bank import Bank
+from kboost.columns.inner_products import InnerProducts
+from kboost.core.protocols import Problem
+from kboost.formulations import SquaredRows, hinge
+from kboost.kernels import Gaussian, Linear
+from kboost.masters.least_squares import LeastSquaresMaster
+from kboost.masters.lp import LPMaster
+from kboost.oracles.scan import ScanOracle
+from tests.contracts.reference import MIXED, table
+
+ORACLES = {
+    f"scan {per_step} of {limit}": ScanOracle(per_step, limit)
+    for per_step in (1, 4, 1000)
+    for limit in (None, 1, 10)
+}
+MASTERS = {
+    "lp": LPMaster(),
+    "lp nonnegative": LPMaster(nonnegative=True, intercept="none"),
+    "least squares": LeastSquaresMaster(0.5),
+}
+EACH = pytest.mark.parametrize("oracle", ORACLES.values(), ids=ORACLES.keys())
+WITH = pytest.mark.parametrize("master", MASTERS.values(), ids=MASTERS.keys())
+SCALINGS = pytest.mark.parametrize("scaling", [None, "unit"])
+
+
+def make(master, seed=0, scaling="unit", kernels=MIXED, n=20):
+    X, y, weight = table(seed, n)
+    X[:2] = 0.0  # linear columns at the origin are dead
+    bank = Bank(kernels, X, sample_weight=weight, scaling=scaling)
+    if isinstance(master, LPMaster):
+        return Problem(bank, hinge(y, weight, 2.0))
+    return Problem(bank, SquaredRows(y, weight), inner_products=InnerProducts(bank))
+
+
+def rounds(oracle, master, limit=60, **options):
+    """Propose and extend: (problem, run, prices of all columns, proposal, ids taken before)."""
+    problem = make(master, **options)
+    search, run = oracle.start(problem), master.start(problem)
+    taken = np.zeros(0, dtype=int)
+    for _ in range(limit):
+        prices = run.price(problem.columns.edges(run.fit.weights))
+        proposal = search.propose(run)
+        yield problem, run, prices, proposal, taken
+        if len(proposal.ids) == 0:
+            return
+        taken = np.concatenate([taken, proposal.ids])
+        run.extend(proposal)
+
+
+@EACH
+@WITH
+@SCALINGS
+def test_offers_are_new_worthwhile_and_within_limits(oracle, master, scaling):
+    for problem, _, prices, proposal, taken in rounds(oracle, master, scaling=scaling):
+        ids = proposal.ids
+        assert len(set(ids.tolist())) == len(ids)
+        assert not set(ids.tolist()) & set(taken.tolist())
+        assert (prices[ids] > 0).all()
+        assert (problem.columns.rms[ids] > 0).all()
+        assert len(ids) <= oracle.columns_per_step
+        if oracle.max_columns is not None:
+            assert len(taken) + len(ids) <= oracle.max_columns
+
+
+@EACH
+@WITH
+def test_a_proposal_is_what_the_library_says(oracle, master):
+    for problem, run, _, proposal, _ in rounds(oracle, master, limit=5):
+        library = problem.columns
+        assert_allclose(proposal.values, library.values(proposal.ids))
+        assert list(proposal.hypotheses) == list(library.hypotheses(proposal.ids))
+        assert proposal.values.shape == (20, len(proposal.ids))
+        assert 0 < proposal.n_priced <= library.n_columns
+        if proposal.bound is not None:
+            assert proposal.bound == run.bound(library.edges(run.fit.weights))
+
+
+@EACH
+@WITH
+@SCALINGS
+def test_the_price_is_the_best_of_the_columns_not_taken(oracle, master, scaling):
+    for problem, _, prices, proposal, taken in rounds(oracle, master, scaling=scaling):
+        left = prices.copy()
+        left[taken] = 0.0
+        left[problem.columns.rms == 0] = 0.0
+        assert proposal.price == max(0.0, left.max())
+
+
+@WITH
+@pytest.mark.parametrize("per_step", [1, 4])
+def test_the_end_is_an_empty_proposal_of_price_zero(master, per_step):
+    *_, (problem, _, prices, proposal, taken) = rounds(ScanOracle(per_step), master, limit=500)
+    assert len(proposal.ids) == 0
+    assert list(proposal.hypotheses) == []
+    assert proposal.values.shape == (20, 0)
+    assert proposal.price == 0.0
+    open_columns = np.setdiff1d(np.flatnonzero(problem.columns.rms > 0), taken)
+    assert (prices[open_columns] <= 0).all()
+
+
+@EACH
+def test_searches_do_not_share_state(oracle):
+    master = LPMaster()
+    problem = make(master)
+    run = master.start(problem)
+    first, second = oracle.start(problem), oracle.start(problem)
+    one, other = first.propose(run), second.propose(run)
+    assert_allclose(one.ids, other.ids)
+    assert len(one.ids) > 0
+
+
+@EACH
+@WITH
+def test_dead_columns_are_never_offered(oracle, master):
+    dead = [0, 1]
+    for problem, _, _, proposal, _ in rounds(oracle, master, kernels=(Linear(), Gaussian(1.0))):
+        assert (problem.columns.rms[dead] == 0).all()
+        assert not np.isin(proposal.ids, dead).any()

@@ -1,0 +1,162 @@
+"""The full scan against brute force, step by step."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from kboost.columns.bank import Bank
+from kboost.core.grow import grow
+from kboost.core.protocols import Problem
+from kboost.core.stopping import MaxColumns, PriceBelow
+from kboost.formulations import hinge
+from kboost.kernels import Gaussian
+from kboost.masters.lp import LPMaster
+from kboost.oracles.scan import ScanOracle
+from tests.contracts.reference import margin_problem, table
+
+
+class Library:
+    """A dictionary of given columns."""
+
+    def __init__(self, H):
+        self.H = H
+        self.rms = np.sqrt(np.mean(H**2, axis=0))
+        self.n_columns = H.shape[1]
+
+    def edges(self, weights):
+        return self.H.T @ weights
+
+    def values(self, ids):
+        return self.H[:, ids]
+
+    def hypotheses(self, ids):
+        return [int(j) for j in ids]
+
+
+class Quoting:
+    """A run that asks the given prices, whatever the edges."""
+
+    def __init__(self, prices):
+        self.prices = np.asarray(prices, dtype=float)
+        self.fit = SimpleNamespace(weights=np.ones(3))
+
+    def price(self, edges):
+        return self.prices
+
+    def bound(self, edges):
+        return -1.0
+
+
+def offered(prices, sizes, per_step=2, limit=None):
+    library = Library(np.ones((3, 1)) * np.asarray(sizes, dtype=float))
+    search = ScanOracle(per_step, limit).start(Problem(library, rows=None))
+    return search, search.propose(Quoting(prices))
+
+
+def brute_force(prices, sizes, taken, count):
+    """Pick one at a time the untaken column of the largest price per size."""
+    chosen = []
+    for _ in range(count):
+        best, found = 0.0, None
+        for j, (price, size) in enumerate(zip(prices, sizes, strict=True)):
+            if j in taken or j in chosen or size == 0 or price <= 0:
+                continue
+            if found is None or price / size > best:
+                best, found = price / size, j
+        if found is None:
+            break
+        chosen.append(found)
+    return chosen
+
+
+@pytest.mark.parametrize("per_step", [1, 3, 50])
+@pytest.mark.parametrize("scaling", [None, "unit"])
+@pytest.mark.parametrize("seed", range(4))
+def test_equals_brute_force_at_every_step(per_step, scaling, seed):
+    bank, rows, H = margin_problem(seed, n=14, scaling=scaling)
+    sizes = np.sqrt(bank.sample_weight @ H**2 / bank.sample_weight.sum())
+    problem, master = Problem(bank, rows), LPMaster()
+    search, run, taken = ScanOracle(per_step).start(problem), master.start(problem), []
+    while True:
+        prices = np.abs(H.T @ run.fit.weights) - 1.0
+        expected = brute_force(prices, sizes, taken, per_step)
+        proposal = search.propose(run)
+        # equal but for ties within rounding
+        steepness = prices / sizes
+        got = proposal.ids.tolist()
+        assert len(got) in (len(expected), len(expected) - 1, len(expected) + 1)
+        shared = min(len(got), len(expected))
+        np.testing.assert_allclose(steepness[got[:shared]], steepness[expected[:shared]], rtol=1e-7)
+        assert proposal.n_priced == bank.n_columns
+        if not got:
+            break
+        taken.extend(got)
+        run.extend(proposal)
+
+
+def test_best_first_by_price_per_size():
+    _, proposal = offered(prices=[1.0, 3.0, 2.0, 8.0], sizes=[1.0, 4.0, 1.0, 5.0], per_step=3)
+    assert_array_equal(proposal.ids, [2, 3, 0])
+    assert proposal.price == 8.0  # the best price, though not the first offered
+    assert (proposal.bound, proposal.n_priced) == (-1.0, 4)
+
+
+def test_ties_go_to_the_lower_number():
+    _, proposal = offered(prices=[1.0, 2.0, 2.0, 2.0], sizes=np.ones(4))
+    assert_array_equal(proposal.ids, [1, 2])
+
+
+def test_only_positive_prices_and_live_columns():
+    _, proposal = offered(prices=[-1.0, 0.0, 5.0, 1e-300], sizes=[1.0, 1.0, 0.0, 1.0], per_step=9)
+    assert_array_equal(proposal.ids, [3])
+    assert proposal.price == 1e-300
+
+
+def test_nothing_worth_taking():
+    _, proposal = offered(prices=[-1.0, -2.0, 0.0], sizes=np.ones(3))
+    assert len(proposal.ids) == len(proposal.hypotheses) == 0
+    assert proposal.values.shape == (3, 0)
+    assert proposal.price == 0.0
+
+
+def test_taken_columns_are_not_offered_again_and_the_room_runs_out():
+    search, first = offered(prices=[4.0, 3.0, 2.0, 1.0, 0.5], sizes=np.ones(5), limit=3)
+    second, third = (search.propose(Quoting([4.0, 3.0, 2.0, 1.0, 0.5])) for _ in range(2))
+    assert_array_equal(first.ids, [0, 1])
+    assert_array_equal(second.ids, [2])
+    assert_array_equal(third.ids, [])
+    assert [p.price for p in (first, second, third)] == [4.0, 2.0, 1.0]  # still priced
+
+
+def test_a_limit_of_columns_is_met_exactly():
+    bank, rows, _ = margin_problem(1, scaling=None)
+    for limit in (1, 4, 7):
+        found = grow(
+            Problem(bank, rows),
+            ScanOracle(3, limit),
+            LPMaster(),
+            lambda trace, limit=limit: MaxColumns(limit)(trace) or PriceBelow(1e-9)(trace),
+        )
+        assert found.reason.rule == "max_columns"
+        assert len(found.hypotheses) == limit
+
+
+def test_a_column_given_twice_is_harmless():
+    """Two equal centres give equal columns; either may be taken, the optimum is one."""
+    X, y, weight = table(0)
+    rows = hinge(y, weight, 1.0)
+    plain, doubled = (
+        grow(
+            Problem(Bank([Gaussian(1.0)], X, centers=centers, sample_weight=weight), rows),
+            ScanOracle(5),
+            LPMaster(),
+            PriceBelow(1e-9),
+        )
+        for centers in (X, np.vstack([X, X]))
+    )
+    assert doubled.fit.objective == pytest.approx(plain.fit.objective, rel=1e-7)
+    assert doubled.gap <= 1e-7
