@@ -18,6 +18,7 @@ from kboost.kernels import Gaussian, Polynomial
 from kboost.kernels.adapters import Precomputed
 from kboost.masters.lp import LPMaster
 from kboost.oracles.scan import ScanOracle
+from kboost.solvers.lp import MarginVertex
 from tests.contracts.reference import margin_lp, margin_problem, table
 
 VARIANTS = pytest.mark.parametrize(
@@ -134,6 +135,50 @@ class TestStart:
         assert_allclose(found.fit.bias, 1.0)
         assert found.hypotheses == []
         assert found.gap == 0.0
+
+
+class Sloppy:
+    """A solver that is right to about `error` only, as every solver is."""
+
+    def __init__(self, vertex, error, seed):
+        rng = np.random.default_rng(seed)
+        self.vertex = MarginVertex(
+            coef=vertex.coef + error * rng.normal(size=len(vertex.coef)),
+            bias=vertex.bias,
+            duals=vertex.duals + error * rng.normal(size=len(vertex.duals)),
+            pivots=0,
+        )
+
+    def extend(self, columns):
+        pass
+
+    def solve(self, seconds):
+        return self.vertex
+
+
+@VARIANTS
+@pytest.mark.parametrize("error", [1e-9, 1e-3])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_the_solver_leaves_inexact_is_repaired(nonnegative, intercept, error, seed):
+    bank, rows, H = margin_problem(seed)
+    optimum = margin_lp(H, rows, nonnegative, intercept)
+    exact = MarginVertex(optimum.coef, optimum.bias, optimum.duals, 0)
+    run = LPMaster(nonnegative, intercept).start(Problem(bank, rows))
+    run._lp = Sloppy(exact, error, seed)
+    ids = np.arange(bank.n_columns)
+    run.extend(Proposal(ids, bank.hypotheses(ids), H, 1.0, None, len(ids)))
+    duals = rows.signs * run.fit.weights
+    assert (duals >= 0).all()
+    assert (duals <= rows.caps).all()
+    balance = abs(run.fit.weights.sum())
+    assert balance <= {"free": 1e-14, "penalized": 1 + 1e-14, "none": np.inf}[intercept]
+    if nonnegative:
+        assert (run.fit.coef >= 0).all()
+    # both ends of the certificate hold for what was repaired, and are as close as the error
+    bound = run.bound(bank.edges(run.fit.weights))
+    assert bound <= optimum.objective * (1 + 1e-12)
+    assert run.fit.objective >= optimum.objective * (1 - 1e-12)
+    assert run.fit.objective - bound <= 1e3 * error * optimum.objective
 
 
 @pytest.mark.parametrize("few_rows", [0, 10**6])

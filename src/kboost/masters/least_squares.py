@@ -76,10 +76,7 @@ class LeastSquaresRun:
         ridge, residual, w = self._master.ridge, self.fit.weights, self._rows.sample_weight
         if ridge == 0.0:
             return None
-        targets = self._rows.targets
-        if self._master.fit_intercept:  # moves nothing but the rounding of a sum that is 0
-            targets = targets - np.average(targets, weights=w)
-        gain = float(residual @ targets)
+        gain = float(residual @ self._rows.targets)
         cost = float(residual @ (residual / w)) + self._inner.energy(residual, edges) / ridge
         return 0.5 * gain * gain / cost if cost > 0 else 0.0
 
