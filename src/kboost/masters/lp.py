@@ -10,7 +10,7 @@ Weights for the oracle are `sign_i u_i` with the duals u; a column is worth `|ed
 
 For that the duals must satisfy the box and the bias row exactly; solver tolerances are repaired
 by clipping and by scaling down the heavier side. A penalised bias is a column of ones whose sign
-is free, and its edge counts among the others.
+is free; its row, `|sum_i u_i sign_i| <= 1`, is kept by the same repair.
 """
 
 from __future__ import annotations
@@ -67,8 +67,6 @@ class LPRun:
 
     def bound(self, edges: FloatArray) -> float:
         reach = 1.0 + float(np.max(self.price(edges), initial=0.0))
-        if self._master.intercept == "penalized":
-            reach = max(reach, abs(float(self.fit.weights.sum())))
         duals = self._rows.signs * self.fit.weights
         return float(self._rows.targets @ duals) / reach
 
