@@ -68,6 +68,10 @@ class Script:
         return _Started("master", self)
 
     # the runs
+    def finish(self):
+        self.calls.append("finish")
+        return self.fit
+
     def propose(self, run):
         assert run is self
         k = self.calls.count("propose")
@@ -120,7 +124,7 @@ def test_order_of_calls():
         *("start oracle", "start master"),
         *("propose", "stop", "extend"),
         *("propose", "stop", "extend"),
-        *("propose", "stop"),
+        *("propose", "stop", "finish"),
     ]
     assert grown.reason is EXHAUSTED
     assert [h.threshold for h in grown.hypotheses] == [1.0, 2.0, 3.0]

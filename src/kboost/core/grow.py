@@ -53,7 +53,7 @@ def grow(
     search, run = oracle.start(problem), master.start(problem)
     hypotheses: list[Hypothesis] = []
     trace = Trace()
-    kept = run.fit
+    kept, reason = run.fit, None
     try:
         while True:
             proposal = search.propose(run)
@@ -74,8 +74,10 @@ def grow(
                 break
             run.extend(proposal)
             hypotheses.extend(proposal.hypotheses)
+        if watch is None:
+            kept = run.finish()
     except OutOfTimeError:
-        reason = OUT_OF_TIME
+        reason = reason or OUT_OF_TIME
     except KeyboardInterrupt:
         reason = INTERRUPTED
     logger.info("%s", reason)

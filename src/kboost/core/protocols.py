@@ -124,6 +124,9 @@ class MasterRun(Protocol):
     def extend(self, proposal: Proposal) -> None:
         """Take the columns in and re-solve from the warm state."""
 
+    def finish(self) -> Fit:
+        """The last fit in its final form, called once when the loop has ended."""
+
 
 class Master(Protocol):
     """Who sets the coefficients."""

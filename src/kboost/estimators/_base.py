@@ -27,7 +27,7 @@ from kboost.columns.bank import Bank
 from kboost.columns.hypothesis import KernelPart, stack_rows
 from kboost.core.grow import Grown, grow
 from kboost.core.model import AdditiveModel
-from kboost.core.protocols import Deadline, Problem
+from kboost.core.protocols import Deadline, Master, Problem
 from kboost.core.stopping import (
     INTERRUPTED,
     AnyOf,
@@ -42,8 +42,11 @@ from kboost.core.stopping import (
 from kboost.core.watch import Watch
 from kboost.estimators._rows import MergedRows
 from kboost.kernels.adapters import as_kernels
+from kboost.masters.interior import InteriorLPMaster
 from kboost.masters.lp import LPMaster
 from kboost.oracles.scan import ScanOracle
+
+SMALL = 200  # rows; below, simplex from the start is as fast
 
 RULES: dict[str, Rule] = {
     "penalty": one_of("l1"),
@@ -89,7 +92,7 @@ class KernelBoostBase(BaseEstimator):
     ) -> list[Grown]:
         """One model a problem (rows as a formulation made them), all on one bank."""
         per_step = self._columns_per_step(bank.n_rows)
-        master = LPMaster(self.nonnegative, self.intercept, few_rows=per_step)
+        master = self._master(bank.n_rows, per_step)
         oracle = ScanOracle(per_step, self.max_columns)
         deadline = Deadline.after(self.max_seconds)
         jobs = [
@@ -107,6 +110,13 @@ class KernelBoostBase(BaseEstimator):
         if len(grown) < len(jobs) or not all(g.trace for g in grown):
             raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
         return grown
+
+    def _master(self, n_rows: int, per_step: int) -> Master:
+        """Simplex where each step counts or is cheap; else from the inside to the optimum."""
+        each_step_counts = self.max_columns is not None or self.validation_fraction is not None
+        if each_step_counts or n_rows <= SMALL:
+            return LPMaster(self.nonnegative, self.intercept, few_rows=per_step)
+        return InteriorLPMaster(self.nonnegative, self.intercept)
 
     def _columns_per_step(self, n_rows: int) -> int:
         if self.columns_per_step != "auto":

@@ -227,7 +227,7 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         if len(np.unique(rows.codes)) < 2:
             raise ValueError(
                 "y must have at least two classes with a positive weight; got one class, "
-                f"{self.classes_[rows.codes[0]]!r}."
+                f"{self.classes_[rows.codes[0]]}."
             )
         with show_progress(self.verbose):
             held = None

@@ -88,6 +88,9 @@ class LeastSquaresRun:
         self._ids = np.concatenate([self._ids, proposal.ids])
         self.fit = self._solve()
 
+    def finish(self) -> Fit:
+        return self.fit
+
     def _append(self, values: FloatArray, cross: FloatArray, corner: FloatArray) -> None:
         ridge = self._master.ridge
         weighted = self._rows.sample_weight[:, None] * values

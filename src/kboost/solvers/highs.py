@@ -73,6 +73,20 @@ class GrowingLP:
             self._model.addCols(len(cost), cost, lower, upper, len(values), starts, indices, values)
         )
 
+    def start_from(self, variables: IntArray, rows: IntArray) -> None:
+        """Begin the next solve at a basis: 0 basic, -1 at the lower, +1 at the upper bound.
+
+        As many must be basic as there are rows; HiGHS mends a singular choice.
+        """
+        kinds = highspy.HighsBasisStatus
+        named = {0: kinds.kBasic, -1: kinds.kLower, 1: kinds.kUpper}
+        basis = highspy.HighsBasis()
+        basis.col_status = [named[int(s)] for s in variables]
+        basis.row_status = [named[int(s)] for s in rows]
+        basis.valid, basis.alien = True, True
+        self._model.setOptionValue("presolve", "off")
+        _accepted(self._model.setBasis(basis))
+
     def solve(self, seconds: float = INFINITY) -> LPSolution:
         """Re-solve from the last basis; one retry from scratch, then `SolverError`."""
         self._model.setOptionValue("time_limit", float(self._model.getRunTime() + seconds))

@@ -1,0 +1,99 @@
+"""What every 1-norm margin master shares: prices, the bound, and duals made exactly feasible.
+
+    minimise  sum_j |coef_j| [+ |bias|] + sum_i cap_i slack_i,   sign_i f_i + slack_i >= target_i
+
+Weights for the oracle are `sign_i u_i` with the duals u; a column is worth `|edge| - 1`
+(nonnegative coefficients: `edge - 1`). Certificate over the whole library: u divided by
+`max(1, largest |edge|)` is feasible for every column at once, so
+
+    bound = sum_i target_i u_i / max(1, max_j |edge_j|)   <=   optimum.
+
+For that the duals must satisfy the box and the bias row exactly; solver tolerances are repaired
+by clipping and by scaling down the heavier side. A penalised bias is a column of ones whose sign
+is free; its row, `|sum_i u_i sign_i| <= 1`, is kept by the same repair.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kboost._typing import FloatArray
+from kboost.core.protocols import Fit, Problem
+from kboost.formulations import MarginRows
+from kboost.solvers.lp import Intercept, MarginData
+
+# How far `|sum_i u_i sign_i|` may be from 0.
+_BALANCE: dict[Intercept, float] = {"free": 0.0, "penalized": 1.0, "none": np.inf}
+
+
+@dataclass(frozen=True)
+class MarginPenalty:
+    """What is penalised and how: the hyper-parameters the 1-norm masters share."""
+
+    nonnegative: bool = False
+    intercept: Intercept = "free"
+
+
+class MarginRun:
+    """The rows, the columns so far, and the last fit."""
+
+    fit: Fit
+
+    def __init__(self, penalty: MarginPenalty, problem: Problem) -> None:
+        self.rows: MarginRows = problem.rows
+        self.penalty = penalty
+        self.deadline = problem.deadline
+        self.columns = np.zeros((len(self.rows.signs), 0))
+
+    @property
+    def data(self) -> MarginData:
+        """The problem as the LP solvers take it."""
+        rows = self.rows
+        return MarginData(
+            rows.signs, rows.targets, rows.caps, self.penalty.nonnegative, self.penalty.intercept
+        )
+
+    def price(self, edges: FloatArray) -> FloatArray:
+        return (edges if self.penalty.nonnegative else np.abs(edges)) - 1.0
+
+    def bound(self, edges: FloatArray) -> float:
+        reach = 1.0 + float(np.max(self.price(edges), initial=0.0))
+        return float(self.rows.targets @ (self.rows.signs * self.fit.weights)) / reach
+
+    def finish(self) -> Fit:
+        return self.fit
+
+    def make_fit(
+        self, coef: FloatArray, bias: float, duals: FloatArray, *, settled: bool = True
+    ) -> Fit:
+        """A fit of the columns so far; its objective is computed from the coefficients."""
+        coef = np.maximum(coef, 0.0) if self.penalty.nonnegative else coef
+        decision = self.columns @ coef + bias
+        penalty = float(np.abs(coef).sum())
+        if self.penalty.intercept == "penalized":
+            penalty += abs(bias)
+        return Fit(
+            coef=coef,
+            bias=bias,
+            decision=decision,
+            weights=self.rows.signs * duals,
+            objective=penalty + float(self.rows.caps @ self.rows.slack(decision)),
+            settled=settled,
+        )
+
+    def repaired(self, duals: FloatArray) -> FloatArray:
+        """Inside the box, the heavier side scaled down to what the bias row allows."""
+        duals = np.clip(duals, 0.0, self.rows.caps)
+        positive = self.rows.signs > 0
+        up, down = float(duals[positive].sum()), float(duals[~positive].sum())
+        allowed = min(up, down) + _BALANCE[self.penalty.intercept]
+        shares = [min(1.0, allowed / max(side, 1e-300)) for side in (up, down)]
+        return duals * np.where(positive, *shares)
+
+    def central(self, duals: FloatArray) -> FloatArray:
+        """Without columns the LP has many optimal duals; spread them evenly if that is one."""
+        even, found = self.repaired(self.rows.caps), self.repaired(duals)
+        targets = self.rows.targets
+        return even if targets @ even >= targets @ found * (1 - 1e-12) else found
