@@ -53,7 +53,7 @@ class Bench:
 
     def _aloud(self, measure: Callable[[], Row], label: str) -> Row:
         row = measure()
-        words = f"{row['fit_seconds']:8.2f} s" if "fit_seconds" in row else row["status"]
+        words = f"{row['fit_seconds']:8.2f} s" if "fit_seconds" in row else f"{row['status']:>10}"
         self.say(f"  {label:<44} {words}")
         return row
 

@@ -29,25 +29,35 @@ HEAD = ("draw", "columns", "test error", "objective", "difference", "gap",
         "kboost s", "simplex s", "interior point s", "ratio")  # fmt: skip
 
 
+COLUMNS = ("seed", "columns", "error", "objective", "difference", "gap",
+           "ours", "simplex", "ipm", "ratio")  # fmt: skip
+
+
 def run(bench: Bench) -> Report:
     draws = [draw(bench, seed) for seed in SEEDS]
-    ratios = [d["ratio"] for d in draws]
+    ratios, cpu = [d["ratio"] for d in draws], median(d["cpu_ratio"] for d in draws)
     exact = all(abs(d["difference"]) <= 1e-6 and d["gap"] <= 1e-6 for d in draws)
     middle = median(ratios)
-    lines = [[d["seed"], *(d[name] for name in COLUMNS)] for d in draws]
+    lines = [[d[name] for name in COLUMNS] for d in draws]
     lines.append(["median", *[None] * (len(HEAD) - 2), middle])
     return Report(
         head=HEAD,
         lines=lines,
         settings={"kboost": OURS, "peers": PEERS, "seeds": list(SEEDS), "limit": LIMIT},
-        ratios={"per_draw": ratios, "median": middle, "worst": max(ratios), "exact": exact},
+        ratios={
+            "per_draw": ratios,
+            "median": middle,
+            "worst": max(ratios),
+            "median_by_cpu_time": cpu,
+            "exact": exact,
+        },
         criterion=f"objective to 1e-6, gap <= 1e-6, median ratio <= {LIMIT}",
         met=exact and middle <= LIMIT,
-        notes=["ratio: kboost / the fastest HiGHS; difference: relative, to the full program"],
+        notes=[
+            "ratio: kboost / the fastest HiGHS; difference: relative, to the full program",
+            f"median ratio by processor time, which other work disturbs less: {cpu:.3f}",
+        ],
     )
-
-
-COLUMNS = ("columns", "error", "objective", "difference", "gap", "ours", "simplex", "ipm", "ratio")
 
 
 def draw(bench: Bench, seed: int) -> dict[str, Any]:
@@ -70,6 +80,7 @@ def draw(bench: Bench, seed: int) -> dict[str, Any]:
         "simplex": simplex,
         "ipm": ipm,
         "ratio": ours["fit_seconds"] / min(simplex, ipm),
+        "cpu_ratio": ours["fit_cpu_seconds"] / min(p["fit_cpu_seconds"] for p in peers.values()),
     }
 
 

@@ -58,7 +58,7 @@ class InteriorRun(MarginRun):
         self._active = np.zeros(0, dtype=bool)  # (k,)
         self._x: FloatArray = np.zeros(0)  # (k,), the interior solution, not the incumbent
         self._bias = 0.0
-        self._duals = self.rows.signs * self.fit.weights
+        self._duals: FloatArray = self.rows.signs * self.fit.weights
 
     def extend(self, proposal: Proposal) -> None:
         self.columns = np.hstack([self.columns, proposal.values])
