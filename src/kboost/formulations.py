@@ -1,7 +1,17 @@
 """What a task makes of its targets: rows for a master.
 
-Margin rows, `sign_i f(x_i) >= target_i - slack_i` with a slack price `cap_i`, serve every
-linear-slack problem; for classification with the hinge loss sign = y, target = 1, cap = C w.
+Margin rows serve every linear-slack problem,
+
+    sign_r f(x_s) + level_sign * level + slack_r >= target_r,     s = sample of row r,
+
+with a price `cap_r` on each slack and, where there is one, a price on the level, a variable of at
+least 0 that all rows share:
+
+    hinge         one row a sample      sign y,  target 1,       cap C w
+    epsilon tube  two rows a sample     sign +-, target +-y - epsilon, cap C w
+    nu tube       the tube's rows       target +-y, level = epsilon, its price C nu W
+    nu-SVM        the hinge's rows      target 0, level = rho (level_sign -1), its price -nu, cap w/W
+
 Squared rows serve the least-squares family.
 """
 
@@ -11,20 +21,52 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kboost._typing import FloatArray
+from kboost._typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Level:
+    """A variable >= 0 shared by all rows: its sign in each of them and its price."""
+
+    sign: float
+    price: float
 
 
 @dataclass(frozen=True)
 class MarginRows:
-    """`sign_i f(x_i) >= target_i - slack_i`, slacks cost `cap_i` each."""
+    """`sign_r f(x_s) + level_sign * level >= target_r - slack_r`; slacks cost `cap_r` each."""
 
-    signs: FloatArray  # (n,), +1 or -1
-    targets: FloatArray  # (n,)
-    caps: FloatArray  # (n,)
+    signs: FloatArray  # (r,), +1 or -1
+    targets: FloatArray  # (r,)
+    caps: FloatArray  # (r,)
+    sample: IntArray | None = None  # (r,), the sample each row speaks of; None: its own
+    level: Level | None = None
 
-    def slack(self, decision: FloatArray) -> FloatArray:
+    @property
+    def n_samples(self) -> int:
+        return len(self.signs) if self.sample is None else int(self.sample.max()) + 1
+
+    def slack(self, decision: FloatArray, level: float = 0.0) -> FloatArray:
         """How far each row is from its target."""
-        return np.maximum(0.0, self.targets - self.signs * decision)
+        reached = self.signs * self.per_row(decision)
+        if self.level is not None:
+            reached = reached + self.level.sign * level
+        return np.maximum(0.0, self.targets - reached)
+
+    def signed(self, columns: FloatArray) -> FloatArray:
+        """Columns (n, k) as the rows see them, (r, k)."""
+        return self.signs[:, None] * self.per_row(columns)
+
+    def per_row(self, values: FloatArray) -> FloatArray:
+        """Values of samples, repeated for each row."""
+        return values if self.sample is None else values[self.sample]
+
+    def weights(self, duals: FloatArray) -> FloatArray:
+        """One signed number a sample: what the oracle correlates columns with."""
+        signed = self.signs * duals
+        if self.sample is None:
+            return signed
+        return np.bincount(self.sample, weights=signed, minlength=self.n_samples)
 
 
 @dataclass(frozen=True)
@@ -38,3 +80,30 @@ class SquaredRows:
 def hinge(signs: FloatArray, sample_weight: FloatArray, C: float) -> MarginRows:
     """Rows of `C sum_i w_i max(0, 1 - y_i f(x_i))` for labels -1, +1."""
     return MarginRows(signs, np.ones_like(signs), C * sample_weight)
+
+
+def tube(y: FloatArray, sample_weight: FloatArray, C: float, epsilon: float) -> MarginRows:
+    """Rows of `C sum_i w_i max(0, |y_i - f(x_i)| - epsilon)` (CG-Boost (13), SRE (6))."""
+    signs, targets, caps, sample = _both_sides(y, C * sample_weight)
+    return MarginRows(signs, targets - epsilon, caps, sample)
+
+
+def nu_tube(y: FloatArray, sample_weight: FloatArray, C: float, nu: float) -> MarginRows:
+    """The tube with its width found: `+ C nu W epsilon` in the objective (SRE (7))."""
+    signs, targets, caps, sample = _both_sides(y, C * sample_weight)
+    price = C * nu * float(sample_weight.sum())
+    return MarginRows(signs, targets, caps, sample, Level(1.0, price))
+
+
+def nu_margin(signs: FloatArray, sample_weight: FloatArray, nu: float) -> MarginRows:
+    """Rows of the nu-SVM: `-nu rho + 1/W sum_i w_i max(0, rho - y_i f(x_i))`."""
+    caps = sample_weight / float(sample_weight.sum())
+    return MarginRows(signs, np.zeros_like(signs), caps, level=Level(-1.0, -nu))
+
+
+def _both_sides(
+    y: FloatArray, caps: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
+    n = len(y)
+    signs = np.repeat([1.0, -1.0], n)
+    return signs, signs * np.tile(y, 2), np.tile(caps, 2), np.tile(np.arange(n), 2)
