@@ -10,7 +10,7 @@ least 0 that all rows share:
     hinge         one row a sample      sign y,  target 1,       cap C w
     epsilon tube  two rows a sample     sign +-, target +-y - epsilon, cap C w
     nu tube       the tube's rows       target +-y, level = epsilon, its price C nu W
-    nu-SVM        the hinge's rows      target 0, level = rho (level_sign -1), its price -nu, cap w/W
+    nu-SVM        the hinge's rows      target 0, level = rho (sign -1), its price -nu, cap w/W
 
 Squared rows serve the least-squares family.
 """
@@ -66,7 +66,8 @@ class MarginRows:
         signed = self.signs * duals
         if self.sample is None:
             return signed
-        return np.bincount(self.sample, weights=signed, minlength=self.n_samples)
+        summed = np.bincount(self.sample, weights=signed, minlength=self.n_samples)
+        return summed.astype(np.float64)
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ def test_growing_equals_linprog(shape, nonnegative, intercept, seed, n, steps):
     lp = start(shape, rows, nonnegative, intercept)
     used = 0
     for size in [0, *steps]:
-        lp.extend(H[:, used : used + size])
+        lp.extend(rows.signed(H[:, used : used + size]))
         used += size
         vertex = lp.solve()
         expected = margin_lp(H[:, :used], rows, nonnegative, intercept)
@@ -93,7 +93,7 @@ def test_the_bias_is_linprogs(shape, nonnegative, intercept, seed):
     rng = np.random.default_rng(seed)
     rows, H = random_rows(rng, 25), rng.normal(size=(25, 6))
     lp = start(shape, rows, nonnegative, intercept)
-    lp.extend(H)
+    lp.extend(rows.signed(H))
     assert_allclose(
         lp.solve().bias, margin_lp(H, rows, nonnegative, intercept).bias, rtol=1e-7, atol=1e-8
     )
@@ -108,7 +108,7 @@ def test_both_shapes_are_one_problem(nonnegative, intercept, seed):
     for shape in (ColumnShape, SampleShape):
         lp = start(shape, rows, nonnegative, intercept)
         for block in np.split(H, 3, axis=1):
-            lp.extend(block)
+            lp.extend(rows.signed(block))
             vertex = lp.solve()
         found.append(vertex)
     for name in ("coef", "bias", "duals"):
@@ -124,7 +124,7 @@ def test_zero_columns_get_no_coefficient(shape, nonnegative, intercept):
     H = rng.normal(size=(10, 5))
     H[:, [0, 3]] = 0.0
     lp = start(shape, rows, nonnegative, intercept)
-    lp.extend(H)
+    lp.extend(rows.signed(H))
     vertex = lp.solve()
     assert_allclose(vertex.coef[[0, 3]], 0.0, atol=1e-12)
     check_kkt(vertex, H, rows, nonnegative, intercept)
@@ -144,7 +144,7 @@ def test_degenerate_problems_are_solved_too(shape, nonnegative, intercept, seed)
     rows = MarginRows(signs, np.ones(16), np.full(16, 0.5))
     lp = start(shape, rows, nonnegative, intercept)
     for block in np.split(H, 4, axis=1):
-        lp.extend(block)
+        lp.extend(rows.signed(block))
         vertex = lp.solve()
     objective = check_kkt(vertex, H, rows, nonnegative, intercept)
     expected = margin_lp(H, rows, nonnegative, intercept).objective

@@ -95,6 +95,7 @@ class Fit:
     weights: FloatArray  # (n,), signed: what the oracle correlates columns with
     objective: float
     settled: bool = True  # False while a master is still tightening
+    level: float = 0.0  # the variable all rows share, where the formulation has one
 
 
 @dataclass(frozen=True)

@@ -33,11 +33,11 @@ class LPRun(MarginRun):
         few = len(self.rows.signs) <= master.few_rows
         self._lp: MarginLP = SampleShape(self.data) if few else ColumnShape(self.data)
         vertex = self._lp.solve()
-        self.fit = self.make_fit(vertex.coef, vertex.bias, self.central(vertex.duals))
+        self.settle(vertex.coef, vertex.bias, self.central(vertex.duals), vertex.level)
 
     def extend(self, proposal: Proposal) -> None:
-        self._lp.extend(proposal.values)
+        self._lp.extend(self.rows.signed(proposal.values))
         columns = np.hstack([self.columns, proposal.values])
         vertex = self._lp.solve(self.deadline.remaining)
         self.columns = columns
-        self.fit = self.make_fit(vertex.coef, vertex.bias, self.repaired(vertex.duals))
+        self.settle(vertex.coef, vertex.bias, self.repaired(vertex.duals), vertex.level)

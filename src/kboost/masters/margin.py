@@ -1,16 +1,17 @@
 """What every 1-norm margin master shares: prices, the bound, and duals made exactly feasible.
 
-    minimise  sum_j |coef_j| [+ |bias|] + sum_i cap_i slack_i,   sign_i f_i + slack_i >= target_i
+    minimise  sum_j |coef_j| [+ |bias|] [+ level_price level] + sum_i cap_i slack_i
+    with      sign_i f_i [+ level_sign level] + slack_i >= target_i        (formulations.py)
 
-Weights for the oracle are `sign_i u_i` with the duals u; a column is worth `|edge| - 1`
-(nonnegative coefficients: `edge - 1`). Certificate over the whole library: u divided by
+Weights for the oracle are the `sign_i u_i` of each sample with the duals u; a column is worth
+`|edge| - 1` (nonnegative coefficients: `edge - 1`). Certificate over the whole library: u over
 `max(1, largest |edge|)` is feasible for every column at once, so
 
     bound = sum_i target_i u_i / max(1, max_j |edge_j|)   <=   optimum.
 
 For that the duals must satisfy the box and the bias row exactly; solver tolerances are repaired
 by clipping and by scaling down the heavier side. A penalised bias is a column of ones whose sign
-is free; its row, `|sum_i u_i sign_i| <= 1`, is kept by the same repair.
+is free; its row, `|sum_i u_i sign_i| <= 1`, is kept by the same repair, and so is the level's.
 """
 
 from __future__ import annotations
@@ -37,22 +38,24 @@ class MarginPenalty:
 
 
 class MarginRun:
-    """The rows, the columns so far, and the last fit."""
+    """The rows, the columns so far, and the last fit with its duals."""
 
     fit: Fit
+    duals: FloatArray  # (r,), exactly feasible for rows, bias and level
 
     def __init__(self, penalty: MarginPenalty, problem: Problem) -> None:
         self.rows: MarginRows = problem.rows
         self.penalty = penalty
         self.deadline = problem.deadline
-        self.columns = np.zeros((len(self.rows.signs), 0))
+        self.columns = np.zeros((self.rows.n_samples, 0))
 
     @property
     def data(self) -> MarginData:
         """The problem as the LP solvers take it."""
-        rows = self.rows
+        rows, penalty = self.rows, self.penalty
+        level = None if rows.level is None else (rows.level.sign, rows.level.price)
         return MarginData(
-            rows.signs, rows.targets, rows.caps, self.penalty.nonnegative, self.penalty.intercept
+            rows.signs, rows.targets, rows.caps, penalty.nonnegative, penalty.intercept, level
         )
 
     def price(self, edges: FloatArray) -> FloatArray:
@@ -60,13 +63,23 @@ class MarginRun:
 
     def bound(self, edges: FloatArray) -> float:
         reach = 1.0 + float(np.max(self.price(edges), initial=0.0))
-        return float(self.rows.targets @ (self.rows.signs * self.fit.weights)) / reach
+        return float(self.rows.targets @ self.duals) / reach
 
     def finish(self) -> Fit:
         return self.fit
 
+    def settle(self, coef: FloatArray, bias: float, duals: FloatArray, level: float) -> None:
+        """Make this the fit."""
+        self.fit, self.duals = self.make_fit(coef, bias, duals, level), duals
+
     def make_fit(
-        self, coef: FloatArray, bias: float, duals: FloatArray, *, settled: bool = True
+        self,
+        coef: FloatArray,
+        bias: float,
+        duals: FloatArray,
+        level: float = 0.0,
+        *,
+        settled: bool = True,
     ) -> Fit:
         """A fit of the columns so far; its objective is computed from the coefficients."""
         coef = np.maximum(coef, 0.0) if self.penalty.nonnegative else coef
@@ -74,23 +87,30 @@ class MarginRun:
         penalty = float(np.abs(coef).sum())
         if self.penalty.intercept == "penalized":
             penalty += abs(bias)
+        if self.rows.level is not None:
+            level = max(0.0, level)
+            penalty += self.rows.level.price * level
         return Fit(
             coef=coef,
             bias=bias,
             decision=decision,
-            weights=self.rows.signs * duals,
-            objective=penalty + float(self.rows.caps @ self.rows.slack(decision)),
+            weights=self.rows.weights(duals),
+            objective=penalty + float(self.rows.caps @ self.rows.slack(decision, level)),
             settled=settled,
+            level=level,
         )
 
     def repaired(self, duals: FloatArray) -> FloatArray:
-        """Inside the box, the heavier side scaled down to what the bias row allows."""
+        """Inside the box, scaled down to what the rows of bias and level allow."""
         duals = np.clip(duals, 0.0, self.rows.caps)
         positive = self.rows.signs > 0
         up, down = float(duals[positive].sum()), float(duals[~positive].sum())
         allowed = min(up, down) + _BALANCE[self.penalty.intercept]
         shares = [min(1.0, allowed / max(side, 1e-300)) for side in (up, down)]
-        return duals * np.where(positive, *shares)
+        duals = duals * np.where(positive, *shares)
+        if self.rows.level is not None and self.rows.level.sign > 0:
+            duals = duals * min(1.0, self.rows.level.price / max(float(duals.sum()), 1e-300))
+        return duals
 
     def central(self, duals: FloatArray) -> FloatArray:
         """Without columns the LP has many optimal duals; spread them evenly if that is one."""

@@ -1,9 +1,11 @@
 """The margin LP: a 1-norm penalty, linear slacks, columns that keep coming.
 
-Primal, n rows, k columns (`g_ij = sign_i h_ij`, bias term as `intercept` says):
+Primal, n rows, k columns (`g_ij = sign_i h_ij`, bias term as `intercept` says; the level, a
+variable >= 0 that all rows share, only where there is one):
 
-    minimise    sum_j |coef_j| [+ |bias|] + sum_i cap_i slack_i
-    subject to  sum_j coef_j g_ij + sign_i bias + slack_i >= target_i,   slack >= 0
+    minimise    sum_j |coef_j| [+ |bias|] [+ level_price level] + sum_i cap_i slack_i
+    subject to  sum_j coef_j g_ij + sign_i bias [+ level_sign level] + slack_i >= target_i,
+                slack >= 0
 
 Dual, one box variable a row and one range constraint a column:
 
@@ -11,6 +13,7 @@ Dual, one box variable a row and one range constraint a column:
     subject to  0 <= u_i <= cap_i
                 |sum_i u_i g_ij| <= 1           (nonnegative coef: without the bars)
                 sum_i u_i sign_i = 0            (bias free; penalised: |.| <= 1; none: absent)
+                level_sign sum_i u_i <= level_price             (where there is a level)
 
 A basis is as large as the number of LP rows, so there are two shapes of one problem:
 
@@ -46,6 +49,7 @@ class MarginData:
     caps: FloatArray  # (n,), positive
     nonnegative: bool
     intercept: Intercept
+    level: tuple[float, float] | None = None  # sign and price
 
 
 @dataclass(frozen=True)
@@ -56,13 +60,14 @@ class MarginVertex:
     bias: float
     duals: FloatArray  # (n,)
     pivots: int
+    level: float = 0.0
 
 
 class MarginLP(Protocol):
     """What both shapes can do."""
 
     def extend(self, columns: FloatArray) -> None:
-        """Append columns, (n, k_new)."""
+        """Append signed columns, (n, k_new)."""
 
     def solve(self, seconds: float = INFINITY) -> MarginVertex:
         """Solve for the columns so far, starting from the last vertex."""
@@ -77,23 +82,27 @@ class ColumnShape:
         if rows.intercept != "none":
             width = np.array([0.0 if rows.intercept == "free" else 1.0])
             self._lp.add_rows(rows.signs[None, :], -width, width)
+        if rows.level is not None:
+            sign, price = rows.level
+            self._lp.add_rows(
+                np.full((1, len(rows.caps)), sign), np.array([-INFINITY]), np.array([price])
+            )
 
     def extend(self, columns: FloatArray) -> None:
-        signed = (self._rows.signs[:, None] * columns).T
-        upper = np.ones(len(signed))
+        upper = np.ones(columns.shape[1])
         lower = np.full_like(upper, -INFINITY) if self._rows.nonnegative else -upper
-        self._lp.add_rows(signed, lower, upper)
+        self._lp.add_rows(columns.T, lower, upper)
 
     def crash(self, coef: FloatArray, duals: FloatArray) -> None:
         """Begin the next solve at the basis that nearly optimal values name.
 
-        Columns with a coefficient bind; so do as many samples on the margin (duals inside their
-        box), one more for a bias, as the basis needs; the others are at the nearer bound.
+        Columns with a coefficient bind, and so do bias and level; as many samples on the margin
+        (duals inside their box) are basic; the others are at the nearer bound.
         """
         rows = self._rows
-        bound = np.sign(coef).astype(np.intp)  # a binding row stands at +1 or -1
-        if rows.intercept != "none":
-            bound = np.concatenate([[-1], bound])  # the bias row binds
+        bias = [] if rows.intercept == "none" else [-1]
+        level = [] if rows.level is None else [1]
+        bound = np.concatenate([bias, level, np.sign(coef)]).astype(np.intp)  # at +1 or -1
         share = duals / rows.caps
         inner = np.argsort(-np.minimum(share, 1.0 - share), kind="stable")
         samples = np.where(share > 0.5, 1, -1)
@@ -102,10 +111,10 @@ class ColumnShape:
 
     def solve(self, seconds: float = INFINITY) -> MarginVertex:
         found = self._lp.solve(seconds)
-        multipliers = -found.row_duals
-        if self._rows.intercept == "none":
-            return MarginVertex(multipliers, 0.0, found.values, found.pivots)
-        return MarginVertex(multipliers[1:], float(multipliers[0]), found.values, found.pivots)
+        multipliers = (-found.row_duals).tolist()
+        bias = multipliers.pop(0) if self._rows.intercept != "none" else 0.0
+        level = multipliers.pop(0) if self._rows.level is not None else 0.0
+        return MarginVertex(np.array(multipliers), bias, found.values, found.pivots, level)
 
 
 class SampleShape:
@@ -119,18 +128,21 @@ class SampleShape:
         if rows.intercept != "none":
             price = 0.0 if rows.intercept == "free" else 1.0
             self._append(_both_signs(rows.signs[:, None]), price)
+        if rows.level is not None:
+            self._append(np.full((n, 1), rows.level[0]), rows.level[1])
 
     def extend(self, columns: FloatArray) -> None:
-        signed = self._rows.signs[:, None] * columns
-        self._append(signed if self._rows.nonnegative else _both_signs(signed), 1.0)
+        self._append(columns if self._rows.nonnegative else _both_signs(columns), 1.0)
 
     def solve(self, seconds: float = INFINITY) -> MarginVertex:
         found = self._lp.solve(seconds)
-        rest, bias = found.values[len(self._rows.caps) :], 0.0
+        rest, bias, level = found.values[len(self._rows.caps) :], 0.0, 0.0
         if self._rows.intercept != "none":
             bias, rest = float(rest[0] - rest[1]), rest[2:]
+        if self._rows.level is not None:
+            level, rest = float(rest[0]), rest[1:]
         coef = rest if self._rows.nonnegative else rest[0::2] - rest[1::2]
-        return MarginVertex(coef, bias, found.row_duals, found.pivots)
+        return MarginVertex(coef, bias, found.row_duals, found.pivots, level)
 
     def _append(self, block: FloatArray, price: float) -> None:
         size = block.shape[1]
