@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kboost._typing import FloatArray
@@ -40,7 +42,9 @@ from kboost.core.stopping import (
     ValidationStall,
 )
 from kboost.core.watch import Watch
-from kboost.estimators._rows import MergedRows
+from kboost.estimators._progress import show_progress
+from kboost.estimators._rows import MergedRows, hold_out
+from kboost.formulations import MarginRows
 from kboost.kernels.adapters import as_kernels
 from kboost.masters.interior import InteriorLPMaster
 from kboost.masters.lp import LPMaster
@@ -65,8 +69,31 @@ RULES: dict[str, Rule] = {
 }
 
 
+@dataclass(frozen=True)
+class Task:
+    """One problem to solve: what it makes of the rows, and its error on rows held out."""
+
+    formulate: Callable[[MergedRows], MarginRows]
+    error: Callable[[MergedRows], Callable[[FloatArray], float]]
+
+
 class KernelBoostBase(BaseEstimator):
     """The engine behind the estimators' `fit`; targets are the subclasses' business."""
+
+    def _learn(self, rows: MergedRows, tasks: Sequence[Task], n_input_rows: int) -> bool:
+        """Grow one model a task on the merged rows and keep them; says whether Ctrl-C ended it."""
+        held = None
+        with show_progress(self.verbose):
+            if self.validation_fraction is not None:
+                rng = check_random_state(self.random_state)
+                by_code = isinstance(self, ClassifierMixin)
+                rows, held = hold_out(rows, self.validation_fraction, rng, by_code=by_code)
+            bank = self._make_bank(rows, n_input_rows)
+            problems = [task.formulate(rows) for task in tasks]
+            watches = [None if held is None else Watch(held.X, task.error(held)) for task in tasks]
+            grown = self._grow(bank, problems, watches)
+        self._keep(bank, grown)
+        return any(g.reason is INTERRUPTED for g in grown)
 
     def _make_bank(self, rows: MergedRows, n_input_rows: int) -> Bank:
         """Kernels resolved on the rows, lined up with the distinct x as centres."""
@@ -168,11 +195,6 @@ class KernelBoostBase(BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = isinstance(self.kernels, str) and self.kernels == "precomputed"
         return tags
-
-
-def interrupted(grown: Sequence[Grown]) -> bool:
-    """Whether Ctrl-C ended one of the fits."""
-    return any(g.reason is INTERRUPTED for g in grown)
 
 
 def _pick(values: FloatArray, single: bool) -> float | FloatArray:

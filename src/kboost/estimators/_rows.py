@@ -21,7 +21,7 @@ class MergedRows:
     """Distinct (x, code) rows with their weights."""
 
     X: Any  # (n, d)
-    codes: IntArray  # (n,), class numbers
+    codes: IntArray  # (n,), numbers of the distinct targets
     weight: FloatArray  # (n,), positive
     center_of_row: IntArray  # (n,)
     first: IntArray  # (n_centers,), a row of the input that each centre came from
@@ -63,22 +63,29 @@ def merge_rows(X: Any, codes: IntArray, weight: FloatArray) -> MergedRows:
 
 
 def hold_out(
-    rows: MergedRows, fraction: float, rng: np.random.RandomState
+    rows: MergedRows, fraction: float, rng: np.random.RandomState, *, by_code: bool
 ) -> tuple[MergedRows, MergedRows]:
-    """Split into a part to learn from and a part to judge by, class by class, by distinct x.
+    """Split into a part to learn from and a part to judge by, by distinct x.
 
-    Rows with the same x stay together (under the class that weighs most there); whole groups are
-    drawn until their weight reaches the fraction.
+    Rows with the same x stay together; whole groups are drawn until their weight reaches the
+    fraction. For labels (`by_code`) that holds class by class, a group counting for the class
+    that weighs most in it.
     """
-    n_codes, n_centers = int(rows.codes.max()) + 1, len(rows.first)
-    mass = np.zeros((n_centers, n_codes))
-    np.add.at(mass, (rows.center_of_row, rows.codes), rows.weight)
-    held = np.zeros(n_centers, dtype=bool)
-    for code in range(n_codes):
-        members = np.flatnonzero(mass.argmax(axis=1) == code)
+    held = np.zeros(len(rows.first), dtype=bool)
+    total = np.bincount(rows.center_of_row, weights=rows.weight)
+    kind = _heaviest_code(rows) if by_code else np.zeros(len(total), dtype=np.intp)
+    for code in np.unique(kind):
+        members = np.flatnonzero(kind == code)
         members = members[rng.permutation(len(members))]
-        total = mass[members].sum(axis=1)
-        before = np.cumsum(total) - total
-        held[members] = before + total / 2 < fraction * total.sum()
+        mass = total[members]
+        held[members] = np.cumsum(mass) - mass / 2 < fraction * mass.sum()
     outside = held[rows.center_of_row]
     return rows.take(~outside), rows.take(outside)
+
+
+def _heaviest_code(rows: MergedRows) -> IntArray:
+    """The class that weighs most among the rows of each centre."""
+    mass = np.zeros((len(rows.first), int(rows.codes.max()) + 1))
+    np.add.at(mass, (rows.center_of_row, rows.codes), rows.weight)
+    heaviest: IntArray = mass.argmax(axis=1)
+    return heaviest

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 
 from kboost._typing import FloatArray, IntArray
 from kboost._validation import check_params, check_table, check_weights, unchanged_on_error
-from kboost.core.watch import Watch
-from kboost.estimators._base import RULES, KernelBoostBase, interrupted
-from kboost.estimators._progress import show_progress
-from kboost.estimators._rows import MergedRows, hold_out, merge_rows
+from kboost.estimators._base import RULES, KernelBoostBase, Task
+from kboost.estimators._rows import MergedRows, merge_rows
 from kboost.formulations import hinge
 
 
@@ -229,17 +227,20 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
                 "y must have at least two classes with a positive weight; got one class, "
                 f"{self.classes_[rows.codes[0]]}."
             )
-        with show_progress(self.verbose):
-            held = None
-            if self.validation_fraction is not None:
-                rng = check_random_state(self.random_state)
-                rows, held = hold_out(rows, self.validation_fraction, rng)
-            bank = self._make_bank(rows, X.shape[0])
-            targets = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-            problems = [hinge(_signs(rows.codes, k), rows.weight, self.C) for k in targets]
-            grown = self._grow(bank, problems, [_watch(held, k) for k in targets])
-        self._keep(bank, grown)
-        return interrupted(grown)
+        targets = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        return self._learn(rows, [self._one_against_rest(k) for k in targets], X.shape[0])
+
+    def _one_against_rest(self, target: int) -> Task:
+        """The task of telling one class from the others."""
+
+        def error(held: MergedRows) -> Callable[[FloatArray], float]:
+            positive, share = held.codes == target, held.weight / held.weight.sum()
+            return lambda decision: float(share @ ((decision > 0) != positive))
+
+        return Task(
+            lambda rows: hinge(np.where(rows.codes == target, 1.0, -1.0), rows.weight, self.C),
+            error,
+        )
 
     def _class_weights(self, codes: IntArray, weight: FloatArray) -> FloatArray:
         """One factor a class."""
@@ -261,19 +262,3 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
                 f"got class_weight={self.class_weight!r}."
             )
         return factors
-
-
-def _signs(codes: IntArray, target: int) -> FloatArray:
-    return np.where(codes == target, 1.0, -1.0)
-
-
-def _watch(held: MergedRows | None, target: int) -> Watch | None:
-    """The weighted error of one class against the rest on the rows held out."""
-    if held is None:
-        return None
-    positive, share = held.codes == target, held.weight / held.weight.sum()
-
-    def error(decision: FloatArray) -> float:
-        return float(share @ ((decision > 0) != positive))
-
-    return Watch(held.X, error)
