@@ -14,6 +14,9 @@ FloatArray: TypeAlias = NDArray[np.floating[Any]]
 IntArray: TypeAlias = NDArray[np.integer[Any]]
 """Indices or counts."""
 
+BoolArray: TypeAlias = NDArray[np.bool_]
+"""Which of them."""
+
 CSRMatrix: TypeAlias = sparse.csr_matrix | sparse.csr_array
 """Sparse rows."""
 

@@ -21,7 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kboost._typing import FloatArray, IntArray
+from kboost._typing import BoolArray, FloatArray, IntArray
+
+_ROUNDING = 1e-6  # of a slack, against the numbers it is the difference of
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,14 @@ class MarginRows:
         if self.level is not None:
             reached = reached + self.level.sign * level
         return np.maximum(0.0, self.targets - reached)
+
+    def errors(self, decision: FloatArray, level: float = 0.0) -> BoolArray:
+        """The samples with a positive slack, (n,); rounding at the margin is not one."""
+        size = np.abs(self.targets) + np.abs(self.per_row(decision)) + abs(level)
+        wrong = self.slack(decision, level) > _ROUNDING * size
+        if self.sample is None:
+            return wrong
+        return np.bincount(self.sample[wrong], minlength=self.n_samples) > 0
 
     def signed(self, columns: FloatArray) -> FloatArray:
         """Columns (n, k) as the rows see them, (r, k)."""

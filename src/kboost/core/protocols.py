@@ -12,7 +12,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from kboost._typing import FloatArray, IntArray
+from kboost._typing import BoolArray, FloatArray, IntArray
 
 
 class Hypothesis(Protocol):
@@ -96,6 +96,7 @@ class Fit:
     objective: float
     settled: bool = True  # False while a master is still tightening
     level: float = 0.0  # the variable all rows share, where the formulation has one
+    errors: BoolArray | None = None  # (n,), the rows with a positive slack; None: not known
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,7 @@ class MarginRun:
             objective=penalty + float(self.rows.caps @ self.rows.slack(decision, level)),
             settled=settled,
             level=level,
+            errors=self.rows.errors(decision, level),
         )
 
     def repaired(self, duals: FloatArray) -> FloatArray:
