@@ -146,7 +146,7 @@ def test_hypotheses_are_equal_by_kernel_and_center():
 
 def test_strata_and_owners():
     bank = Bank([Gaussian(1.0), Linear(), Sigmoid(1.0)], rows())
-    assert [bank.stratum(p) for p in range(3)] == [slice(0, 31), slice(31, 62), slice(62, 93)]
+    assert bank.strata == [slice(0, 31), slice(31, 62), slice(62, 93)]
     ids = np.array([70, 3, 31, 2, 92])
     owned = {p: ids[where].tolist() for p, where in bank.by_kernel(ids)}
     assert owned == {0: [3, 2], 1: [31], 2: [70, 92]}

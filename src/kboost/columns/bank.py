@@ -5,6 +5,9 @@ ever required: a scan passes over blocks (see blocks.py), and edges of kernels t
 quadratic) need no columns at all:
 
     edge_j = sum_i weights_i k(x_i, c_j)   is the folded expansion on the rows, at the centres.
+
+Kernels are the strata, in the order given: columns may be asked for by kernel and by centre, and
+only those asked for are computed.
 """
 
 from __future__ import annotations
@@ -14,18 +17,21 @@ from typing import Any
 
 import numpy as np
 
-from kboost._typing import FloatArray, IntArray
-from kboost.columns.blocks import BlockSource
+from kboost._typing import BoolArray, FloatArray, IntArray
+from kboost.columns.blocks import BlockSource, Centers
 from kboost.columns.hypothesis import KernelColumn, KernelFamily
 from kboost.columns.scaling import Scaling, column_scales
 from kboost.kernels.base import Kernel
-from kboost.kernels.folding import fold
+from kboost.kernels.folding import Folded, fold
 
 DEFAULT_BUDGET = 1 << 30  # bytes
 
 
 class Bank:
-    """All columns on offer for one set of training rows; see the head of this file."""
+    """All columns on offer for one set of training rows; see the head of this file.
+
+    `center_of_row` says which centre each training row is, where centres are given.
+    """
 
     def __init__(
         self,
@@ -33,17 +39,24 @@ class Bank:
         X: Any,
         *,
         centers: Any | None = None,
+        center_of_row: IntArray | None = None,
         sample_weight: FloatArray | None = None,
         scaling: Scaling = None,
         memory_budget: int = DEFAULT_BUDGET,
+        n_jobs: int = 1,
     ) -> None:
         self.kernels = tuple(kernels)
         self.centers = X if centers is None else centers
         self.n_rows, self.n_centers = int(X.shape[0]), int(self.centers.shape[0])
         self.sample_weight = np.ones(self.n_rows) if sample_weight is None else sample_weight
         self._X = X
+        self._center_of_row = np.arange(self.n_rows) if centers is None else center_of_row
         self._families = [KernelFamily(kernel) for kernel in self.kernels]
-        self._source = BlockSource(self.kernels, X, self.centers, memory_budget)
+        kernel_numbers, nothing = range(len(self.kernels)), np.zeros(self.n_rows)
+        self._formed = [p for p in kernel_numbers if self._folded(p, nothing) is None]
+        self._source = BlockSource(
+            self.kernels, X, self.centers, memory_budget, keep=self._formed, n_jobs=n_jobs
+        )
         rms, peak = self._sizes()
         self.scales = column_scales(scaling, rms, peak)  # what each column is divided by
         self.rms = rms / self.scales  # of each scaled column; 0: the column is dead
@@ -52,9 +65,19 @@ class Bank:
     def n_columns(self) -> int:
         return len(self.kernels) * self.n_centers
 
-    def stratum(self, kernel: int) -> slice:
-        """The columns of one kernel."""
-        return slice(kernel * self.n_centers, (kernel + 1) * self.n_centers)
+    @property
+    def strata(self) -> list[slice]:
+        """The columns of each kernel, in order of priority."""
+        n = self.n_centers
+        return [slice(p * n, (p + 1) * n) for p in range(len(self.kernels))]
+
+    def centered_at(self, rows: BoolArray) -> BoolArray | None:
+        """Which columns are centred at one of the rows, (n_columns,); None if not known."""
+        if self._center_of_row is None:
+            return None
+        chosen = np.zeros(self.n_centers, dtype=bool)
+        chosen[self._center_of_row[rows]] = True
+        return np.tile(chosen, len(self.kernels))
 
     def by_kernel(self, ids: IntArray) -> Iterator[tuple[int, IntArray]]:
         """Positions in `ids` kernel by kernel."""
@@ -62,25 +85,49 @@ class Bank:
         for p in np.unique(owners):
             yield int(p), np.flatnonzero(owners == p)
 
-    def edges(self, weights: FloatArray) -> FloatArray:
-        """`h_j' weights` of every column, (n_columns,)."""
+    def edges(self, weights: FloatArray, ids: IntArray | None = None) -> FloatArray:
+        """`h_j' weights` of every column, (n_columns,), or of the columns `ids`, (len(ids),)."""
+        if ids is None:
+            return self._all_edges(weights) / self.scales
+        out = np.empty(len(ids))
+        for p, chosen in self.by_kernel(ids):
+            out[chosen] = self._edges_at(p, ids[chosen] % self.n_centers, weights)
+        return out / self.scales[ids]
+
+    def _all_edges(self, weights: FloatArray) -> FloatArray:
         out = np.empty((len(self.kernels), self.n_centers))
-        formed = []
-        for p, kernel in enumerate(self.kernels):
-            folded = fold(kernel, self._X, weights, only_if_cheaper=True)
-            if folded is None:
-                formed.append(p)
-            else:
+        for p in range(len(self.kernels)):
+            if (folded := self._folded(p, weights)) is not None:
                 out[p] = folded(self.centers)
-        for p, block, values in self._source.stream(formed):
+
+        def correlate(p: int, block: Centers, values: FloatArray) -> None:
             out[p, block] = values.T @ weights
-        return out.ravel() / self.scales
+
+        self._source.visit(self._formed, correlate)
+        return out.ravel()
+
+    def _edges_at(self, p: int, centers: IntArray, weights: FloatArray) -> FloatArray:
+        """Unscaled edges of one kernel at some centres."""
+        if (folded := self._folded(p, weights)) is not None:
+            return folded(self.centers[centers])
+        line = np.empty(self.n_centers)
+
+        def correlate(_: int, block: Centers, values: FloatArray) -> None:
+            line[block] = values.T @ weights
+
+        self._source.visit_at(p, centers, correlate)
+        return line[centers]
+
+    def _folded(self, p: int, weights: FloatArray) -> Folded | None:
+        return fold(self.kernels[p], self._X, weights, only_if_cheaper=True)
 
     def values(self, ids: IntArray) -> FloatArray:
         """Columns at the training rows, (n, len(ids)), Fortran order."""
         out = np.empty((self.n_rows, len(ids)), order="F")
+        width = self._source.width
         for p, chosen in self.by_kernel(ids):
-            out[:, chosen] = self._source.evaluate([p], ids[chosen] % self.n_centers)[p]
+            for piece in (chosen[s : s + width] for s in range(0, len(chosen), width)):
+                out[:, piece] = self._source.evaluate([p], ids[piece] % self.n_centers)[p]
         out /= self.scales[ids]
         return out
 
@@ -96,9 +143,15 @@ class Bank:
         """Root mean square and largest value of every column, unscaled; one pass."""
         rms, peak = np.empty((2, len(self.kernels), self.n_centers))
         share = self.sample_weight / self.sample_weight.sum()
-        for p, block, values in self._source.stream(range(len(self.kernels))):
-            peak[p, block] = np.abs(values).max(axis=0)
+
+        def measure(p: int, block: Centers, values: FloatArray) -> None:
+            top = np.maximum(values.max(axis=0), -values.min(axis=0))
             # divided by the peak before squaring: safe for huge and tiny values
-            unit = np.where(peak[p, block] > 0, peak[p, block], 1.0)
-            rms[p, block] = unit * np.sqrt(share @ (values / unit) ** 2)
+            unit = np.where(top > 0, top, 1.0)
+            ratio = values / unit
+            ratio *= ratio
+            peak[p, block] = top
+            rms[p, block] = unit * np.sqrt(share @ ratio)
+
+        self._source.visit(range(len(self.kernels)), measure)
         return rms.ravel(), peak.ravel()
