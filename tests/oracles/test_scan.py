@@ -42,7 +42,7 @@ class Quoting:
 
     def __init__(self, prices):
         self.prices = np.asarray(prices, dtype=float)
-        self.fit = SimpleNamespace(weights=np.ones(3))
+        self.fit = SimpleNamespace(weights=np.ones(3), errors=None)
 
     def price(self, edges):
         return self.prices

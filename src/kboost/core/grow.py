@@ -2,6 +2,8 @@
 
 Nothing in it depends on the method; a method is the choice of the four parts. The loop always
 ends with a model: when time runs out inside a solver, or on Ctrl-C, the last finished fit stands.
+It also ends with a certificate: an oracle that has not looked at the whole library in the last step
+does so once more, whatever the reason to stop (but Ctrl-C).
 """
 
 from __future__ import annotations
@@ -9,8 +11,6 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass
-
-import numpy as np
 
 from kboost._errors import OutOfTimeError
 from kboost.core.model import AdditiveModel
@@ -55,29 +55,32 @@ def grow(
     trace = Trace()
     kept, reason = run.fit, None
     try:
-        while True:
-            proposal = search.propose(run)
-            error = watch.error(hypotheses, run.fit) if watch else None
-            if error is None or not trace or error < np.nanmin(trace.values("validation_error")):
-                kept = run.fit
-            step = Step.after(
-                trace,
-                run.fit,
-                proposal,
-                n_columns=len(hypotheses),
-                seconds=time.monotonic() - started,
-                validation_error=error,
-            )
-            trace.append(step)
-            logger.info("%s", step)
-            if reason := stop(trace) or _exhausted(run.fit, proposal):
-                break
-            run.extend(proposal)
-            hypotheses.extend(proposal.hypotheses)
-        if watch is None:
-            kept = run.finish()
-    except OutOfTimeError:
-        reason = reason or OUT_OF_TIME
+        try:
+            while True:
+                proposal = search.propose(run)
+                error = watch.error(hypotheses, run.fit) if watch else None
+                if error is None or trace.improved_by(error):
+                    kept = run.fit
+                step = Step.after(
+                    trace,
+                    run.fit,
+                    proposal,
+                    n_columns=len(hypotheses),
+                    seconds=time.monotonic() - started,
+                    validation_error=error,
+                )
+                trace.append(step)
+                logger.info("%s", step)
+                if reason := stop(trace) or _exhausted(run.fit, proposal):
+                    break
+                run.extend(proposal)
+                hypotheses.extend(proposal.hypotheses)
+            if watch is None:
+                kept = run.finish()
+        except OutOfTimeError:
+            reason = reason or OUT_OF_TIME
+        if trace and not trace[-1].complete:
+            trace.certify(search.bound(run))
     except KeyboardInterrupt:
         reason = INTERRUPTED
     logger.info("%s", reason)

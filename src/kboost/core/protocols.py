@@ -50,8 +50,14 @@ class Dictionary(Protocol):
     @property
     def rms(self) -> FloatArray: ...  # (n_columns,), 0 for a column that is not on offer
 
-    def edges(self, weights: FloatArray) -> FloatArray:
-        """`h_j' weights` of every column, (n_columns,)."""
+    @property
+    def strata(self) -> Sequence[slice]: ...  # the columns in groups, first those to prefer
+
+    def edges(self, weights: FloatArray, ids: IntArray | None = None) -> FloatArray:
+        """`h_j' weights` of every column, (n_columns,), or of the columns `ids`, (len(ids),)."""
+
+    def centered_at(self, rows: BoolArray) -> BoolArray | None:
+        """Which columns are centred at one of the rows, (n_columns,); None if not known."""
 
     def values(self, ids: IntArray) -> FloatArray:
         """The columns `ids` at the training rows, (n, len(ids))."""
@@ -109,6 +115,8 @@ class Proposal:
     price: float  # the best price of all columns looked at, at least 0
     bound: float | None  # a lower bound of the optimum over the whole library, if it was seen
     n_priced: int
+    complete: bool = True  # whether the whole library was seen
+    error_price: float | None = None  # the best price seen at error points, if those are known
 
 
 class MasterRun(Protocol):
@@ -121,7 +129,10 @@ class MasterRun(Protocol):
         """What each column of the dictionary is worth, from its edge; positive if worth adding."""
 
     def bound(self, edges: FloatArray) -> float | None:
-        """Lower bound of the optimum over the whole library; None if there is no certificate."""
+        """Lower bound of the optimum over the whole library; None if there is no certificate.
+
+        `edges` are those of `fit.weights`, also after an `extend` that ran out of time.
+        """
 
     def extend(self, proposal: Proposal) -> None:
         """Take the columns in and re-solve from the warm state."""
@@ -139,7 +150,11 @@ class Master(Protocol):
 class Search(Protocol):
     """An oracle at work: remembers what was taken."""
 
-    def propose(self, run: MasterRun) -> Proposal: ...
+    def propose(self, run: MasterRun) -> Proposal:
+        """Columns worth adding at the present fit; they count as taken."""
+
+    def bound(self, run: MasterRun) -> float | None:
+        """The bound at the present fit, from a look at the whole library."""
 
 
 class Oracle(Protocol):

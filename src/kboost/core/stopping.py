@@ -39,17 +39,34 @@ class StopRule(Protocol):
 
 @dataclass(frozen=True)
 class PriceBelow:
-    """No column is worth more than `tol`: the optimum over what the oracle sees."""
+    """TR2: no column is worth more than `tol`: the optimum over what the oracle can see."""
 
     tol: float
 
     def __call__(self, trace: Sequence[Step]) -> StopReason | None:
         last = trace[-1]
-        if not last.settled or last.price > self.tol:
+        if not (last.settled and last.complete) or last.price > self.tol:
             return None
         gap = "" if last.gap is None else f"; the objective is within {last.gap:.1e} of the optimum"
         return StopReason(
             "tol", f"optimal: no remaining column has a price above tol={self.tol:g}{gap}."
+        )
+
+
+@dataclass(frozen=True)
+class ErrorPriceBelow:
+    """TR1: no column centred at an error point is worth more than `tol`."""
+
+    tol: float
+
+    def __call__(self, trace: Sequence[Step]) -> StopReason | None:
+        last = trace[-1]
+        if not last.settled or last.error_price is None or last.error_price > self.tol:
+            return None
+        return StopReason(
+            "stop_at_errors",
+            f"TR1: no column centred at an error point has a price above tol={self.tol:g}; "
+            "columns at other points may have; set stop_at_errors=False to go on.",
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,11 @@ def relative_gap(objective: float, bound: float | None) -> float | None:
     return max(0.0, objective - bound) / size if size > 0 else 0.0
 
 
+def better_bound(one: float | None, other: float | None) -> float | None:
+    """The higher of two lower bounds that are known."""
+    return max((bound for bound in (one, other) if bound is not None), default=None)
+
+
 @dataclass(frozen=True)
 class Step:
     """One round of the loop, as it stood before the stop rules looked at it."""
@@ -27,11 +32,13 @@ class Step:
     n_columns: int  # columns generated so far
     objective: float
     bound: float | None  # best lower bound of the optimum so far
-    price: float  # best price of the columns not yet taken
+    price: float  # best price of the columns not yet taken, among those looked at
     n_priced: int
     seconds: float  # since the start
     settled: bool = True
     validation_error: float | None = None
+    complete: bool = True  # whether the whole library was looked at
+    error_price: float | None = None  # best price looked at of the columns at error points
 
     @property
     def gap(self) -> float | None:
@@ -49,17 +56,18 @@ class Step:
         validation_error: float | None = None,
     ) -> Step:
         """The next step of a trace; the bound is the best so far, it need not be monotone."""
-        bounds = [b for b in (trace[-1].bound if trace else None, proposal.bound) if b is not None]
         return cls(
             iteration=len(trace),
             n_columns=n_columns,
             objective=fit.objective,
-            bound=max(bounds, default=None),
+            bound=better_bound(trace[-1].bound if trace else None, proposal.bound),
             price=proposal.price,
             n_priced=proposal.n_priced,
             seconds=seconds,
             settled=fit.settled,
             validation_error=validation_error,
+            complete=proposal.complete,
+            error_price=proposal.error_price,
         )
 
     def __str__(self) -> str:
@@ -75,6 +83,14 @@ class Step:
 
 class Trace(list[Step]):
     """The steps of a fit; `trace.values("objective")` is one quantity as an array."""
+
+    def improved_by(self, validation_error: float) -> bool:
+        """Whether an error is lower than all so far."""
+        return not self or validation_error < float(np.nanmin(self.values("validation_error")))
+
+    def certify(self, bound: float | None) -> None:
+        """Add to the last step a bound that was found after it."""
+        self[-1] = replace(self[-1], bound=better_bound(self[-1].bound, bound))
 
     def values(self, name: str) -> FloatArray:
         """One field of every step, NaN where it was not known."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kboost._typing import FloatArray, IntArray
-from kboost.core.protocols import Dictionary, MasterRun, Problem, Proposal
+from kboost.core.protocols import MasterRun, Problem, Proposal
+from kboost.oracles.shelf import Shelf
 
 
 @dataclass(frozen=True)
@@ -24,37 +24,24 @@ class ScanOracle:
     max_columns: int | None = None
 
     def start(self, problem: Problem) -> ScanSearch:
-        return ScanSearch(self, problem.columns)
+        return ScanSearch(Shelf(problem.columns, self.columns_per_step, self.max_columns))
 
 
 class ScanSearch:
     """Remembers which columns were taken."""
 
-    def __init__(self, oracle: ScanOracle, library: Dictionary) -> None:
-        self._library = library
-        self._available = library.rms > 0
-        self._per_step = oracle.columns_per_step
-        self._room = library.n_columns if oracle.max_columns is None else oracle.max_columns
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
 
     def propose(self, run: MasterRun) -> Proposal:
-        edges = self._library.edges(run.fit.weights)
-        prices = np.where(self._available, run.price(edges), 0.0)
-        ids = self._best(prices)
-        self._available[ids] = False
-        self._room -= len(ids)
-        return Proposal(
-            ids=ids,
-            hypotheses=self._library.hypotheses(ids),
-            values=self._library.values(ids),
-            price=max(0.0, float(np.max(prices, initial=0.0))),
-            bound=run.bound(edges),
-            n_priced=len(edges),
+        shelf, library = self._shelf, self._shelf.library
+        edges = library.edges(run.fit.weights)
+        prices = shelf.prices(run, edges)
+        candidates = np.flatnonzero(prices > 0)
+        ids = shelf.take(candidates, prices[candidates] / library.rms[candidates])
+        return shelf.proposal(
+            ids, prices, bound=run.bound(edges), at_errors=shelf.at_errors(run.fit)
         )
 
-    def _best(self, prices: FloatArray) -> IntArray:
-        """The steepest of the columns with a positive price; ties go to the lower number."""
-        candidates = np.flatnonzero(prices > 0)
-        steepness = prices[candidates] / self._library.rms[candidates]
-        count = min(self._per_step, self._room, len(candidates))
-        order = np.argsort(-steepness, kind="stable")[:count]
-        return candidates[order]
+    def bound(self, run: MasterRun) -> float | None:
+        return self._shelf.bound(run)
