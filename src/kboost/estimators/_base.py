@@ -29,10 +29,11 @@ from kboost.columns.bank import Bank
 from kboost.columns.hypothesis import KernelPart, stack_rows
 from kboost.core.grow import Grown, grow
 from kboost.core.model import AdditiveModel
-from kboost.core.protocols import Deadline, Master, Problem
+from kboost.core.protocols import Deadline, Master, Oracle, Problem
 from kboost.core.stopping import (
     INTERRUPTED,
     AnyOf,
+    ErrorPriceBelow,
     GapBelow,
     MaxColumns,
     MaxIterations,
@@ -49,6 +50,7 @@ from kboost.kernels.adapters import as_kernels
 from kboost.masters.interior import InteriorLPMaster
 from kboost.masters.lp import LPMaster
 from kboost.oracles.scan import ScanOracle
+from kboost.oracles.stratified import StratifiedOracle
 
 SMALL = 200  # rows; below, simplex from the start is as fast
 
@@ -58,6 +60,8 @@ RULES: dict[str, Rule] = {
     "nonnegative": BOOLEAN,
     "intercept": one_of("free", "penalized", "none"),
     "column_scaling": one_of("unit", None),
+    "pricing": one_of("scan", "stratified"),
+    "stop_at_errors": BOOLEAN,
     "columns_per_step": either(COUNT, "auto"),
     "max_columns": optional(COUNT),
     "max_iter": COUNT,
@@ -79,6 +83,9 @@ class Task:
 
 class KernelBoostBase(BaseEstimator):
     """The engine behind the estimators' `fit`; targets are the subclasses' business."""
+
+    pricing: str = "scan"  # for estimators that do not take it
+    stop_at_errors: bool = False
 
     def _learn(self, rows: MergedRows, tasks: Sequence[Task], n_input_rows: int) -> bool:
         """Grow one model a task on the merged rows and keep them; says whether Ctrl-C ended it."""
@@ -109,9 +116,11 @@ class KernelBoostBase(BaseEstimator):
             kernels,
             rows.X,
             centers=rows.first[:, None] if precomputed else rows.centers,
+            center_of_row=rows.center_of_row,
             sample_weight=rows.weight,
             scaling=self.column_scaling,
             memory_budget=self.memory_budget,
+            n_jobs=effective_n_jobs(self.n_jobs),
         )
 
     def _grow(
@@ -120,7 +129,7 @@ class KernelBoostBase(BaseEstimator):
         """One model a problem (rows as a formulation made them), all on one bank."""
         per_step = self._columns_per_step(bank.n_rows)
         master = self._master(bank.n_rows, per_step)
-        oracle = ScanOracle(per_step, self.max_columns)
+        oracle = self._oracle(per_step)
         deadline = Deadline.after(self.max_seconds)
         jobs = [
             (Problem(bank, rows, deadline), oracle, master, self._stop(), watch)
@@ -140,10 +149,20 @@ class KernelBoostBase(BaseEstimator):
 
     def _master(self, n_rows: int, per_step: int) -> Master:
         """Simplex where each step counts or is cheap; else from the inside to the optimum."""
-        each_step_counts = self.max_columns is not None or self.validation_fraction is not None
+        each_step_counts = (
+            self.max_columns is not None
+            or self.validation_fraction is not None
+            or self.pricing == "stratified"
+            or self.stop_at_errors
+        )
         if each_step_counts or n_rows <= SMALL:
             return LPMaster(self.nonnegative, self.intercept, few_rows=per_step)
         return InteriorLPMaster(self.nonnegative, self.intercept)
+
+    def _oracle(self, per_step: int) -> Oracle:
+        if self.pricing == "stratified":
+            return StratifiedOracle(per_step, self.max_columns, self.tol, self.stop_at_errors)
+        return ScanOracle(per_step, self.max_columns)
 
     def _columns_per_step(self, n_rows: int) -> int:
         if self.columns_per_step != "auto":
@@ -154,6 +173,8 @@ class KernelBoostBase(BaseEstimator):
 
     def _stop(self) -> StopRule:
         rules: list[StopRule] = [PriceBelow(self.tol), GapBelow(self.tol)]
+        if self.stop_at_errors:
+            rules.append(ErrorPriceBelow(self.tol))
         if self.validation_fraction is not None:
             rules.append(ValidationStall(self.n_iter_no_change))
         if self.max_columns is not None:
