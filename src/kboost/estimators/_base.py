@@ -60,8 +60,6 @@ RULES: dict[str, Rule] = {
     "nonnegative": BOOLEAN,
     "intercept": one_of("free", "penalized", "none"),
     "column_scaling": one_of("unit", None),
-    "pricing": one_of("scan", "stratified"),
-    "stop_at_errors": BOOLEAN,
     "columns_per_step": either(COUNT, "auto"),
     "max_columns": optional(COUNT),
     "max_iter": COUNT,
@@ -70,6 +68,11 @@ RULES: dict[str, Rule] = {
     "validation_fraction": optional(FRACTION),
     "n_iter_no_change": COUNT,
     "memory_budget": COUNT,
+}
+# For estimators that take them.
+PRICING_RULES: dict[str, Rule] = {
+    "pricing": one_of("scan", "stratified"),
+    "stop_at_errors": BOOLEAN,
 }
 
 
