@@ -1,0 +1,114 @@
+"""The 2-norm master of CG-Boost (7)/(9), (11) and (13): the exact optimum at every step.
+
+    minimise  1/2 sum_j coef_j^2 [+ 1/2 bias^2] [+ level_price level] + sum_i cap_i slack_i
+    with      sign_i f_i [+ level_sign level] + slack_i >= target_i        (formulations.py)
+
+over the columns so far (solvers/box_qp.py). Its dual needs no constraint a column, only a price:
+
+    maximise  target'u - 1/2 sum_j edge_j^2   (nonnegative: max(edge_j, 0)^2),   0 <= u <= caps,
+
+so every column with an edge lowers the optimum, and the full solution is dense. What a column is
+worth is the most it can lower the bound, in units of the objective:
+
+    price = edge^2 / (2 |objective|),
+
+and "no price above tol" is the rule of MATH.md, `edge^2 / 2 <= tol |objective|`. Certificate over
+the whole library: t u is feasible for 0 <= t <= 1 and every column is charged for its edge, so
+
+    bound = t target'u - t^2/2 S,   S = sum_j edge_j^2 over ALL j [+ (sum_i sign_i u_i)^2],
+
+at the best t (the duals of a nu-SVM must sum to nu: t is at least what that asks). For t = 1 and
+an exactly solved step, objective - bound is half the sum of edge^2 over the columns outside
+(CG-Boost, Prop. 4.1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kboost._typing import FloatArray
+from kboost.core.protocols import Problem, Proposal
+from kboost.masters.margin import MarginPenalty, MarginRun
+from kboost.solvers.box_qp import MarginQP
+
+
+@dataclass(frozen=True)
+class QPMaster(MarginPenalty):
+    """The 2-norm of the coefficients is penalised."""
+
+    def start(self, problem: Problem) -> QPRun:
+        return QPRun(self, problem)
+
+
+class QPRun(MarginRun):
+    """A warm solver that holds the columns."""
+
+    bias_reach = np.inf
+
+    def __init__(self, master: QPMaster, problem: Problem) -> None:
+        super().__init__(master, problem)
+        self._qp = MarginQP(self.data, self.repaired(self.rows.caps), self.rows.sample)
+        self._solve(np.inf)
+
+    def extend(self, proposal: Proposal) -> None:
+        self._qp.extend(proposal.values)
+        self._solve(self.deadline.remaining)
+
+    def recap(self, factor: float) -> None:
+        super().recap(factor)
+        self._qp.recap(self.data)
+        self._solve(self.deadline.remaining)
+
+    def price(self, edges: FloatArray) -> FloatArray:
+        size = abs(self.fit.objective)
+        prices: FloatArray = self._squares(edges) / (2.0 * size if size > 0.0 else 1.0)
+        return prices
+
+    def bound(self, edges: FloatArray) -> float:
+        gain, square = self._terms(edges)
+        share = min(1.0, gain / square) if square > 0.0 else 1.0
+        share = max(share, self._least / max(float(self.duals.sum()), 1e-300))
+        return share * gain - 0.5 * share**2 * square
+
+    def first_factor(self, edges: FloatArray) -> float:
+        """Where the margins that the start's duals make are as large as the targets."""
+        gain, square = self._terms(edges)
+        return gain / square if gain > 0.0 and square > 0.0 else 1.0
+
+    def charge(self, coef: FloatArray) -> float:
+        return 0.5 * float(coef @ coef)
+
+    def repaired(self, duals: FloatArray) -> FloatArray:
+        """As for the 1-norm; a level that asks for a least sum gets it on the way to the caps."""
+        duals = super().repaired(duals)
+        missing = self._least - float(duals.sum())
+        if missing <= 0.0:
+            return duals
+        most = super().repaired(self.rows.caps)
+        room = float(most.sum() - duals.sum())
+        return duals + min(1.0, missing / max(room, 1e-300)) * (most - duals)
+
+    @property
+    def _least(self) -> float:
+        """What the duals must sum to (nu-SVM: nu)."""
+        level = self.rows.level
+        return -level.price if level is not None and level.sign < 0 else 0.0
+
+    def _terms(self, edges: FloatArray) -> tuple[float, float]:
+        """`target'u` and S of the bound."""
+        square = float(self._squares(edges).sum())
+        if self.penalty.intercept == "penalized":
+            square += float(self.fit.weights.sum()) ** 2
+        return float(self.rows.targets @ self.duals), square
+
+    def _squares(self, edges: FloatArray) -> FloatArray:
+        """The square that the dual charges for each edge."""
+        squares: FloatArray = (np.maximum(edges, 0.0) if self.penalty.nonnegative else edges) ** 2
+        return squares
+
+    def _solve(self, seconds: float) -> None:
+        found = self._qp.solve(seconds)
+        self.columns = self._qp.columns
+        self.settle(found.coef, found.bias, self.repaired(found.duals), found.level)
