@@ -17,10 +17,12 @@ from kboost.kernels import Gaussian, Linear
 from kboost.masters.least_squares import LeastSquaresMaster
 from kboost.masters.lp import LPMaster
 from kboost.oracles.scan import ScanOracle
+from kboost.oracles.stratified import StratifiedOracle
 from tests.contracts.reference import MIXED, table
 
 ORACLES = {
-    f"scan {per_step} of {limit}": ScanOracle(per_step, limit)
+    f"{name} {per_step} of {limit}": oracle(per_step, limit)
+    for name, oracle in {"scan": ScanOracle, "stratified": StratifiedOracle}.items()
     for per_step in (1, 4, 1000)
     for limit in (None, 1, 10)
 }
@@ -76,37 +78,75 @@ def test_offers_are_new_worthwhile_and_within_limits(oracle, master, scaling):
 @EACH
 @WITH
 def test_a_proposal_is_what_the_library_says(oracle, master):
-    for problem, run, _, proposal, _ in rounds(oracle, master, limit=5):
+    for problem, _, _, proposal, _ in rounds(oracle, master, limit=5):
         library = problem.columns
         assert_allclose(proposal.values, library.values(proposal.ids))
         assert list(proposal.hypotheses) == list(library.hypotheses(proposal.ids))
         assert proposal.values.shape == (20, len(proposal.ids))
         assert 0 < proposal.n_priced <= library.n_columns
-        if proposal.bound is not None:
-            assert proposal.bound == run.bound(library.edges(run.fit.weights))
+        assert proposal.complete == (proposal.n_priced == library.n_columns)
+
+
+@EACH
+@WITH
+def test_only_who_has_seen_everything_has_a_bound(oracle, master):
+    problem = make(master)
+    search, run = oracle.start(problem), master.start(problem)
+    for _ in range(5):
+        proposal = search.propose(run)
+        bound = run.bound(problem.columns.edges(run.fit.weights))
+        assert search.bound(run) == bound
+        if proposal.complete:
+            assert proposal.bound == pytest.approx(bound, rel=1e-9, abs=1e-12)
+        else:
+            assert proposal.bound is None
+        run.extend(proposal)
+
+
+@EACH
+@WITH
+def test_the_price_at_error_points(oracle, master):
+    for problem, run, prices, proposal, taken in rounds(oracle, master, limit=8):
+        if run.fit.errors is None:
+            assert proposal.error_price is None
+            continue
+        left = prices.copy()
+        left[taken] = 0.0
+        left[problem.columns.rms == 0] = 0.0
+        best = max(0.0, left[problem.columns.centered_at(run.fit.errors)].max(initial=0.0))
+        assert 0.0 <= proposal.error_price <= best * (1 + 1e-9)
+        if proposal.complete:
+            assert proposal.error_price == pytest.approx(best, rel=1e-9, abs=1e-12)
 
 
 @EACH
 @WITH
 @SCALINGS
-def test_the_price_is_the_best_of_the_columns_not_taken(oracle, master, scaling):
+def test_the_price_is_the_best_of_the_columns_seen_and_not_taken(oracle, master, scaling):
     for problem, _, prices, proposal, taken in rounds(oracle, master, scaling=scaling):
         left = prices.copy()
         left[taken] = 0.0
         left[problem.columns.rms == 0] = 0.0
-        assert proposal.price == max(0.0, left.max())
+        best = max(0.0, left.max())
+        if proposal.complete:
+            assert proposal.price == pytest.approx(best, rel=1e-9, abs=1e-12)
+        else:
+            offered = left[proposal.ids].max(initial=0.0)
+            assert offered * (1 - 1e-9) <= proposal.price <= best * (1 + 1e-9)
 
 
 @WITH
 @pytest.mark.parametrize("per_step", [1, 4])
-def test_the_end_is_an_empty_proposal_of_price_zero(master, per_step):
-    *_, (problem, _, prices, proposal, taken) = rounds(ScanOracle(per_step), master, limit=500)
+@pytest.mark.parametrize("kind", [ScanOracle, StratifiedOracle])
+def test_the_end_is_an_empty_proposal_of_price_zero(kind, master, per_step):
+    *_, (problem, _, prices, proposal, taken) = rounds(kind(per_step), master, limit=500)
     assert len(proposal.ids) == 0
     assert list(proposal.hypotheses) == []
     assert proposal.values.shape == (20, 0)
     assert proposal.price == 0.0
+    assert proposal.complete
     open_columns = np.setdiff1d(np.flatnonzero(problem.columns.rms > 0), taken)
-    assert (prices[open_columns] <= 0).all()
+    assert (prices[open_columns] <= 1e-12).all()
 
 
 @EACH
