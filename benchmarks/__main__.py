@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.data:
         os.environ[LOCATION] = os.path.abspath(options.data)
     here, code = machine.describe(), code_version()
-    print(machine.in_one_line(here))
+    print(f"{machine.in_one_line(here)}; {options.threads} for each solver here")
     met = [run(name, options, here, code) for name in options.names or NAMES]
     return 0 if all(met) else 1
 
@@ -43,6 +43,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--list", action="store_true", help="say which entries there are")
     parser.add_argument("--data", metavar="DIR", help=f"where the data are (default: {LOCATION})")
     parser.add_argument("--repeats", type=int, default=1, metavar="N", help="runs of each job")
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="of BLAS and OpenMP")
     parser.add_argument("--fresh", action="store_true", help="measure again what is at hand")
     parser.add_argument(
         "--results", type=Path, default=RESULTS, metavar="DIR", help="where to write"
@@ -51,8 +52,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     unknown = [name for name in options.names if name not in NAMES]
     if unknown:
         parser.error(f"no entry called {', '.join(unknown)}; there are {', '.join(NAMES)}")
-    if options.repeats < 1:
-        parser.error(f"--repeats must be at least 1; got {options.repeats}")
+    for name in ("repeats", "threads"):
+        if getattr(options, name) < 1:
+            parser.error(f"--{name} must be at least 1; got {getattr(options, name)}")
     return options
 
 
@@ -60,10 +62,12 @@ def run(name: str, options: argparse.Namespace, here: dict[str, Any], code: str)
     """Run one entry; False if it failed or missed its criterion."""
     module = entry(name)
     print(f"\n{name}: {first_line(module)}\n", flush=True)
-    path = options.results / f"{name}.json"
+    suffix = "" if options.threads == 1 else f".{options.threads}-threads"
+    path = options.results / f"{name}{suffix}.json"
     bench = Bench(
         Store(path, machine=here, code=code, fresh=options.fresh),
         repeats=options.repeats,
+        threads=options.threads,
         say=lambda words: print(words, flush=True),
     )
     try:

@@ -30,11 +30,13 @@ class Bench:
 
     store: Store
     repeats: int = 1
+    threads: int = 1
     say: Callable[[str], None] = print
     used: list[Row] = field(default_factory=list)
 
     def run(self, job: Job, label: str) -> Row:
         """The job's row; with repeats, the one with the median fit time."""
+        job = replace(job, threads=self.threads)
         rows = [self._once(replace(job, repeat=i), label) for i in range(self.repeats)]
         failed = [row for row in rows if row["status"] != "ok"]
         if failed:

@@ -80,6 +80,6 @@ def in_one_line(machine: dict[str, Any]) -> str:
         f"{machine['cores']} cores",
         f"{machine['memory_gib']} GiB" if machine["memory_gib"] else "",
         machine["python"],
-        f"{threads} BLAS thread{'s' if threads > 1 else ''}",
+        f"{threads} BLAS thread{'s' if threads > 1 else ''} by default",
     ]
     return ", ".join(word for word in words if word)

@@ -42,6 +42,7 @@ class Job:
     dataset_parameters: dict[str, Any] = field(default_factory=dict)
     C: float | None = None  # weight of the errors in the objective; None: not comparable
     repeat: int = 0
+    threads: int = 1  # of BLAS and OpenMP
     time_limit: float = 900.0  # seconds, for the whole process
 
     def key(self) -> str:
@@ -59,6 +60,7 @@ def judge(job: Job) -> Row:
             done = subprocess.run(
                 command,
                 cwd=ROOT,
+                env=environment(job.threads),
                 check=False,
                 capture_output=True,
                 text=True,
@@ -72,6 +74,12 @@ def judge(job: Job) -> Row:
             return {"status": "failed", "message": words[-1]}
         row: Row = json.loads(answer.read_text())
         return row
+
+
+def environment(threads: int) -> dict[str, str]:
+    """This process's, with the number of threads set for whatever library asks."""
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+    return {**os.environ, **dict.fromkeys(names, str(threads))}
 
 
 # In the process of the job ------------------------------------------------------------------------
