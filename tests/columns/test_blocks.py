@@ -1,0 +1,198 @@
+"""Blocks in threads and at some centres only: the same numbers, within the budget."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from kboost.columns.bank import Bank
+from kboost.columns.blocks import BlockSource
+from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial
+from kboost.kernels import pairings as pairings_module
+from kboost.kernels.adapters import FunctionKernel, as_kernels
+from tests.columns.test_bank import CONTAINERS, EACH, LIBRARIES, resolved, rows, signed, weights
+
+BUDGETS = (1, 20_000, 1 << 30)  # nothing kept; some blocks kept; all kept
+SUBSETS = {
+    "none": [],
+    "one": [17],
+    "few, in any order": [30, 2, 11],
+    "one of each kernel": [4, 35, 66],
+    "most": list(range(1, 29)),
+}
+
+
+class TestSomeColumns:
+    @EACH
+    @CONTAINERS
+    def test_edges_are_those_of_the_full_scan(self, name, container):
+        X = container(rows())
+        kernels, w = resolved(name, X), signed()
+        for budget in BUDGETS:
+            bank = Bank(kernels, X, sample_weight=weights(), scaling="unit", memory_budget=budget)
+            full = bank.edges(w)
+            for subset in [*SUBSETS.values(), np.arange(bank.n_columns)[::-1]]:
+                ids = np.array(subset, dtype=int)
+                ids = ids[ids < bank.n_columns]
+                size = np.abs(full).max() + 1.0
+                assert_allclose(bank.edges(w, ids), full[ids], rtol=1e-9, atol=1e-11 * size)
+
+    @pytest.mark.parametrize("budget", BUDGETS)
+    def test_precomputed_and_other_centers(self, budget):
+        base, w = rows(20), signed(20)
+        X = np.hstack([Gaussian(0.4)(base), Linear()(base)])
+        centers = np.array([3, 0, 17, 5])[:, None]
+        kernels = as_kernels("precomputed", X)
+        bank = Bank(kernels, X, centers=centers, memory_budget=budget)
+        ids = np.array([6, 1, 3])
+        assert_allclose(bank.edges(w, ids), bank.edges(w)[ids], rtol=1e-12)
+
+    def test_no_other_column_is_touched(self, monkeypatch):
+        seen = []
+        plain = pairings_module.Pairing.compute_viewed
+
+        def watched(self, VX, VZ):
+            seen.append((self.kind, VZ.shape[0]))
+            return plain(self, VX, VZ)
+
+        X = rows()
+        bank = Bank([Linear(), Gaussian(1.0), Laplacian(1.0)], X, memory_budget=20_000)
+        monkeypatch.setattr(pairings_module.Pairing, "compute_viewed", watched)
+        bank.edges(signed(), np.array([3, 4, 5]))
+        assert seen == []  # a linear kernel needs no pairs
+        width, kept = bank._source.width, {s for p, s in bank._source._stays if p == 1}
+        outside = np.array([c for c in range(31) if c - c % width not in kept])
+        assert 0 < len(outside) < 31
+        bank.edges(signed(), 31 + outside[:2])
+        assert seen == [("sqeuclidean", 2)]
+        seen.clear()
+        bank.edges(signed(), 31 + np.array(sorted(kept)))
+        assert seen == []  # kept blocks are used
+
+    def test_few_columns_of_a_wide_kept_block_are_picked(self):
+        X = np.random.default_rng(0).normal(size=(200, 3))
+        bank, w = Bank([Gaussian(1.0), Gaussian(0.1)], X), signed(200)
+        full = bank.edges(w)
+        for ids in ([5], [199, 3, 200], list(range(0, 400, 9)), list(range(100))):
+            assert_allclose(bank.edges(w, np.array(ids)), full[ids], rtol=1e-10, atol=1e-12)
+
+
+class TestCenteredAt:
+    def test_rows_are_centres_by_default(self):
+        bank = Bank([Linear(), Gaussian(1.0)], rows())
+        chosen = np.zeros(31, dtype=bool)
+        chosen[[2, 30]] = True
+        assert_array_equal(np.flatnonzero(bank.centered_at(chosen)), [2, 30, 33, 61])
+        assert not bank.centered_at(np.zeros(31, dtype=bool)).any()
+
+    def test_one_row_of_a_centre_is_enough(self):
+        X = rows()
+        own = np.array([0, 1, 2, 2, 1])
+        bank = Bank([Linear(), Gaussian(1.0)], X[own], centers=X[:4], center_of_row=own)
+        chosen = np.array([False, False, False, True, True])
+        assert_array_equal(np.flatnonzero(bank.centered_at(chosen)), [1, 2, 5, 6])
+
+    def test_not_known_for_centres_of_unknown_origin(self):
+        bank = Bank([Linear()], rows(), centers=rows(4, seed=9))
+        assert bank.centered_at(np.ones(31, dtype=bool)) is None
+
+
+class TestThreads:
+    @EACH
+    @pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
+    def test_same_numbers_as_one_after_the_other(self, name, container):
+        X = container(rows())
+        kernels, w, ids = resolved(name, X), signed(), np.arange(31)[::2]
+        for budget in BUDGETS:
+            one, four = (
+                Bank(kernels, X, scaling="unit", memory_budget=budget, n_jobs=n) for n in (1, 4)
+            )
+            assert_allclose(four.scales, one.scales, rtol=1e-10)
+            assert_allclose(four.rms, one.rms, rtol=1e-10)
+            size = np.abs(one.edges(w)).max()
+            for _ in range(2):
+                assert_allclose(four.edges(w), one.edges(w), rtol=1e-9, atol=1e-12 * size)
+            assert_allclose(four.edges(w, ids), one.edges(w, ids), rtol=1e-9, atol=1e-12 * size)
+
+    def test_the_same_bits_every_time(self):
+        """Which blocks stay does not depend on which thread comes first."""
+        X, w = np.random.default_rng(1).normal(size=(120, 6)), signed(120)
+        banks = [
+            Bank(LIBRARIES["mixture"], X, scaling="unit", memory_budget=200_000, n_jobs=3)
+            for _ in range(4)
+        ]
+        kept = [set(bank._source._cache._blocks) for bank in banks]
+        assert 0 < len(kept[0]) < len(banks[0]._source._blocks()) * 4
+        assert all(k == kept[0] == bank._source._stays for k, bank in zip(kept, banks, strict=True))
+        edges = [bank.edges(w) for bank in banks]
+        some = [bank.edges(w, np.arange(0, 720, 5)) for bank in banks]
+        for bank_edges, bank_some in zip(edges, some, strict=True):
+            assert_array_equal(bank_edges, edges[0])
+            assert_array_equal(bank_some, some[0])
+
+    @pytest.mark.parametrize("n_jobs", [1, 2, 3])
+    def test_no_more_blocks_at_work_than_jobs_however_many_scans(self, n_jobs):
+        lock, now, counts = threading.Lock(), [0], []
+
+        def counted(X, Z):
+            with lock:
+                now[0] += 1
+                counts.append(now[0])
+            block = np.minimum(X[:, :1], Z[:, :1].T)
+            with lock:
+                now[0] -= 1
+            return block
+
+        bank = Bank([FunctionKernel(counted)], rows(), memory_budget=1, n_jobs=n_jobs)
+        scans = [threading.Thread(target=bank.edges, args=(signed(),)) for _ in range(4)]
+        for scan in scans:
+            scan.start()
+        for scan in scans:
+            scan.join()
+        assert len(counts) == 31 * 5  # all of it: a pass for the sizes, and four scans
+        assert max(counts) <= n_jobs
+
+    def test_two_jobs_are_two_blocks_at_work(self):
+        both = threading.Barrier(2, timeout=60)
+
+        def waits(X, Z):
+            both.wait()
+            return np.minimum(X[:, :1], Z[:, :1].T)
+
+        bank = Bank([FunctionKernel(waits)], rows(30), memory_budget=1, n_jobs=2)
+        assert_allclose(
+            bank.edges(np.ones(30)), np.minimum(*np.meshgrid(*[rows(30)[:, 0]] * 2)).sum(0)
+        )
+
+    @pytest.mark.parametrize("n_jobs", [1, 2, 5])
+    @pytest.mark.parametrize("budget", [30_000, 100_000, 1 << 20])
+    def test_blocks_of_all_jobs_fit_the_budget(self, n_jobs, budget):
+        kernels = [Gaussian(0.1), Gaussian(1.0), Laplacian(1.0)]
+        source = BlockSource(kernels, rows(60), rows(60), budget, keep=[0, 1, 2], n_jobs=n_jobs)
+        assert source.width >= 1
+        if source.width > 1:  # two pairings, three kernels, one to spare
+            assert 8 * 60 * source.width * 6 * n_jobs <= budget // 4
+
+    @pytest.mark.parametrize("n_jobs", [1, 3])
+    def test_an_error_ends_the_scan(self, n_jobs):
+        with pytest.raises(ValueError, match="scale the features"):
+            Bank([Polynomial(4)], 1e100 * rows(), memory_budget=1, n_jobs=n_jobs)
+        begun = []
+
+        def broken(X, Z):
+            begun.append(1)
+            raise RuntimeError("broken")
+
+        with pytest.raises(RuntimeError, match="broken"):
+            Bank([FunctionKernel(broken)], rows(), memory_budget=1, n_jobs=n_jobs)
+        assert len(begun) <= 31
+
+
+def test_kernels_that_fold_keep_no_blocks():
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    bank = Bank([Linear(), Gaussian(1.0), Polynomial(2)], X)
+    assert {p for p, _ in bank._source._cache._blocks} == {1}
