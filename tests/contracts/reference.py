@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import clarabel
 import numpy as np
+from scipy import sparse
 from scipy.optimize import linprog
 
 from kboost.columns.bank import Bank
@@ -109,3 +111,42 @@ def squared_problem(seed, n=24, kernels=MIXED, scaling="unit"):
     targets = y + np.random.default_rng(seed + 2000).normal(size=n)
     bank = Bank(kernels, X, sample_weight=weight, scaling=scaling)
     return bank, SquaredRows(targets, weight), sum(kernel(X) for kernel in bank.kernels)
+
+
+def margin_qp(H, rows, nonnegative=False, intercept="free"):
+    """Solve the margin QP over the columns H cold, by Clarabel: coef, bias, level, slacks."""
+    G = rows.signed(H)
+    r, k = G.shape
+    level = np.zeros(r) if rows.level is None else np.full(r, rows.level.sign)
+    square = np.concatenate([np.ones(k), [float(intercept == "penalized"), 0.0], np.zeros(r)])
+    price = 0.0 if rows.level is None else rows.level.price
+    cost = np.concatenate([np.zeros(k + 1), [price], rows.caps])
+    reach = np.hstack([G, rows.signs[:, None], level[:, None], np.eye(r)])
+    least = np.eye(k + 2 + r)[np.r_[np.arange(k if nonnegative else 0), k + 1 : k + 2 + r]]
+    absent = np.eye(k + 2 + r)[[k] if intercept == "none" else []]
+    A = sparse.csc_matrix(np.vstack([absent, -reach, -least]))
+    b = np.concatenate([np.zeros(len(absent)), -rows.targets, np.zeros(len(least))])
+    cones = [clarabel.ZeroConeT(len(absent)), clarabel.NonnegativeConeT(r + len(least))]
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
+    P = sparse.diags(square).tocsc()
+    found = clarabel.DefaultSolver(P, cost, A, b, cones, settings).solve()
+    assert str(found.status) in ("Solved", "AlmostSolved"), found.status
+    x = np.array(found.x)
+    duals = np.array(found.z)[len(absent) : len(absent) + r]
+    return Solved(objective=float(found.obj_val), coef=x[:k], bias=float(x[k]), duals=duals)
+
+
+def margin_qp_objective(H, rows, coef, bias, intercept="free", level=0.0):
+    """The margin QP's objective, written out row by row."""
+    total = 0.5 * sum(c * c for c in coef) + (0.5 * bias**2 if intercept == "penalized" else 0.0)
+    if rows.level is not None:
+        total += rows.level.price * level
+    sample = np.arange(len(H)) if rows.sample is None else rows.sample
+    for s, sign, target, cap in zip(sample, rows.signs, rows.targets, rows.caps, strict=True):
+        reached = sign * (H[s] @ coef + bias)
+        if rows.level is not None:
+            reached += rows.level.sign * level
+        total += cap * max(0.0, target - reached)
+    return total

@@ -20,7 +20,16 @@ from kboost.formulations import MarginRows, SquaredRows
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial
 from kboost.masters.least_squares import LeastSquaresMaster
 from kboost.masters.lp import LPMaster
-from tests.contracts.reference import MIXED, kernel_ridge, margin_lp, margin_objective, table
+from kboost.masters.qp import QPMaster
+from tests.contracts.reference import (
+    MIXED,
+    kernel_ridge,
+    margin_lp,
+    margin_objective,
+    margin_qp,
+    margin_qp_objective,
+    table,
+)
 
 MANY = 10**9  # of few_rows: always the shape whose rows are samples
 
@@ -54,6 +63,52 @@ class LPCase:
 
     def full(self, setup):
         return self.optimum(setup, np.arange(setup.bank.n_columns))
+
+    def worth_inside(self, fit):
+        """Nothing: the optimum has taken all there was."""
+        return 0.0
+
+    def check_weights(self, setup, fit):
+        duals = setup.rows.signs * fit.weights
+        assert (duals >= 0).all()
+        assert (duals <= setup.rows.caps).all()
+        if self.master.intercept == "free":
+            assert abs(fit.weights.sum()) <= 1e-14 * np.abs(fit.weights).sum()
+
+
+@dataclass(frozen=True)
+class QPCase:
+    """The margin QP, against Clarabel with all slacks as variables."""
+
+    master: QPMaster
+    kernels: tuple[Any, ...] = MIXED
+    scaling: Any = "unit"
+    price: float = 0.05  # of errors: so low that some are made
+
+    def rows(self, y, weight, seed):
+        targets = np.random.default_rng(seed + 1000).uniform(0.2, 1.5, size=len(y))
+        return MarginRows(y, targets, self.price * weight)
+
+    def take(self, rows, which, count):
+        return MarginRows(rows.signs[which], rows.targets[which], rows.caps[which] * count)
+
+    def inner(self, bank, center_of_row=None):
+        return None
+
+    def objective(self, setup, ids, coef, bias):
+        return margin_qp_objective(setup.H[:, ids], setup.rows, coef, bias, self.master.intercept)
+
+    def optimum(self, setup, ids):
+        master = self.master
+        H = setup.H[:, ids]
+        return margin_qp(H, setup.rows, master.nonnegative, master.intercept).objective
+
+    def full(self, setup):
+        return self.optimum(setup, np.arange(setup.bank.n_columns))
+
+    def worth_inside(self, fit):
+        """The dual goes on charging for them: the edge is the coefficient."""
+        return 0.5 * fit.coef**2 / fit.objective
 
     def check_weights(self, setup, fit):
         duals = setup.rows.signs * fit.weights
@@ -113,6 +168,10 @@ class LeastSquaresCase:
         K = sum(kernel(setup.bank.centers) for kernel in self.kernels)
         return kernel_ridge(K, setup.rows, self.master.ridge, self.master.fit_intercept)[0]
 
+    def worth_inside(self, fit):
+        """Nothing: the optimum has taken all there was."""
+        return 0.0
+
     def check_weights(self, setup, fit):
         rows = setup.rows
         assert_allclose(fit.weights, rows.sample_weight * (rows.targets - fit.decision), atol=1e-12)
@@ -130,6 +189,13 @@ CASES = {
     for intercept in ("free", "penalized", "none")
 }
 CASES |= {
+    f"qp {'nonnegative' if sign else 'signed'} {intercept}": QPCase(QPMaster(sign, intercept))
+    for sign in (False, True)
+    for intercept in ("free", "penalized", "none")
+}
+CASES |= {
+    "qp unscaled": QPCase(QPMaster(), scaling=None, price=1e-3),
+    "qp large price": QPCase(QPMaster(), price=3.0),
     "lp unscaled": LPCase(LPMaster(few_rows=0), scaling=None),
     "lp unscaled nonnegative": LPCase(LPMaster(True, "none", few_rows=0), scaling=None),
     "ls one kernel": LeastSquaresCase(LeastSquaresMaster(0.5), ONE),
@@ -252,11 +318,10 @@ def test_the_price_is_positive_just_where_a_column_lowers_the_optimum(case, seed
 
 @EACH
 @SEEDS
-def test_columns_already_in_are_worth_nothing(case, seed):
+def test_columns_already_in_are_worth_what_they_must(case, seed):
     for setup, run, ids in steps(case, seed, limit=20):
         prices = run.price(setup.bank.edges(run.fit.weights))[ids]
-        if len(ids):
-            assert prices.max() <= 1e-6
+        assert_allclose(np.maximum(prices, 0.0), case.worth_inside(run.fit), atol=1e-6)
 
 
 @EACH

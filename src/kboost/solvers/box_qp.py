@@ -52,13 +52,15 @@ from kboost.solvers.lp import MarginData
 
 _SHARP = 0.3  # sharpness times unit, for a gap of 1; it rises as the gap's inverse root
 _PUSH = 2.0  # further rise where the gap has not fallen
-_SHARPEST = 1e9
 _STIFF = 10.0  # of the bounds, for a sharpness of 1
 _PROXIMAL = 1e-11  # weight of an offset's distance from its last value, of sum(caps)
 _INNER = 0.1  # what a smooth problem may be left with, of the move of the duals
 _FLAT = 0.2  # slope a line search may leave, of that at its start
 _JITTER = 1e-14  # on the diagonal of a system, relative
-_STEPS, _ROUNDS = 200, 200
+_EPS = 1e-13  # promises below this are near rounding, relative
+_STEPS = 200  # in one smooth problem
+_SHARPEST = 1e9
+_STALLS, _FINE = 40, 1e-7  # smooth problems without progress; two are enough below this gap
 _USELESS = 1e-6  # a gap above which the solution is not to be had
 _ROUNDING = 1e-5  # gaps are relative to the objective, or to this share of what it is made of
 
@@ -132,15 +134,17 @@ class MarginQP:
         """Go from the last solution to a relative gap of `tol`, or as near as rounding allows."""
         ends = time.monotonic() + seconds
         smooth, steps, push = Smooth(self), 0, _SHARP
-        best = smooth.candidate()
-        for _ in range(_ROUNDS):
-            sharpness = push / math.sqrt(min(1.0, best.gap)) if best.gap > tol else np.inf
-            if sharpness > _SHARPEST:
-                break
-            smooth.renew(sharpness)
+        best, stalls = smooth.candidate(), 0
+        while best.gap > tol and stalls < (_STALLS if best.gap > _FINE else 2):
+            smooth.renew(min(_SHARPEST, push / math.sqrt(min(1.0, best.gap))))
             steps += smooth.minimise(ends)
             now = smooth.candidate()
-            push *= _PUSH if now.gap > 0.9 * best.gap else 1.0
+            stalls += 1
+            if now.gap < 0.9 * best.gap:
+                stalls = 0
+            else:
+                smooth.refresh()
+                push *= _PUSH
             best = min(best, now, key=lambda candidate: candidate.gap)
         if not best.gap <= _USELESS:
             raise SolverError(
@@ -223,9 +227,14 @@ class Smooth:
         self.prices = np.concatenate([np.zeros(self.k), qp.offset_prices])
         self.bounded = qp.bounded
         self.v = np.concatenate([qp.x, qp.offset_values])
-        self.reached = qp.margins(qp.x, qp.offset_values)
-        self.w, self.edges = qp.duals, qp.edges(qp.duals)
+        self.w = qp.duals
+        self.refresh()
         self.pull = np.where(self.bounded, np.maximum(self.prices - self.edges, 0.0), 0.0)
+
+    def refresh(self) -> None:
+        """Compute afresh what the steps only update."""
+        self.reached = self.qp.margins(self.v[: self.k], self.v[self.k :])
+        self.edges = self.qp.edges(self.w)
 
     def renew(self, sharpness: float) -> None:
         """Take what was found as the duals to round off around."""
@@ -271,15 +280,18 @@ class Smooth:
 
     def minimise(self, ends: float) -> int:
         """Newton steps until they promise little against the move of the duals; their number."""
-        caps = self.qp.rows.caps
+        caps, small = self.qp.rows.caps, _EPS * self.mass * self.unit
+        last = np.inf
         for step in range(1, _STEPS + 1):
             if time.monotonic() > ends:
                 raise OutOfTimeError("max_seconds reached inside the quadratic program")
             dv = self._direction()
             promise = float(self.residual @ dv)
             moved = float(np.sum((self.w - self.duals) ** 2 / caps)) / self.sharpness
-            if not promise > max(_INNER * moved, 1e-16 * self.mass * self.unit):
+            stuck = promise < small and promise > 0.1 * last  # rounding
+            if not promise > _INNER * moved or stuck:
                 return step
+            last = promise
             ahead = self.qp.margins(dv[: self.k], dv[self.k :])
             length = self._search(dv, ahead, promise)
             self.v = self.v + length * dv

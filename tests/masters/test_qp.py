@@ -1,0 +1,233 @@
+"""The 2-norm master grown to the end, against other solvers; its certificate, its limits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR
+
+from kboost._errors import OutOfTimeError
+from kboost.core.grow import grow
+from kboost.core.protocols import Deadline, Problem, Proposal
+from kboost.core.stopping import OUT_OF_TIME, GapBelow, MaxIterations, PriceBelow
+from kboost.formulations import MarginRows, hinge, nu_margin, nu_tube, tube
+from kboost.masters.qp import QPMaster
+from kboost.oracles.scan import ScanOracle
+from tests.contracts.reference import margin_problem, margin_qp
+
+VARIANTS = pytest.mark.parametrize(
+    ("nonnegative", "intercept"),
+    [(sign, offset) for sign in (False, True) for offset in ("free", "penalized", "none")],
+)
+
+
+def problem(seed, kind="hinge", scaling="unit"):
+    """A bank, rows of a kind on it, and all its columns."""
+    bank, rows, H = margin_problem(seed, scaling=scaling, noisy_targets=kind == "targets")
+    real = np.random.default_rng(seed).normal(size=len(H)) + bank.centers[:, 0]
+    weight = bank.sample_weight
+    made = {
+        "hinge": rows,
+        "targets": rows,
+        "tube": tube(real, weight, 1.5, 0.1),
+        "nu tube": nu_tube(real, weight, 1.5, 0.4),
+        "nu margin": nu_margin(rows.signs, weight, 0.3),
+    }
+    return bank, made[kind], H
+
+
+TIGHT = GapBelow(1e-9)
+
+
+def grown(bank, rows, master, per_step, stop=TIGHT):
+    return grow(Problem(bank, rows), ScanOracle(per_step), master, stop)
+
+
+def proposal(bank, ids):
+    return Proposal(ids, bank.hypotheses(ids), bank.values(ids), 1.0, None, bank.n_columns)
+
+
+@VARIANTS
+@pytest.mark.parametrize("kind", ["hinge", "targets", "tube", "nu tube", "nu margin"])
+@pytest.mark.parametrize("seed", range(2))
+def test_grown_to_the_optimum_with_valid_bounds_on_the_way(nonnegative, intercept, kind, seed):
+    bank, rows, H = problem(seed, kind, scaling="unit" if seed else None)
+    optimum = margin_qp(H, rows, nonnegative, intercept).objective
+    found = grown(bank, rows, QPMaster(nonnegative, intercept), 9)
+    assert_allclose(found.fit.objective, optimum, rtol=1e-7, atol=1e-9)
+    bounds, objectives = found.trace.values("bound"), found.trace.values("objective")
+    slack = 1e-9 * max(1.0, abs(optimum))
+    assert (bounds <= optimum + slack).all()
+    assert (objectives >= optimum - slack).all()
+    assert (np.diff(objectives) <= slack).all()
+    assert found.reason.rule in ("gap", "exhausted")
+    assert_allclose(bounds[-1], optimum, rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("nonnegative", [False, True])
+@pytest.mark.parametrize("kind", ["hinge", "tube"])
+def test_the_gap_is_half_the_squared_edges_outside(seed, nonnegative, kind):
+    """CG-Boost, Prop. 4.1: at an exactly solved step, when no duals need scaling (t = 1)."""
+    bank, rows, _ = problem(seed, kind)
+    rows = rows.recapped(0.01)  # so low a price of errors that some are made
+    run = QPMaster(nonnegative).start(Problem(bank, rows))
+    order = np.random.default_rng(seed).permutation(bank.n_columns)
+    seen = 0
+    for count in (60, 80, 100):
+        run.extend(proposal(bank, order[len(run.fit.coef) : count]))
+        edges = bank.edges(run.fit.weights)
+        counted = np.maximum(edges, 0.0) if nonnegative else edges
+        if rows.targets @ run.duals < counted @ counted:
+            continue  # t < 1
+        seen += 1
+        expected = 0.5 * np.sum(counted[order[count:]] ** 2)
+        gap = run.fit.objective - run.bound(edges)
+        assert_allclose(gap, expected, rtol=1e-6, atol=1e-8 * run.fit.objective)
+        assert_allclose(run.fit.coef, counted[order[:count]], atol=1e-6 * np.abs(edges).max())
+    assert seen > 0
+
+
+@VARIANTS
+def test_the_price_is_the_rule_of_the_paper(nonnegative, intercept):
+    bank, rows, _ = problem(0)
+    run = QPMaster(nonnegative, intercept).start(Problem(bank, rows))
+    run.extend(proposal(bank, np.arange(20)))
+    edges = bank.edges(run.fit.weights)
+    for tol in (1e-4, 1e-2):
+        violated = 0.5 * edges**2 > tol * run.fit.objective
+        if nonnegative:
+            violated &= edges > 0
+        assert_array_equal(run.price(edges) > tol, violated)
+
+
+def test_stopped_by_price_no_column_outside_is_violated():
+    bank, rows, _ = problem(1)
+    found = grown(bank, rows, QPMaster(), 4, PriceBelow(1e-3))
+    assert found.reason.rule == "tol"
+    assert 0 < len(found.hypotheses) < bank.n_columns
+    edges = np.sort(np.abs(bank.edges(found.fit.weights)))[: -len(found.hypotheses)]
+    assert 0.5 * edges[-1] ** 2 <= 1e-3 * found.fit.objective * (1 + 1e-9)
+
+
+class TestAgainstLibsvm:
+    """The full problem with free coefficients is an SVM on `H H'` (MATH.md)."""
+
+    def test_hinge(self):
+        bank, rows, H = problem(2)
+        y, w = rows.signs, bank.sample_weight
+        found = grown(bank, hinge(y, w, 1.5), QPMaster(), 20)
+        svc = SVC(C=1.5, kernel="precomputed", tol=1e-10).fit(H @ H.T, y, sample_weight=w)
+        assert_allclose(found.fit.decision, svc.decision_function(H @ H.T), atol=1e-5)
+
+    def test_tube(self):
+        bank, _, H = problem(2)
+        real = bank.centers[:, 0] ** 2
+        found = grown(bank, tube(real, np.ones(24), 0.5, 0.1), QPMaster(), 20)
+        svr = SVR(C=0.5, epsilon=0.1, kernel="precomputed", tol=1e-10).fit(H @ H.T, real)
+        assert_allclose(found.fit.decision, svr.predict(H @ H.T), atol=1e-5)
+
+    def test_nu_tube(self):
+        bank, _, H = problem(2)
+        real = bank.centers[:, 0] ** 2 + np.random.default_rng(0).normal(size=24)
+        found = grown(bank, nu_tube(real, np.ones(24), 0.05, 0.4), QPMaster(), 20)
+        svr = NuSVR(C=0.05, nu=0.4, kernel="precomputed", tol=1e-10).fit(H @ H.T, real)
+        assert found.fit.level > 0
+        assert_allclose(found.fit.decision, svr.predict(H @ H.T), atol=1e-5)
+
+    def test_nu_margin(self):
+        bank, rows, H = problem(2)
+        found = grown(bank, nu_margin(rows.signs, np.ones(24), 0.3), QPMaster(), 20)
+        svc = NuSVC(nu=0.3, kernel="precomputed", tol=1e-10).fit(H @ H.T, rows.signs)
+        decision = found.fit.decision / found.fit.level
+        assert_allclose(decision, svc.decision_function(H @ H.T), rtol=1e-4, atol=1e-4)
+
+
+@VARIANTS
+@pytest.mark.parametrize("kind", ["hinge", "tube", "nu tube", "nu margin"])
+def test_duals_are_exactly_feasible_at_every_step(nonnegative, intercept, kind):
+    bank, rows, _ = problem(3, kind)
+    run = QPMaster(nonnegative, intercept).start(Problem(bank, rows))
+    for block in np.array_split(np.random.default_rng(0).permutation(bank.n_columns), 6):
+        run.extend(proposal(bank, block))
+        duals = run.duals
+        assert (duals >= 0).all()
+        assert (duals <= rows.caps).all()
+        if intercept == "free":
+            assert abs(rows.signs @ duals) <= 1e-14 * duals.sum()
+        if rows.level is not None:
+            assert rows.level.sign * duals.sum() <= rows.level.price + 1e-14
+        assert_allclose(run.fit.weights, rows.weights(duals))
+
+
+@VARIANTS
+def test_a_path_of_prices_meets_each_optimum(nonnegative, intercept):
+    bank, rows, H = problem(1)
+    run = QPMaster(nonnegative, intercept).start(Problem(bank, rows))
+    run.extend(proposal(bank, np.arange(bank.n_columns)))
+    for factor in (0.01, 0.3, 5.0):
+        run.recap(factor)
+        optimum = margin_qp(H, rows.recapped(factor), nonnegative, intercept).objective
+        assert_allclose(run.fit.objective, optimum, rtol=1e-8)
+        bound = run.bound(bank.edges(run.fit.weights))
+        assert_allclose(bound, optimum, rtol=1e-7)
+        assert bound <= optimum * (1 + 1e-9)
+
+
+def test_the_first_factor_is_where_the_bound_stops_being_linear():
+    """Below it all duals stay at their caps as far as the bound can see."""
+    bank, rows, _ = problem(0)
+    run = QPMaster().start(Problem(bank, rows))
+    edges = bank.edges(run.fit.weights)
+    factor = run.first_factor(edges)
+    gain, square = rows.targets @ run.duals, edges @ edges
+    assert 0 < factor < 1
+    assert_allclose(factor * gain, factor**2 * square)
+    assert_allclose(run.bound(edges), 0.5 * gain * factor)
+
+
+@pytest.mark.parametrize("intercept", ["free", "penalized", "none"])
+@pytest.mark.parametrize("seed", range(3))
+def test_swapping_the_classes_swaps_the_sign(intercept, seed):
+    bank, rows, _ = problem(seed, "targets")
+    swapped = MarginRows(-rows.signs, rows.targets, rows.caps)
+    one = grown(bank, rows, QPMaster(intercept=intercept), 10)
+    other = grown(bank, swapped, QPMaster(intercept=intercept), 10)
+    assert_allclose(one.fit.objective, other.fit.objective, rtol=1e-8)
+    assert_allclose(one.fit.decision, -other.fit.decision, atol=1e-5)
+
+
+def test_free_and_nonnegative_agree_where_the_optimum_is_nonnegative():
+    bank, rows, _ = problem(0)
+    free = grown(bank, rows, QPMaster(), 20)
+    flipped = np.sign(free.fit.coef)
+    values = np.hstack([h.family.columns([h], bank.centers) for h in free.hypotheses]) * flipped
+    both = []
+    for nonnegative in (False, True):
+        run = QPMaster(nonnegative).start(Problem(bank, rows))
+        run.extend(Proposal(np.arange(len(flipped)), free.hypotheses, values, 1.0, None, 0))
+        both.append(run.fit)
+    assert_allclose(both[0].objective, both[1].objective, rtol=1e-8)
+    assert_allclose(both[0].coef, both[1].coef, atol=1e-6 * np.abs(both[0].coef).max())
+
+
+def test_rows_of_one_sign_need_a_bias_only():
+    bank, _, _ = problem(0)
+    found = grown(bank, hinge(np.ones(24), np.ones(24), C=1.0), QPMaster(), 3)
+    assert found.fit.objective == pytest.approx(0.0, abs=1e-9)
+    assert_allclose(found.fit.decision, np.ones(24), atol=1e-6)
+
+
+def test_when_the_time_is_over_the_last_fit_stands():
+    bank, rows, _ = problem(0)
+    late = Problem(bank, rows, Deadline.after(0.0))
+    run = QPMaster().start(late)
+    before = run.fit
+    with pytest.raises(OutOfTimeError):
+        run.extend(proposal(bank, np.arange(40)))
+    assert run.fit is before
+    found = grow(late, ScanOracle(40), QPMaster(), MaxIterations(3))
+    assert found.reason is OUT_OF_TIME
+    assert found.hypotheses == []
+    assert_array_equal(found.fit.weights, before.weights)
