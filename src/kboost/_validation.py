@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
 from kboost._typing import FloatArray
+from kboost.kernels.rows import as_rows
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,9 @@ class Rule:
 
     words: str
     holds: Callable[[Any], bool]
+
+
+BOOLEAN = Rule("True or False", lambda v: isinstance(v, bool | np.bool_))
 
 
 def _is_number(value: Any) -> bool:
@@ -33,8 +37,13 @@ def _is_count(value: Any) -> bool:
 POSITIVE = Rule("positive", lambda v: _is_number(v) and 0 < v < np.inf)
 NOT_NEGATIVE = Rule("zero or positive", lambda v: _is_number(v) and 0 <= v < np.inf)
 COUNT = Rule("an integer of at least 1", _is_count)
+INTEGER = Rule("an integer", lambda v: isinstance(v, Integral) and not BOOLEAN.holds(v))
+SEED = Rule(
+    "None, an integer from 0 on or a RandomState",
+    lambda v: v is None or isinstance(v, np.random.RandomState) or (INTEGER.holds(v) and v >= 0),
+)
 FRACTION = Rule("strictly between 0 and 1", lambda v: _is_number(v) and 0 < v < 1)
-BOOLEAN = Rule("True or False", lambda v: isinstance(v, bool | np.bool_))
+UNIT = Rule("above 0 and at most 1", lambda v: _is_number(v) and 0 < v <= 1)
 
 
 def one_of(*options: Any) -> Rule:
@@ -62,13 +71,20 @@ def check_params(params: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
             raise ValueError(f"{name} must be {rule.words}; got {name}={params[name]!r}.")
 
 
-def check_table(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> Any:
+def check_table(
+    estimator: Any, X: Any, y: Any = None, *, reset: bool, y_numeric: bool = False
+) -> Any:
     """X (and y) as scikit-learn checks them: float64, dense or CSR, finite, with known names."""
     options = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "reset": reset}
+    if y_numeric:
+        options["y_numeric"] = True
     try:
         if not reset:
-            return validate_data(estimator, X, **options)
-        return validate_data(estimator, X, y, **options)
+            return as_rows(validate_data(estimator, X, **options))
+        X, y = validate_data(estimator, X, y, **options)
+        return as_rows(X), y
+    except np.exceptions.DTypePromotionError as error:
+        raise ValueError(f"X must be numeric; {error}") from error
     except ValueError as error:
         if "could not convert string to float" in str(error):
             raise ValueError(

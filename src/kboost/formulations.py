@@ -17,7 +17,7 @@ Squared rows serve the least-squares family.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -62,6 +62,11 @@ class MarginRows:
         if self.sample is None:
             return wrong
         return np.bincount(self.sample[wrong], minlength=self.n_samples) > 0
+
+    def recapped(self, factor: float) -> MarginRows:
+        """The same rows with other prices of slack and level."""
+        level = None if self.level is None else Level(self.level.sign, factor * self.level.price)
+        return replace(self, caps=factor * self.caps, level=level)
 
     def signed(self, columns: FloatArray) -> FloatArray:
         """Columns (n, k) as the rows see them, (r, k)."""

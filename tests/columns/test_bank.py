@@ -172,7 +172,7 @@ class TestScaling:
         X = 10.0 * np.arange(400.0)[:, None]
         bank = Bank([Gaussian(5.0), Gaussian(1e-9)], X, scaling="unit")
         assert_allclose(bank.scales[:400], SPIKE_FLOOR)  # 1/20 by the root mean square
-        assert_allclose(bank.rms[:400], 0.5)
+        assert_allclose(bank.rms[:400], 0.05 / SPIKE_FLOOR)
         assert_allclose(bank.rms[400:], 1.0)
 
     def test_no_scaling_leaves_columns_alone(self):

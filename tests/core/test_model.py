@@ -89,7 +89,7 @@ def test_members_are_grouped_by_family_in_order_of_appearance():
 
 def test_zeros_and_rounding_are_dropped():
     hypotheses = waves([(0, f) for f in range(5)])
-    coef = np.array([0.0, 3.0, 1e-13, -1e-6, -0.0])[:, None]
+    coef = np.array([0.0, 3.0, 1e-15, -1e-6, -0.0])[:, None]
     model = AdditiveModel.assemble(hypotheses, coef, np.zeros(1))
     assert_array_equal(model.coef[:, 0], [3.0, -1e-6])
     one_output_is_enough = np.array([[0.0, 2.0], [0.0, 0.0], [1.0, 0.0]])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_moons
 
-from kboost import KernelBoostClassifier
 from kboost.kernels import Gaussian, Linear
+from tests.estimators.boost import boost
 
 X, Y = make_moons(20, noise=0.1, random_state=0)
 
@@ -25,12 +25,12 @@ def not_a_number(A, B):
 
 
 PARAMETERS = [
-    ({"C": -1}, r"^C must be positive; got C=-1\.$"),
-    ({"C": 0.0}, r"^C must be positive; got C=0\.0\.$"),
-    ({"C": "big"}, r"^C must be positive; got C='big'\.$"),
-    ({"C": np.inf}, r"^C must be positive; got C=inf\.$"),
-    ({"C": True}, r"^C must be positive; got C=True\.$"),
-    ({"penalty": "l3"}, r"^penalty must be 'l1'; got penalty='l3'\.$"),
+    ({"C": -1}, r"^C must be positive, or 'auto'; got C=-1\.$"),
+    ({"C": 0.0}, r"^C must be positive, or 'auto'; got C=0\.0\.$"),
+    ({"C": "big"}, r"^C must be positive, or 'auto'; got C='big'\.$"),
+    ({"C": np.inf}, r"^C must be positive, or 'auto'; got C=inf\.$"),
+    ({"C": True}, r"^C must be positive, or 'auto'; got C=True\.$"),
+    ({"penalty": "l3"}, r"^penalty must be 'l1' or 'l2'; got penalty='l3'\.$"),
     ({"nonnegative": 1}, r"^nonnegative must be True or False; got nonnegative=1\.$"),
     ({"intercept": False}, r"^intercept must be 'free' or 'penalized' or 'none'; got "),
     ({"column_scaling": "rms"}, r"^column_scaling must be 'unit' or None; got "),
@@ -83,7 +83,7 @@ WEIGHTS = [
 
 @pytest.mark.parametrize(("options", "message"), PARAMETERS)
 def test_bad_parameter(options, message):
-    model = KernelBoostClassifier([Linear()]).fit(X, Y).set_params(**options)
+    model = boost([Linear()]).fit(X, Y).set_params(**options)
     before = {k: v for k, v in vars(model).items() if k.endswith("_")}
     with pytest.raises(ValueError, match=message) as caught:
         model.fit(X, Y)
@@ -95,7 +95,7 @@ def test_bad_parameter(options, message):
 
 @pytest.mark.parametrize(("data", "message"), [case for case in DATA if case[1]])
 def test_bad_data_leaves_an_unfitted_estimator_unfitted(data, message):
-    model = KernelBoostClassifier([Linear()])
+    model = boost([Linear()])
     before = dict(vars(model))
     with pytest.raises((ValueError, TypeError), match=message):
         model.fit(*data)
@@ -103,13 +103,13 @@ def test_bad_data_leaves_an_unfitted_estimator_unfitted(data, message):
 
 
 def test_numbers_as_objects_are_numbers():
-    model = KernelBoostClassifier([Linear()]).fit(X.astype(object), np.array(["b", "a"])[Y])
+    model = boost([Linear()]).fit(X.astype(object), np.array(["b", "a"])[Y])
     assert model.score(X, np.array(["b", "a"])[Y]) > 0.7
 
 
 @pytest.mark.parametrize(("weight", "message"), WEIGHTS)
 def test_bad_weights(weight, message):
-    model = KernelBoostClassifier([Linear()])
+    model = boost([Linear()])
     before = dict(vars(model))
     with pytest.raises(ValueError, match=message):
         model.fit(X, Y, sample_weight=weight)
@@ -120,10 +120,10 @@ def test_column_names_must_be_in_the_frame():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["left", "right"])
     with pytest.raises(ValueError, match=r"'middle'"):
-        KernelBoostClassifier([Linear(columns=["middle"])]).fit(frame, Y)
+        boost([Linear(columns=["middle"])]).fit(frame, Y)
 
 
 def test_predicting_with_other_features_is_refused():
-    model = KernelBoostClassifier([Linear()]).fit(X, Y)
+    model = boost([Linear()]).fit(X, Y)
     with pytest.raises(ValueError, match="3 features"):
         model.predict(np.zeros((2, 3)))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_moons
 
-from kboost import KernelBoostClassifier
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial
+from tests.estimators.boost import boost
 
 BASE, Y = make_moons(40, noise=0.1, random_state=0)
 
@@ -15,7 +15,7 @@ BASE, Y = make_moons(40, noise=0.1, random_state=0)
 def finite_fit(X, y, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = KernelBoostClassifier(**options).fit(X, y)
+        model = boost(**options).fit(X, y)
         values = model.decision_function(X)
     assert np.isfinite(values).all()
     assert np.isfinite(model.coef_).all()
@@ -82,6 +82,6 @@ def test_narrow_widths_do_not_overfit_under_the_defaults():
     )
     scores = []
     for kernels in ("auto", ["auto", Gaussian(200.0, on="standard")]):
-        model = KernelBoostClassifier(kernels).fit(X[:200], y[:200])
+        model = boost(kernels).fit(X[:200], y[:200])
         scores.append(model.score(X[200:], y[200:]))
     assert scores[1] >= scores[0] - 0.02

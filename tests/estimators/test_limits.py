@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_classification
 
-from kboost import KernelBoostClassifier
 from kboost.core.grow import logger
 from kboost.kernels import Gaussian, Linear
 from kboost.oracles.scan import ScanSearch
+from tests.estimators.boost import boost
 
 
 @pytest.fixture(scope="module")
@@ -24,26 +24,33 @@ def noisy():
         ({}, "optimal"),
         ({"max_columns": 7}, "max_columns=7 reached; best remaining price"),
         ({"max_iter": 2}, "max_iter=2 reached; best remaining price"),
-        ({"max_seconds": 1e-6}, "max_seconds"),
         ({"validation_fraction": 0.3, "random_state": 0, "n_iter_no_change": 2}, "validation"),
     ],
 )
 def test_the_reason_is_given_in_words(noisy, options, message):
-    model = KernelBoostClassifier(**options).fit(*noisy)
+    model = boost(**options).fit(*noisy)
     assert message in model.stop_reason_
     assert model.n_iter_ == len(model.trace_) >= 1
 
 
 @pytest.mark.parametrize("limit", [1, 5, 40])
 def test_no_more_columns_than_allowed(noisy, limit):
-    model = KernelBoostClassifier(max_columns=limit).fit(*noisy)
+    model = boost(max_columns=limit).fit(*noisy)
     assert 1 <= model.n_columns_ <= limit
     assert model.trace_[-1].n_columns <= limit
     assert 0 < model.dual_gap_ <= 1  # the certificate speaks of the whole library
 
 
+def test_no_time_for_a_model_is_said_and_changes_nothing(noisy):
+    model = boost(max_seconds=1e-6)
+    before = dict(vars(model))
+    with pytest.raises(RuntimeError, match="max_seconds was over before there was a model"):
+        model.fit(*noisy)
+    assert vars(model) == before
+
+
 def test_more_columns_lower_the_objective(noisy):
-    small, large = (KernelBoostClassifier(max_columns=m).fit(*noisy) for m in (5, 40))
+    small, large = (boost(max_columns=m).fit(*noisy) for m in (5, 40))
     assert large.objective_ < small.objective_
 
 
@@ -61,14 +68,14 @@ def test_time_limit_inside_the_solver_keeps_the_last_step(noisy, monkeypatch):
         plain(self, proposal)
 
     monkeypatch.setattr(LPRun, "extend", extend)
-    model = KernelBoostClassifier().fit(*noisy)
+    model = boost().fit(*noisy)
     assert "max_seconds reached while solving" in model.stop_reason_
     assert model.objective_ == model.trace_[-1].objective
     assert model.n_columns_ <= model.trace_[-1].n_columns
 
 
 def test_validation_keeps_the_step_of_the_lowest_error(noisy):
-    model = KernelBoostClassifier(
+    model = boost(
         validation_fraction=0.3, random_state=0, n_iter_no_change=3, columns_per_step=2
     ).fit(*noisy)
     errors = model.trace_.values("validation_error")
@@ -92,7 +99,7 @@ def interrupt_at(monkeypatch, call):
 
 def test_interrupt_leaves_the_columns_so_far(noisy, monkeypatch):
     interrupt_at(monkeypatch, 4)
-    model = KernelBoostClassifier(columns_per_step=2)
+    model = boost(columns_per_step=2)
     with pytest.raises(KeyboardInterrupt):
         model.fit(*noisy)
     assert "interrupted" in model.stop_reason_
@@ -102,7 +109,7 @@ def test_interrupt_leaves_the_columns_so_far(noisy, monkeypatch):
 
 def test_interrupt_before_the_first_step_changes_nothing(noisy, monkeypatch):
     interrupt_at(monkeypatch, 1)
-    model = KernelBoostClassifier()
+    model = boost()
     before = dict(vars(model))
     with pytest.raises(KeyboardInterrupt, match="nothing has changed"):
         model.fit(*noisy)
@@ -112,7 +119,7 @@ def test_interrupt_before_the_first_step_changes_nothing(noisy, monkeypatch):
 def test_interrupt_before_every_class_has_a_model_changes_nothing(monkeypatch):
     interrupt_at(monkeypatch, 3)
     X, y = load_iris(return_X_y=True)
-    model = KernelBoostClassifier([Linear(), Gaussian()])
+    model = boost([Linear(), Gaussian()])
     before = dict(vars(model))
     with pytest.raises(KeyboardInterrupt, match="nothing has changed"):
         model.fit(X, y)
@@ -120,9 +127,9 @@ def test_interrupt_before_every_class_has_a_model_changes_nothing(monkeypatch):
 
 
 def test_verbose_logs_and_silence_is_silent(noisy, capfd):
-    KernelBoostClassifier(max_iter=2).fit(*noisy)
+    boost(max_iter=2).fit(*noisy)
     assert capfd.readouterr() == ("", "")
-    KernelBoostClassifier(max_iter=2, verbose=1).fit(*noisy)
+    boost(max_iter=2, verbose=1).fit(*noisy)
     out, err = capfd.readouterr()
     assert out == ""
     assert err.count("objective") == 3
@@ -133,6 +140,6 @@ def test_verbose_logs_and_silence_is_silent(noisy, capfd):
 
 def test_a_generous_time_limit_is_not_used_up(noisy):
     started = time.monotonic()
-    model = KernelBoostClassifier(max_seconds=1e6, max_iter=2).fit(*noisy)
+    model = boost(max_seconds=1e6, max_iter=2).fit(*noisy)
     assert "max_iter" in model.stop_reason_
     assert model.trace_[-1].seconds <= time.monotonic() - started

@@ -12,7 +12,7 @@ only those asked for are computed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,7 @@ class Bank:
         scaling: Scaling = None,
         memory_budget: int = DEFAULT_BUDGET,
         n_jobs: int = 1,
+        before_block: Callable[[], None] = lambda: None,
     ) -> None:
         self.kernels = tuple(kernels)
         self.centers = X if centers is None else centers
@@ -57,7 +58,8 @@ class Bank:
         self._source = BlockSource(
             self.kernels, X, self.centers, memory_budget, keep=self._formed, n_jobs=n_jobs
         )
-        rms, peak = self._sizes()
+        self.is_nonnegative = True  # until a value below 0 is seen
+        rms, peak = self._sizes(before_block)
         self.scales = column_scales(scaling, rms, peak)  # what each column is divided by
         self.rms = rms / self.scales  # of each scaled column; 0: the column is dead
 
@@ -139,13 +141,16 @@ class Bank:
             for (p, c), scale in zip(pairs, self.scales[ids], strict=True)
         ]
 
-    def _sizes(self) -> tuple[FloatArray, FloatArray]:
+    def _sizes(self, before_block: Callable[[], None]) -> tuple[FloatArray, FloatArray]:
         """Root mean square and largest value of every column, unscaled; one pass."""
         rms, peak = np.empty((2, len(self.kernels), self.n_centers))
         share = self.sample_weight / self.sample_weight.sum()
 
         def measure(p: int, block: Centers, values: FloatArray) -> None:
-            top = np.maximum(values.max(axis=0), -values.min(axis=0))
+            before_block()
+            least = values.min(axis=0)
+            self.is_nonnegative &= bool((least >= 0).all())
+            top = np.maximum(values.max(axis=0), -least)
             # divided by the peak before squaring: safe for huge and tiny values
             unit = np.where(top > 0, top, 1.0)
             ratio = values / unit

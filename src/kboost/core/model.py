@@ -17,7 +17,7 @@ from kboost._typing import FloatArray
 from kboost.core.protocols import Family, Fit, Hypothesis, Part
 
 _CHUNK_ENTRIES = 1 << 21  # 16 MiB of float64 kernel values at a time: inside most caches' reach
-_ZERO = 1e-12  # coefficients this far below the largest are rounding
+_ZERO = 1e-14  # coefficients this far below the largest are rounding
 
 
 @dataclass(frozen=True)

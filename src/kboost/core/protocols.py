@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Event
 from typing import Any, Protocol
 
+from kboost._errors import OutOfTimeError
 from kboost._typing import BoolArray, FloatArray, IntArray
 
 
@@ -68,9 +70,10 @@ class Dictionary(Protocol):
 
 @dataclass(frozen=True)
 class Deadline:
-    """A moment after which nothing new should be started."""
+    """A moment after which nothing new should be started; it may be called off early."""
 
     moment: float
+    _called_off: Event = field(default_factory=Event, compare=False, repr=False)
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
@@ -78,7 +81,20 @@ class Deadline:
 
     @property
     def remaining(self) -> float:
-        return max(0.0, self.moment - time.monotonic())
+        return 0.0 if self._called_off.is_set() else max(0.0, self.moment - time.monotonic())
+
+    def share(self, count: int) -> Deadline:
+        """The deadline of the first of `count` equal parts of what remains."""
+        return self if count == 1 else Deadline.after(self.remaining / count)
+
+    def call_off(self) -> None:
+        """Let everything that looks at this deadline stop."""
+        self._called_off.set()
+
+    def check(self) -> None:
+        """Raise if the time is over."""
+        if self.remaining == 0.0:
+            raise OutOfTimeError("max_seconds was over before there was a model; raise it.")
 
 
 @dataclass(frozen=True)
@@ -139,6 +155,12 @@ class MasterRun(Protocol):
 
     def finish(self) -> Fit:
         """The last fit in its final form, called once when the loop has ended."""
+
+    def recap(self, factor: float) -> None:
+        """Go on with slack prices of `factor` times the problem's."""
+
+    def first_factor(self, edges: FloatArray) -> float:
+        """The factor at which the first column becomes worth adding, from edges at factor 1."""
 
 
 class Master(Protocol):

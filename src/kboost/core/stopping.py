@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from kboost.core.protocols import Deadline
 from kboost.core.trace import Step
 
 
@@ -47,6 +48,12 @@ class PriceBelow:
         last = trace[-1]
         if not (last.settled and last.complete) or last.price > self.tol:
             return None
+        if last.gap is not None and last.gap > max(100 * self.tol, 1e-6):
+            return StopReason(
+                "accuracy",
+                f"no remaining column has a price above tol={self.tol:g}, but the accuracy of the "
+                f"solver leaves a gap of {last.gap:.1e}; use column_scaling='unit' or a smaller C.",
+            )
         gap = "" if last.gap is None else f"; the objective is within {last.gap:.1e} of the optimum"
         return StopReason(
             "tol", f"optimal: no remaining column has a price above tol={self.tol:g}{gap}."
@@ -95,8 +102,7 @@ class MaxColumns:
             return None
         return StopReason(
             "max_columns",
-            f"max_columns={self.limit} reached; best remaining price {last.price:.3g}; "
-            "raise max_columns or tol.",
+            f"max_columns={self.limit} reached{_rest(last)}; raise max_columns or tol.",
         )
 
 
@@ -112,25 +118,25 @@ class MaxIterations:
             return None
         return StopReason(
             "max_iter",
-            f"max_iter={self.limit} reached; best remaining price {last.price:.3g}; "
-            "raise max_iter or tol.",
+            f"max_iter={self.limit} reached{_rest(last)}; raise max_iter or tol.",
         )
 
 
 @dataclass(frozen=True)
 class MaxSeconds:
-    """The time is over."""
+    """The time is over: of this fit, or by a deadline that several fits share."""
 
     limit: float
+    deadline: Deadline | None = None
 
     def __call__(self, trace: Sequence[Step]) -> StopReason | None:
         last = trace[-1]
-        if last.seconds < self.limit:
+        over = self.deadline is not None and self.deadline.remaining == 0.0
+        if last.seconds < self.limit and not over:
             return None
         return StopReason(
             "max_seconds",
-            f"max_seconds={self.limit:g} reached; best remaining price {last.price:.3g}; "
-            "raise max_seconds or tol.",
+            f"max_seconds={self.limit:g} reached{_rest(last)}; raise max_seconds or tol.",
         )
 
 
@@ -181,3 +187,8 @@ class AnyOf:
 
     def __call__(self, trace: Sequence[Step]) -> StopReason | None:
         return next((reason for rule in self.rules if (reason := rule(trace))), None)
+
+
+def _rest(last: Step) -> str:
+    """What is left to gain, where the prices are those of the problem to solve."""
+    return f"; best remaining price {last.price:.3g}" if last.settled else ""

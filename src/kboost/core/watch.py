@@ -21,11 +21,16 @@ class Watch:
         self._columns = np.zeros((X.shape[0], 0))
 
     def error(self, hypotheses: Sequence[Hypothesis], fit: Fit) -> float:
-        """The loss of `fit`; hypotheses not seen before are evaluated now."""
+        """The loss of `fit`."""
+        return self._loss(self.decision(hypotheses, fit))
+
+    def decision(self, hypotheses: Sequence[Hypothesis], fit: Fit) -> FloatArray:
+        """Values of `fit` at the rows; hypotheses not seen before are evaluated now."""
         new = hypotheses[self._columns.shape[1] :]
         blocks = [
             family.columns(list(members), self._X)
             for family, members in groupby(new, key=lambda h: h.family)
         ]
         self._columns = np.hstack([self._columns, *blocks])
-        return self._loss(self._columns @ fit.coef + fit.bias)
+        values: FloatArray = self._columns @ fit.coef + fit.bias
+        return values

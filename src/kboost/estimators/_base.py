@@ -17,8 +17,10 @@ from kboost._validation import (
     BOOLEAN,
     COUNT,
     FRACTION,
+    INTEGER,
     NOT_NEGATIVE,
     POSITIVE,
+    SEED,
     Rule,
     check_table,
     either,
@@ -29,6 +31,7 @@ from kboost.columns.bank import Bank
 from kboost.columns.hypothesis import KernelPart, stack_rows
 from kboost.core.grow import Grown, grow
 from kboost.core.model import AdditiveModel
+from kboost.core.path import Follower
 from kboost.core.protocols import Deadline, Master, Oracle, Problem
 from kboost.core.stopping import (
     INTERRUPTED,
@@ -45,18 +48,23 @@ from kboost.core.stopping import (
 from kboost.core.watch import Watch
 from kboost.estimators._progress import show_progress
 from kboost.estimators._rows import MergedRows, hold_out
+from kboost.estimators._tuning import Part, follow_path, split_parts
 from kboost.formulations import MarginRows
 from kboost.kernels.adapters import as_kernels
 from kboost.masters.interior import InteriorLPMaster
 from kboost.masters.lp import LPMaster
+from kboost.masters.qp import QPMaster
 from kboost.oracles.scan import ScanOracle
 from kboost.oracles.stratified import StratifiedOracle
 
+PATH_TOL, PATH_STEPS = 0.05, 60  # how well, and in how many steps, each C of a path is solved
+HIGHEST_PRICE = 1e12
+DEFAULT_C = 1.0  # where there are too few rows to choose by
 SMALL = 200  # rows; below, simplex from the start is as fast
 
 RULES: dict[str, Rule] = {
-    "penalty": one_of("l1"),
-    "C": POSITIVE,
+    "penalty": one_of("l1", "l2"),
+    "C": either(POSITIVE, "auto"),
     "nonnegative": BOOLEAN,
     "intercept": one_of("free", "penalized", "none"),
     "column_scaling": one_of("unit", None),
@@ -68,9 +76,9 @@ RULES: dict[str, Rule] = {
     "validation_fraction": optional(FRACTION),
     "n_iter_no_change": COUNT,
     "memory_budget": COUNT,
-}
-# For estimators that take them.
-PRICING_RULES: dict[str, Rule] = {
+    "n_jobs": optional(INTEGER),
+    "random_state": SEED,
+    "verbose": Rule("an integer", lambda v: INTEGER.holds(v) or BOOLEAN.holds(v)),
     "pricing": one_of("scan", "stratified"),
     "stop_at_errors": BOOLEAN,
 }
@@ -80,32 +88,74 @@ PRICING_RULES: dict[str, Rule] = {
 class Task:
     """One problem to solve: what it makes of the rows, and its error on rows held out."""
 
-    formulate: Callable[[MergedRows], MarginRows]
+    formulate: Callable[[MergedRows, float], MarginRows]  # at some C
     error: Callable[[MergedRows], Callable[[FloatArray], float]]
 
 
 class KernelBoostBase(BaseEstimator):
     """The engine behind the estimators' `fit`; targets are the subclasses' business."""
 
-    pricing: str = "scan"  # for estimators that do not take it
-    stop_at_errors: bool = False
-
     def _learn(self, rows: MergedRows, tasks: Sequence[Task], n_input_rows: int) -> bool:
         """Grow one model a task on the merged rows and keep them; says whether Ctrl-C ended it."""
-        held = None
+        deadline, held = Deadline.after(self.max_seconds), None
         with show_progress(self.verbose):
+            C = self._choose_c(rows, tasks, n_input_rows)
             if self.validation_fraction is not None:
                 rng = check_random_state(self.random_state)
                 by_code = isinstance(self, ClassifierMixin)
                 rows, held = hold_out(rows, self.validation_fraction, rng, by_code=by_code)
-            bank = self._make_bank(rows, n_input_rows)
-            problems = [task.formulate(rows) for task in tasks]
+                if not len(held.weight):
+                    raise ValueError(
+                        "validation_fraction must leave rows on both sides; "
+                        f"got validation_fraction={self.validation_fraction!r}."
+                    )
+            bank = self._make_bank(rows, n_input_rows, deadline)
+            problems = [task.formulate(rows, C) for task in tasks]
+            check_prices(problems)
             watches = [None if held is None else Watch(held.X, task.error(held)) for task in tasks]
-            grown = self._grow(bank, problems, watches)
+            grown = self._grow(bank, problems, watches, deadline)
         self._keep(bank, grown)
         return any(g.reason is INTERRUPTED for g in grown)
 
-    def _make_bank(self, rows: MergedRows, n_input_rows: int) -> Bank:
+    def _choose_c(self, rows: MergedRows, tasks: Sequence[Task], n_input_rows: int) -> float:
+        """The C given, or the one a path on held-out rows finds; `C_` and `tuning_` say which."""
+        self.tuning_ = None
+        if isinstance(self.C, str):
+            deadline = Deadline.after(None if self.max_seconds is None else self.max_seconds / 2)
+            parts, first = self._parts(rows, tasks, n_input_rows, deadline)
+            self.tuning_ = follow_path(parts, first)
+        tuned = self.tuning_
+        self.C_ = float(tuned.C[tuned.best]) if tuned is not None else DEFAULT_C
+        if not isinstance(self.C, str):
+            self.C_ = float(self.C)
+        return self.C_
+
+    def _parts(
+        self, rows: MergedRows, tasks: Sequence[Task], n_input_rows: int, deadline: Deadline
+    ) -> tuple[list[Part], float]:
+        """Models to follow along C on parts of the rows, and the C to begin with."""
+        rng = check_random_state(self.random_state)
+        stop = AnyOf((PriceBelow(PATH_TOL), GapBelow(PATH_TOL), MaxIterations(PATH_STEPS)))
+        parts, first = [], np.inf
+        for learn, judge in split_parts(rows, rng, by_code=isinstance(self, ClassifierMixin)):
+            bank = self._make_bank(learn, n_input_rows, deadline)
+            per_step = self._columns_per_step(bank.n_rows)
+            master = self._master(bank, per_step, loose=PATH_TOL / 2)
+            problems = [Problem(bank, task.formulate(learn, 1.0), deadline) for task in tasks]
+            followers = [Follower(p, ScanOracle(per_step), master, stop) for p in problems]
+            first = min(first, *(follower.first_factor(bank.edges) for follower in followers))
+            watches = [Watch(judge.X, task.error(judge)) for task in tasks]
+            parts.append(Part(followers, watches, self._joint_error(judge, tasks)))
+        return parts, first
+
+    def _joint_error(
+        self, held: MergedRows, tasks: Sequence[Task]
+    ) -> Callable[[FloatArray], float]:
+        """The error of all outputs together on rows held out."""
+        single = tasks[0].error(held)
+        return lambda decisions: single(decisions[:, 0])
+
+    def _make_bank(self, rows: MergedRows, n_input_rows: int, deadline: Deadline) -> Bank:
         """Kernels resolved on the rows, lined up with the distinct x as centres."""
         precomputed = isinstance(self.kernels, str) and self.kernels == "precomputed"
         kernels = as_kernels(
@@ -124,43 +174,53 @@ class KernelBoostBase(BaseEstimator):
             scaling=self.column_scaling,
             memory_budget=self.memory_budget,
             n_jobs=effective_n_jobs(self.n_jobs),
+            before_block=deadline.check,
         )
 
     def _grow(
-        self, bank: Bank, problems: Sequence[Any], watches: Sequence[Watch | None]
+        self,
+        bank: Bank,
+        problems: Sequence[Any],
+        watches: Sequence[Watch | None],
+        deadline: Deadline,
     ) -> list[Grown]:
         """One model a problem (rows as a formulation made them), all on one bank."""
         per_step = self._columns_per_step(bank.n_rows)
-        master = self._master(bank.n_rows, per_step)
-        oracle = self._oracle(per_step)
-        deadline = Deadline.after(self.max_seconds)
-        jobs = [
-            (Problem(bank, rows, deadline), oracle, master, self._stop(), watch)
-            for rows, watch in zip(problems, watches, strict=True)
-        ]
+        master, oracle = self._master(bank, per_step), self._oracle(per_step)
+
+        def one(rows: MarginRows, watch: Watch | None, until: Deadline) -> Grown:
+            return grow(Problem(bank, rows, until), oracle, master, self._stop(until), watch)
+
+        jobs = list(zip(problems, watches, strict=True))
         if len(jobs) > 1 and effective_n_jobs(self.n_jobs) > 1:
             workers = Parallel(n_jobs=self.n_jobs, prefer="threads")
-            return list(workers(delayed(grow)(*job) for job in jobs))
+            try:
+                return list(workers(delayed(one)(*job, deadline) for job in jobs))
+            except KeyboardInterrupt:
+                deadline.call_off()  # the threads look at it
+                raise
         grown: list[Grown] = []
-        for job in jobs:
-            grown.append(grow(*job))
+        for place, job in enumerate(jobs):  # one after the other, each with its share of the time
+            grown.append(one(*job, deadline.share(len(jobs) - place)))
             if grown[-1].reason is INTERRUPTED:
                 break
         if len(grown) < len(jobs) or not all(g.trace for g in grown):
             raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
         return grown
 
-    def _master(self, n_rows: int, per_step: int) -> Master:
+    def _master(self, bank: Bank, per_step: int, loose: float = 0.2) -> Master:
         """Simplex where each step counts or is cheap; else from the inside to the optimum."""
+        if self.penalty == "l2":
+            return QPMaster(self.nonnegative, self.intercept)
         each_step_counts = (
             self.max_columns is not None
             or self.validation_fraction is not None
             or self.pricing == "stratified"
             or self.stop_at_errors
         )
-        if each_step_counts or n_rows <= SMALL:
-            return LPMaster(self.nonnegative, self.intercept, few_rows=per_step)
-        return InteriorLPMaster(self.nonnegative, self.intercept)
+        if each_step_counts or bank.n_rows <= SMALL:
+            return LPMaster(self.nonnegative, self.intercept)
+        return InteriorLPMaster(self.nonnegative, self.intercept, loose)
 
     def _oracle(self, per_step: int) -> Oracle:
         if self.pricing == "stratified":
@@ -174,7 +234,7 @@ class KernelBoostBase(BaseEstimator):
         limit = n_rows // 20 if self.max_columns is None else self.max_columns // 10
         return int(np.clip(min(limit, n_rows // 20), 1, 50))
 
-    def _stop(self) -> StopRule:
+    def _stop(self, deadline: Deadline) -> StopRule:
         rules: list[StopRule] = [PriceBelow(self.tol), GapBelow(self.tol)]
         if self.stop_at_errors:
             rules.append(ErrorPriceBelow(self.tol))
@@ -184,7 +244,7 @@ class KernelBoostBase(BaseEstimator):
             rules.append(MaxColumns(self.max_columns))
         rules.append(MaxIterations(self.max_iter))
         if self.max_seconds is not None:
-            rules.append(MaxSeconds(self.max_seconds))
+            rules.append(MaxSeconds(self.max_seconds, deadline))
         return AnyOf(tuple(rules))
 
     def _keep(self, bank: Bank, grown: Sequence[Grown]) -> None:
@@ -194,10 +254,14 @@ class KernelBoostBase(BaseEstimator):
         parts = sorted(cast(tuple[KernelPart, ...], grouped.parts), key=lambda p: place[p.kernel])
         model = self._model = AdditiveModel(tuple(parts), grouped.bias)
         single = len(grown) == 1
+        self._level = grown[0].fit.level
         self.kernels_ = list(bank.kernels)
         self.n_columns_ = model.n_columns
         counts = {part.kernel: len(part.coef) for part in parts}
-        self.columns_per_kernel_ = {repr(k): counts.get(k, 0) for k in bank.kernels}
+        names = numbered([repr(kernel) for kernel in bank.kernels])
+        self.columns_per_kernel_ = {
+            name: counts.get(kernel, 0) for name, kernel in zip(names, bank.kernels, strict=True)
+        }
         centers = [part.centers for part in parts]
         self.centers_ = stack_rows(centers) if centers else bank.centers[:0]
         self.coef_ = model.coef[:, 0] if single else model.coef.T
@@ -223,3 +287,22 @@ class KernelBoostBase(BaseEstimator):
 
 def _pick(values: FloatArray, single: bool) -> float | FloatArray:
     return float(values[0]) if single else values
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """Names with equal ones told apart: a, a #2, a #3."""
+    seen: dict[str, int] = {}
+    out = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        out.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
+    return out
+
+
+def check_prices(problems: Sequence[MarginRows]) -> None:
+    """Refuse prices of errors that leave the solvers no digits."""
+    highest = max(float(rows.caps.max()) for rows in problems)
+    if not highest < HIGHEST_PRICE:
+        raise ValueError(
+            f"C times the largest sample weight must be below {HIGHEST_PRICE:g}; got {highest:g}."
+        )

@@ -79,6 +79,7 @@ def hold_out(
         members = members[rng.permutation(len(members))]
         mass = total[members]
         held[members] = np.cumsum(mass) - mass / 2 < fraction * mass.sum()
+        held[members[-1]] = False  # every class keeps something to learn from
     outside = held[rows.center_of_row]
     return rows.take(~outside), rows.take(outside)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,16 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from kboost._typing import FloatArray, IntArray
-from kboost._validation import check_params, check_table, check_weights, unchanged_on_error
+from kboost._validation import (
+    NOT_NEGATIVE,
+    check_params,
+    check_table,
+    check_weights,
+    unchanged_on_error,
+)
 from kboost.estimators._base import RULES, KernelBoostBase, Task
 from kboost.estimators._rows import MergedRows, merge_rows
-from kboost.formulations import hinge
+from kboost.formulations import MarginRows, hinge
 
 
 class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
@@ -32,10 +38,12 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
     kernels : "auto", "precomputed", or list of kernels, names and callables, default="auto"
         The library. "auto" chooses one from the data (:func:`kboost.kernels.default_kernels`).
         Names are scikit-learn's. With "precomputed", X is ``[K_1 ... K_P]`` side by side.
-    penalty : {"l1"}, default="l1"
-        The norm of the coefficients that is penalised.
-    C : float, default=1.0
-        Price of a unit of margin error, a row, as in scikit-learn's SVMs.
+    penalty : {"l1", "l2"}, default="l1"
+        The norm of the coefficients that is penalised. With "l2" (half the squared norm) the
+        optimum is dense, and `tol` and `max_columns` are parameters of the model.
+    C : float or "auto", default="auto"
+        Price of a unit of margin error, a row, as in scikit-learn's SVMs. "auto" follows a path
+        of rising C on held-out rows and takes the value of the lowest error.
     nonnegative : bool, default=False
         Whether coefficients must not be negative.
     intercept : {"free", "penalized", "none"}, default="free"
@@ -62,10 +70,15 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         How many steps without a lower held-out error are waited for.
     memory_budget : int, default=2**30
         Bytes that blocks of kernel values may take.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance or None, default=0
         Draws the rows that are held out.
+    pricing : {"scan", "stratified"}, default="scan"
+        How columns are searched: all of them at every step, or kernel by kernel in the order
+        given, first at the points in error (Algorithm 5.1 of the paper).
+    stop_at_errors : bool, default=False
+        Whether to stop when no column centred at a point in error is worth its price.
     n_jobs : int or None, default=None
-        Threads over the classes, where there are more than two.
+        Threads over the classes, where there are more than two, and of the scans.
     verbose : int, default=0
         1 shows every step.
 
@@ -73,6 +86,10 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
+    C_ : float
+        The price of errors used.
+    tuning_ : Tuning or None
+        With ``C="auto"``: the values of C tried, their errors, and the place of the best.
     n_columns_ : int
         Columns in the model.
     columns_per_kernel_ : dict of str to int
@@ -121,7 +138,7 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         kernels: Any = "auto",
         *,
         penalty: str = "l1",
-        C: float = 1.0,
+        C: float | str = "auto",
         nonnegative: bool = False,
         intercept: str = "free",
         column_scaling: str | None = "unit",
@@ -134,7 +151,9 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         validation_fraction: float | None = None,
         n_iter_no_change: int = 5,
         memory_budget: int = 2**30,
-        random_state: Any = None,
+        random_state: Any = 0,
+        pricing: str = "scan",
+        stop_at_errors: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -154,6 +173,8 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         self.n_iter_no_change = n_iter_no_change
         self.memory_budget = memory_budget
         self.random_state = random_state
+        self.pricing = pricing
+        self.stop_at_errors = stop_at_errors
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -237,10 +258,19 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
             positive, share = held.codes == target, held.weight / held.weight.sum()
             return lambda decision: float(share @ ((decision > 0) != positive))
 
-        return Task(
-            lambda rows: hinge(np.where(rows.codes == target, 1.0, -1.0), rows.weight, self.C),
-            error,
-        )
+        def formulate(rows: MergedRows, C: float) -> MarginRows:
+            return hinge(np.where(rows.codes == target, 1.0, -1.0), rows.weight, C)
+
+        return Task(formulate, error)
+
+    def _joint_error(
+        self, held: MergedRows, tasks: Sequence[Task]
+    ) -> Callable[[FloatArray], float]:
+        """The weighted share of rows whose class is not the one predicted."""
+        if len(tasks) == 1:
+            return super()._joint_error(held, tasks)
+        share = held.weight / held.weight.sum()
+        return lambda decisions: float(share @ (decisions.argmax(axis=1) != held.codes))
 
     def _class_weights(self, codes: IntArray, weight: FloatArray) -> FloatArray:
         """One factor a class."""
@@ -255,8 +285,15 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
                 "class_weight must be a dict, 'balanced' or None; "
                 f"got class_weight={self.class_weight!r}."
             )
-        factors = np.array([self.class_weight.get(c, 1.0) for c in self.classes_.tolist()])
-        if not (np.isfinite(factors).all() and (factors >= 0).all()):
+        unknown = set(self.class_weight) - set(self.classes_.tolist())
+        if unknown:
+            raise ValueError(
+                f"class_weight must name classes of y; got {unknown.pop()!r}, y has "
+                f"{self.classes_.tolist()}."
+            )
+        weights = [self.class_weight.get(c, 1.0) for c in self.classes_.tolist()]
+        factors = np.array(weights) if all(map(NOT_NEGATIVE.holds, weights)) else np.array([-1.0])
+        if (factors < 0).any():
             raise ValueError(
                 "class_weight must hold finite weights of zero or more; "
                 f"got class_weight={self.class_weight!r}."

@@ -66,7 +66,7 @@ def _narrow(X: Matrix) -> sparse.csr_matrix:
     """Return CSR with the 32-bit indices that scikit-learn's loop wants."""
     X = sparse.csr_matrix(X)
     indices, bounds = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    return sparse.csr_matrix((X.data, indices, bounds), shape=X.shape)
+    return sparse.csr_matrix((X.data.copy(), indices, bounds), shape=X.shape)
 
 
 def _repair(out: FloatArray, near: IntArray, X: Matrix, Z: Matrix) -> None:

@@ -21,6 +21,9 @@ def as_rows(X: Any, name: str = "X") -> Matrix:
         )
     if rows.dtype not in (np.float32, np.float64):
         rows = rows.astype(np.float64)
+    if sparse.issparse(rows) and not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()  # sorts too; what follows counts stored entries
     checked: Matrix = rows
     return checked
 

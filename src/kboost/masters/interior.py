@@ -22,24 +22,32 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kboost._errors import SolverError
 from kboost._typing import FloatArray, IntArray
 from kboost.core.protocols import Fit, Problem, Proposal
-from kboost.masters.margin import MarginPenalty, MarginRun
+from kboost.masters.margin import MarginPenalty, MarginRun, best_length
 from kboost.solvers.interior import DenseMarginLP, solve_interior
 from kboost.solvers.lp import ColumnShape
 
 _EXTRA = ("bias", "level")
 _RISE = 4.0  # of theta
-_LOOSE, _TIGHT = 0.2, 1e-6  # relative gaps of interior solves
+_TIGHT = 1e-6  # relative gap of the solve that names the basis
 _NEARLY = 1.5  # theta may rise when no edge is above this
 _HARDLY = 1.1  # the tight solve may come when no edge is above this
+_PATIENCE = 12  # steps at one theta
+_NOTHING = 1e-7  # of the largest coefficient: rounding of the tight solve
 _WORTH = 1e-9  # least price of a column for the exact solves
 _IDLE_EDGE, _IDLE_SHARE = 0.6, 1e-3  # below both, a column is set aside
 
 
 @dataclass(frozen=True)
 class InteriorLPMaster(MarginPenalty):
-    """Interior point along a rising C, then simplex from the basis it names."""
+    """Interior point along a rising C, then simplex from the basis it names.
+
+    `loose` is the relative gap of the solves on the way.
+    """
+
+    loose: float = 0.2
 
     def start(self, problem: Problem) -> InteriorRun:
         return InteriorRun(self, problem)
@@ -55,7 +63,9 @@ class InteriorRun(MarginRun):
         self._lp: ColumnShape | None = None
         self._in_lp = np.zeros(0, dtype=np.intp)  # columns of the simplex solver, in its order
         self._theta = 0.0
-        self._tol = _LOOSE
+        self._loose = self._tol = master.loose
+        self._central_duals = self._tight_duals = self.duals
+        self._waited = 0  # steps at the present theta
         self._active = np.zeros(0, dtype=bool)  # (k,)
         self._x: FloatArray = np.zeros(0)  # (k,), the interior solution, not the incumbent
         self._extra: FloatArray = np.zeros(len(_EXTRA))  # the same of bias and level
@@ -68,13 +78,26 @@ class InteriorRun(MarginRun):
         if self._lp is not None:
             self._pivot()
             return
-        self._choose_stage(proposal.price)
+        self._choose_stage(proposal)
         self._choose_columns()
         self._solve_inside()
         if self._tol == _TIGHT:
             self._cross_over()
         else:
-            self._keep_best()
+            self._central_duals = self.duals
+            self._keep_best(settled=False)
+
+    def recap(self, factor: float) -> None:
+        """Go on inside, from where the last loose solve was, towards the new prices."""
+        before = self.rows.caps.sum()
+        super().recap(factor)
+        self._theta *= float(before / self.rows.caps.sum())
+        self._lp, self._tol = None, self._loose
+        if self._theta > 0.0:
+            self._theta, self._waited = min(1.0, self._theta), 0
+            self.duals = self.repaired(self._central_duals)
+        fit = self.fit
+        self.fit = self.make_fit(fit.coef, fit.bias, self.duals, fit.level, settled=False)
 
     def finish(self) -> Fit:
         """The vertex of the columns so far, if the loop ended before there was one."""
@@ -87,17 +110,23 @@ class InteriorRun(MarginRun):
 
     # -- inside ----------------------------------------------------------------------------------
 
-    def _choose_stage(self, price: float) -> None:
-        """Where theta starts, when it rises, when the tight solve comes."""
-        reach = 1.0 + max(price, float(np.max(self._prices(), initial=0.0)))
+    def _choose_stage(self, proposal: Proposal) -> None:
+        """Where theta starts, when it rises, when the tight solve comes.
+
+        Both come when few columns are violated, when none is left to add, or after some steps.
+        """
+        reach = 1.0 + max(proposal.price, float(np.max(self._prices(), initial=0.0)))
+        self._waited += 1
+        ready = not proposal.hypotheses or self._waited > _PATIENCE
         if self._theta == 0.0:
             self._theta = min(1.0, _NEARLY / reach)
             # from the middle: the duals that priced the first columns may be at their bounds
             self.duals = 0.5 * self._theta * self.repaired(self.rows.caps)
         elif self._theta < 1.0:
-            if reach < _NEARLY:
+            if ready or reach < _NEARLY:
                 self._theta = min(1.0, _RISE * self._theta)
-        elif reach < _HARDLY:
+                self._waited = 0
+        elif ready or reach < _HARDLY:
             self._tol = _TIGHT
 
     def _prices(self) -> FloatArray:
@@ -143,7 +172,7 @@ class InteriorRun(MarginRun):
         self._extra[present] = found[k:]
         if free:
             self._extra[0] = point.bias
-        self.duals = self.repaired(point.duals)
+        self.duals = self._tight_duals = self.repaired(point.duals)
 
     def _charged_columns(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Active columns as the rows see them, whether their sign is free, and their price.
@@ -164,21 +193,38 @@ class InteriorRun(MarginRun):
             cost.append(self._theta * rows.level.price)
         return np.hstack(parts), np.array(two_sided), np.array(cost)
 
-    def _keep_best(self) -> None:
-        """The best coefficients so far for the full C, with the duals of now."""
+    def _keep_best(self, *, settled: bool) -> None:
+        """The best coefficients so far for the full C, with the duals of now.
+
+        A solution for a smaller C is too short for the full one: it is taken at its best length.
+        """
         bias, level = self._extra
-        now = self.make_fit(self._x.copy(), float(bias), self.duals, float(level), settled=False)
+        length = 1.0
+        if self._theta < 1.0 and self.rows.level is None:
+            values = self.columns @ self._x + bias
+            penalty = float(np.abs(self._x).sum())
+            penalty += abs(bias) if self.penalty.intercept == "penalized" else 0.0
+            length = best_length(penalty, self.rows.signs * self.rows.per_row(values), self.rows)
+        now = self.make_fit(
+            length * self._x, length * float(bias), self.duals, float(level), settled=settled
+        )
         if now.objective <= self.fit.objective:
             self.fit = now
         else:
             grown = np.zeros(len(self._x))
             grown[: len(self.fit.coef)] = self.fit.coef
-            self.fit = replace(self.fit, coef=grown, weights=now.weights, settled=False)
+            self.fit = replace(self.fit, coef=grown, weights=now.weights, settled=settled)
 
     # -- at the vertex ---------------------------------------------------------------------------
 
     def _cross_over(self) -> None:
-        """Hand the columns that matter, and the basis the interior point names, to simplex."""
+        """Hand the columns that matter, and the basis the interior point names, to simplex.
+
+        Where simplex finds no vertex in a bounded number of pivots (a degenerate optimum), the
+        interior solution stands: it is as good, only not as sparse.
+        """
+        self._x[np.abs(self._x) <= _NOTHING * np.abs(self._x).max(initial=0.0)] = 0.0
+        self._keep_best(settled=True)
         share = np.abs(self._x) / max(float(np.abs(self._x).max(initial=0.0)), 1e-300)
         distance = np.abs(self._prices())  # from the edge of 1
         self._in_lp = np.flatnonzero((distance < 0.01) | (share > 1e-4))
@@ -186,7 +232,11 @@ class InteriorRun(MarginRun):
         self._lp.extend(self.rows.signed(self.columns[:, self._in_lp]))
         binding = distance[self._in_lp] < share[self._in_lp]
         self._lp.crash(self._x[self._in_lp] * binding, self.duals)
-        self._pivot()
+        try:
+            self._pivot()
+        except SolverError:
+            self._lp = None
+            self.duals = self.repaired(self._tight_duals)
 
     def _pivot(self) -> None:
         """Solve exactly until no column so far is violated, those set aside included."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kboost._typing import FloatArray
 from kboost.core.protocols import Problem, Proposal
 from kboost.masters.margin import MarginPenalty, MarginRun
 from kboost.solvers.lp import ColumnShape, MarginLP, SampleShape
@@ -38,6 +39,14 @@ class LPRun(MarginRun):
     def extend(self, proposal: Proposal) -> None:
         self._lp.extend(self.rows.signed(proposal.values))
         columns = np.hstack([self.columns, proposal.values])
+        self._solve(columns)
+
+    def recap(self, factor: float) -> None:
+        super().recap(factor)
+        self._lp.recap(self.data)
+        self._solve(self.columns)
+
+    def _solve(self, columns: FloatArray) -> None:
         vertex = self._lp.solve(self.deadline.remaining)
         self.columns = columns
         self.settle(vertex.coef, vertex.bias, self.repaired(vertex.duals), vertex.level)

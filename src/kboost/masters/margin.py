@@ -25,9 +25,6 @@ from kboost.core.protocols import Fit, Problem
 from kboost.formulations import MarginRows
 from kboost.solvers.lp import Intercept, MarginData
 
-# How far `|sum_i u_i sign_i|` may be from 0.
-_BALANCE: dict[Intercept, float] = {"free": 0.0, "penalized": 1.0, "none": np.inf}
-
 
 @dataclass(frozen=True)
 class MarginPenalty:
@@ -42,9 +39,11 @@ class MarginRun:
 
     fit: Fit
     duals: FloatArray  # (r,), exactly feasible for rows, bias and level
+    bias_reach = 1.0  # what a penalised bias allows of `|sum_i u_i sign_i|`
 
     def __init__(self, penalty: MarginPenalty, problem: Problem) -> None:
         self.rows: MarginRows = problem.rows
+        self._first_rows = self.rows
         self.penalty = penalty
         self.deadline = problem.deadline
         self.columns = np.zeros((self.rows.n_samples, 0))
@@ -68,6 +67,14 @@ class MarginRun:
     def finish(self) -> Fit:
         return self.fit
 
+    def first_factor(self, edges: FloatArray) -> float:
+        reach = 1.0 + float(np.max(self.price(edges), initial=-1.0))
+        return 1.0 / reach if reach > 0 else 1.0
+
+    def recap(self, factor: float) -> None:
+        """Go on with other slack prices: `factor` times those of the problem."""
+        self.rows = self._first_rows.recapped(factor)
+
     def settle(self, coef: FloatArray, bias: float, duals: FloatArray, level: float) -> None:
         """Make this the fit."""
         self.fit, self.duals = self.make_fit(coef, bias, duals, level), duals
@@ -84,9 +91,7 @@ class MarginRun:
         """A fit of the columns so far; its objective is computed from the coefficients."""
         coef = np.maximum(coef, 0.0) if self.penalty.nonnegative else coef
         decision = self.columns @ coef + bias
-        penalty = float(np.abs(coef).sum())
-        if self.penalty.intercept == "penalized":
-            penalty += abs(bias)
+        penalty = self.charge(np.append(coef, bias if self.penalty.intercept == "penalized" else 0))
         if self.rows.level is not None:
             level = max(0.0, level)
             penalty += self.rows.level.price * level
@@ -101,12 +106,17 @@ class MarginRun:
             errors=self.rows.errors(decision, level),
         )
 
+    def charge(self, coef: FloatArray) -> float:
+        """The penalty of the coefficients."""
+        return float(np.abs(coef).sum())
+
     def repaired(self, duals: FloatArray) -> FloatArray:
         """Inside the box, scaled down to what the rows of bias and level allow."""
         duals = np.clip(duals, 0.0, self.rows.caps)
         positive = self.rows.signs > 0
         up, down = float(duals[positive].sum()), float(duals[~positive].sum())
-        allowed = min(up, down) + _BALANCE[self.penalty.intercept]
+        reach = {"free": 0.0, "penalized": self.bias_reach, "none": np.inf}
+        allowed = min(up, down) + reach[self.penalty.intercept]
         shares = [min(1.0, allowed / max(side, 1e-300)) for side in (up, down)]
         duals = duals * np.where(positive, *shares)
         if self.rows.level is not None and self.rows.level.sign > 0:
@@ -118,3 +128,21 @@ class MarginRun:
         even, found = self.repaired(self.rows.caps), self.repaired(duals)
         targets = self.rows.targets
         return even if targets @ even >= targets @ found * (1 - 1e-12) else found
+
+
+def best_length(penalty: float, margins: FloatArray, rows: MarginRows) -> float:
+    """The s >= 0 that minimises `s penalty + sum_i cap_i max(0, target_i - s margin_i)`.
+
+    Convex and piecewise linear in s: the slope rises at the breakpoints target / margin.
+    """
+    active = rows.targets > 0  # rows with slack at s = 0
+    slope = penalty - float(rows.caps[active] @ margins[active])
+    turns = np.flatnonzero((rows.targets > 0) == (margins > 0))
+    turns = turns[margins[turns] != 0.0]
+    where = rows.targets[turns] / margins[turns]
+    order = np.argsort(where, kind="stable")
+    rises = slope + np.cumsum((rows.caps[turns] * np.abs(margins[turns]))[order])
+    if slope >= 0.0:
+        return 0.0
+    stop = int(np.searchsorted(rises, 0.0))
+    return float(where[order][min(stop, len(order) - 1)]) if len(order) else 1.0

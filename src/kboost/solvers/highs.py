@@ -21,6 +21,7 @@ from kboost._errors import OutOfTimeError, SolverError
 from kboost._typing import FloatArray, IntArray
 
 INFINITY = float(highspy.kHighsInf)
+_PIVOTS, _PIVOTS_LEAST = 10, 2000  # bound on pivots: so many a row and variable, and these
 _FEASIBILITY = 1e-9  # HiGHS's own default is 1e-7; duals feed a certificate of 1e-6
 
 
@@ -42,6 +43,7 @@ class GrowingLP:
         options: dict[str, Any] = {
             "output_flag": False,
             "solver": "simplex",
+            "presolve": "off",  # it would throw the basis away, and judges by absolute tolerances
             "primal_feasibility_tolerance": _FEASIBILITY,
             "dual_feasibility_tolerance": _FEASIBILITY,
         }
@@ -73,6 +75,22 @@ class GrowingLP:
             self._model.addCols(len(cost), cost, lower, upper, len(values), starts, indices, values)
         )
 
+    def set_upper(self, upper: FloatArray) -> None:
+        """Move the upper bounds of the first variables; the basis stays."""
+        size = len(upper)
+        self._model.changeColsBounds(
+            size, np.arange(size, dtype=np.int32), np.zeros(size), np.asarray(upper)
+        )
+
+    def set_row_upper(self, row: int, upper: float) -> None:
+        """Move the upper bound of a row that has no lower one."""
+        self._model.changeRowBounds(row, -INFINITY, upper)
+
+    def set_cost(self, cost: FloatArray) -> None:
+        """Change the cost of the first variables; the basis stays."""
+        size = len(cost)
+        self._model.changeColsCost(size, np.arange(size, dtype=np.int32), cost)
+
     def start_from(self, variables: IntArray, rows: IntArray) -> None:
         """Begin the next solve at a basis: 0 basic, -1 at the lower, +1 at the upper bound.
 
@@ -84,12 +102,13 @@ class GrowingLP:
         basis.col_status = [named[int(s)] for s in variables]
         basis.row_status = [named[int(s)] for s in rows]
         basis.valid, basis.alien = True, True
-        self._model.setOptionValue("presolve", "off")
         _accepted(self._model.setBasis(basis))
 
     def solve(self, seconds: float = INFINITY) -> LPSolution:
         """Re-solve from the last basis; one retry from scratch, then `SolverError`."""
         self._model.setOptionValue("time_limit", float(self._model.getRunTime() + seconds))
+        pivots = _PIVOTS * (self.n_rows + self.n_variables) + _PIVOTS_LEAST
+        self._model.setOptionValue("simplex_iteration_limit", pivots)
         for attempt in range(2):
             if attempt:
                 self._model.clearSolver()
@@ -105,9 +124,8 @@ class GrowingLP:
         )
 
     def _append_variables(self, cost: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
-        size = len(cost)
-        self._model.addVars(size, lower, upper)
-        self._model.changeColsCost(size, np.arange(size, dtype=np.int32), cost)
+        self._model.addVars(len(cost), lower, upper)
+        self.set_cost(cost)
 
     def _solution(self) -> LPSolution:
         solution, info = self._model.getSolution(), self._model.getInfo()

@@ -114,8 +114,7 @@ class _State:
         self.lp = lp
         self.costs = np.concatenate([lp.cost, lp.cost[lp.two_sided]])
         self.b = bias
-        edges = lp.columns.T @ duals
-        reach = float(np.max(np.abs(edges) / lp.cost, initial=0.0))
+        reach = float(np.max(lp.spread(lp.columns.T @ duals) / self.costs, initial=0.0))
         self.u = np.clip(duals / max(1.0, reach / _MARGIN), 1e-12 * lp.caps, (1 - 1e-12) * lp.caps)
         z = self.costs - lp.spread(lp.columns.T @ self.u)
         self.z = np.maximum(z, 1e-3 * self.costs)

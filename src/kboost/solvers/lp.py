@@ -69,6 +69,9 @@ class MarginLP(Protocol):
     def extend(self, columns: FloatArray) -> None:
         """Append signed columns, (n, k_new)."""
 
+    def recap(self, rows: MarginData) -> None:
+        """Change the prices of slack and level; the next solve starts from the last vertex."""
+
     def solve(self, seconds: float = INFINITY) -> MarginVertex:
         """Solve for the columns so far, starting from the last vertex."""
 
@@ -78,6 +81,7 @@ class ColumnShape:
 
     def __init__(self, rows: MarginData) -> None:
         self._rows = rows
+        self._size = np.zeros(0)
         self._lp = GrowingLP(-rows.targets, np.zeros_like(rows.caps), rows.caps)
         if rows.intercept != "none":
             width = np.array([0.0 if rows.intercept == "free" else 1.0])
@@ -89,9 +93,17 @@ class ColumnShape:
             )
 
     def extend(self, columns: FloatArray) -> None:
-        upper = np.ones(columns.shape[1])
+        size = _sizes(columns)
+        self._size = np.concatenate([self._size, size])
+        upper = 1.0 / size
         lower = np.full_like(upper, -INFINITY) if self._rows.nonnegative else -upper
-        self._lp.add_rows(columns.T, lower, upper)
+        self._lp.add_rows((columns / size).T, lower, upper)
+
+    def recap(self, rows: MarginData) -> None:
+        self._rows = rows
+        self._lp.set_upper(rows.caps)
+        if rows.level is not None:
+            self._lp.set_row_upper(int(rows.intercept != "none"), rows.level[1])
 
     def crash(self, coef: FloatArray, duals: FloatArray) -> None:
         """Begin the next solve at the basis that nearly optimal values name.
@@ -114,7 +126,8 @@ class ColumnShape:
         multipliers = (-found.row_duals).tolist()
         bias = multipliers.pop(0) if self._rows.intercept != "none" else 0.0
         level = multipliers.pop(0) if self._rows.level is not None else 0.0
-        return MarginVertex(np.array(multipliers), bias, found.values, found.pivots, level)
+        coef = np.array(multipliers) / self._size
+        return MarginVertex(coef, bias, found.values, found.pivots, level)
 
 
 class SampleShape:
@@ -122,17 +135,30 @@ class SampleShape:
 
     def __init__(self, rows: MarginData) -> None:
         self._rows = rows
+        self._size = np.zeros(0)
         n = len(rows.caps)
         self._lp = GrowingLP(rows.caps, np.zeros(n), np.full(n, INFINITY))
         self._lp.add_rows(np.eye(n), rows.targets, np.full(n, INFINITY))
         if rows.intercept != "none":
             price = 0.0 if rows.intercept == "free" else 1.0
-            self._append(_both_signs(rows.signs[:, None]), price)
+            self._append(both_signs(rows.signs[:, None]), np.full(2, price))
         if rows.level is not None:
-            self._append(np.full((n, 1), rows.level[0]), rows.level[1])
+            self._append(np.full((n, 1), rows.level[0]), np.array([rows.level[1]]))
 
     def extend(self, columns: FloatArray) -> None:
-        self._append(columns if self._rows.nonnegative else _both_signs(columns), 1.0)
+        size = _sizes(columns)
+        self._size = np.concatenate([self._size, size])
+        sides: FloatArray = columns / size
+        cost = 1.0 / size
+        if not self._rows.nonnegative:
+            sides, cost = both_signs(sides), np.repeat(cost, 2)
+        self._append(sides, cost)
+
+    def recap(self, rows: MarginData) -> None:
+        self._rows = rows
+        bias = [] if rows.intercept == "none" else [float(rows.intercept == "penalized")] * 2
+        level = [] if rows.level is None else [rows.level[1]]
+        self._lp.set_cost(np.concatenate([rows.caps, bias, level]))
 
     def solve(self, seconds: float = INFINITY) -> MarginVertex:
         found = self._lp.solve(seconds)
@@ -142,13 +168,21 @@ class SampleShape:
         if self._rows.level is not None:
             level, rest = float(rest[0]), rest[1:]
         coef = rest if self._rows.nonnegative else rest[0::2] - rest[1::2]
-        return MarginVertex(coef, bias, found.row_duals, found.pivots, level)
+        return MarginVertex(coef / self._size, bias, found.row_duals, found.pivots, level)
 
-    def _append(self, block: FloatArray, price: float) -> None:
+    def _append(self, block: FloatArray, cost: FloatArray) -> None:
         size = block.shape[1]
-        self._lp.add_variables(block, np.full(size, price), np.zeros(size), np.full(size, INFINITY))
+        self._lp.add_variables(block, cost, np.zeros(size), np.full(size, INFINITY))
 
 
-def _both_signs(block: FloatArray) -> FloatArray:
+def _sizes(columns: FloatArray) -> FloatArray:
+    """Root mean squares: HiGHS gets columns of size 1, whatever size they have."""
+    peak = np.abs(columns).max(axis=0, initial=0.0)
+    safe = np.where(peak > 0, peak, 1.0)
+    size: FloatArray = safe * np.sqrt(np.mean((columns / safe) ** 2, axis=0))
+    return np.where(size > 0, size, 1.0)
+
+
+def both_signs(block: FloatArray) -> FloatArray:
     """Interleave columns with their negatives: c1, -c1, c2, -c2, ..."""
     return np.stack([block, -block], axis=2).reshape(len(block), -1)

@@ -1,0 +1,250 @@
+"""CG-Boost and sparse regression ensembles: a sparse mixture of kernels inside a tube."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from kboost._typing import FloatArray
+from kboost._validation import (
+    NOT_NEGATIVE,
+    UNIT,
+    check_params,
+    check_table,
+    check_weights,
+    optional,
+    unchanged_on_error,
+)
+from kboost.estimators._base import RULES, KernelBoostBase, Task
+from kboost.estimators._rows import MergedRows, merge_rows
+from kboost.formulations import MarginRows, nu_tube, tube
+
+_RULES = RULES | {"epsilon": optional(NOT_NEGATIVE), "nu": optional(UNIT)}
+_NU = 0.5
+
+
+class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
+    """Regress with a sparse mixture of kernels, grown column by column.
+
+    Every pair of a kernel and a training point is a candidate column ``k(., x_j)``. Column
+    generation picks the few that the problem
+
+        minimise  sum_j |coef_j| + C sum_i w_i max(0, |y_i - f(x_i)| - epsilon)
+
+    needs. With `nu` the half-width epsilon of the tube is found too, at a price of
+    ``C nu sum_i w_i``: about that fraction of the rows ends outside the tube or on its border.
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", or list of kernels, names and callables, default="auto"
+        The library; see :class:`KernelBoostClassifier`.
+    penalty : {"l1", "l2"}, default="l1"
+        The norm of the coefficients that is penalised. With "l2" the optimum is dense, and `tol`
+        and `max_columns` are parameters of the model.
+    C : float or "auto", default="auto"
+        Price of a unit of error outside the tube, a row, as in scikit-learn's SVMs. "auto"
+        follows a path of rising C on held-out rows and takes the value of the lowest error.
+    epsilon : float or None, default=None
+        Half-width of the tube. None: it is found from `nu`.
+    nu : float or None, default=None
+        Bound of the fraction of rows outside the tube, in (0, 1]; 0.5 when neither it nor
+        `epsilon` is given.
+    nonnegative : bool, default=False
+        Whether coefficients must not be negative.
+    intercept : {"free", "penalized", "none"}, default="free"
+        The offset: outside the penalty, inside it, or absent.
+    column_scaling : {"unit", None}, default="unit"
+        Whether columns are scaled to unit root mean square before they are penalised.
+    columns_per_step : int or "auto", default="auto"
+        How many columns are added before the coefficients are solved for again.
+    max_columns : int or None, default=None
+        How many columns may be generated.
+    max_iter : int, default=1000
+        How many times columns may be added.
+    max_seconds : float or None, default=None
+        Time limit of the fit.
+    tol : float, default=1e-4
+        Stop when no column has a price above it, or the relative gap is not above it.
+    validation_fraction : float or None, default=None
+        Part of the rows to hold out; the fit stops when their squared error no longer falls, and
+        the step of the lowest error is kept.
+    n_iter_no_change : int, default=5
+        How many steps without a lower held-out error are waited for.
+    memory_budget : int, default=2**30
+        Bytes that blocks of kernel values may take.
+    random_state : int, RandomState instance or None, default=0
+        Draws the rows that are held out.
+    pricing : {"scan", "stratified"}, default="scan"
+        How columns are searched; see :class:`KernelBoostClassifier`.
+    stop_at_errors : bool, default=False
+        Whether to stop when no column centred at a point outside the tube is worth its price.
+    n_jobs : int or None, default=None
+        Threads of the scans.
+    verbose : int, default=0
+        1 shows every step.
+
+    Attributes
+    ----------
+    epsilon_ : float
+        The half-width of the tube.
+    C_ : float
+        The price of errors used.
+    tuning_ : Tuning or None
+        With ``C="auto"``: the values of C tried, their errors, and the place of the best.
+    n_columns_ : int
+        Columns in the model.
+    columns_per_kernel_ : dict of str to int
+        How many of them belong to each kernel of the library.
+    kernels_ : list of Kernel
+        The library, with the widths found.
+    centers_ : ndarray or CSR matrix of shape (n_columns_, n_features_in_)
+        The centre of each column (its row number, for precomputed kernels).
+    coef_ : ndarray of shape (n_columns_,)
+        Coefficients of the columns, kernel after kernel in the order of `kernels_`.
+    intercept_ : float
+        The offset.
+    objective_ : float
+        The objective of the problem solved.
+    dual_gap_ : float
+        Proven relative distance to the optimum over the whole library.
+    stop_reason_ : str
+        Why the fit ended.
+    trace_ : Trace
+        What happened at each step.
+    n_iter_ : int
+        Number of steps.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of str
+        Their names, where X has any.
+
+    References
+    ----------
+    Bi, Zhang, Bennett: Column-generation boosting methods for mixture of kernels, KDD 2004.
+    Raetsch, Demiriz, Bennett: Sparse regression ensembles in infinite and finite hypothesis
+    spaces, Machine Learning 48, 2002.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kboost import KernelBoostRegressor
+    >>> X = np.linspace(-6, 6, 120)[:, None]
+    >>> y = np.sinc(X[:, 0])
+    >>> model = KernelBoostRegressor(C=10.0).fit(X, y)
+    >>> model.score(X, y) > 0.99
+    True
+    """
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        penalty: str = "l1",
+        C: float | str = "auto",
+        epsilon: float | None = None,
+        nu: float | None = None,
+        nonnegative: bool = False,
+        intercept: str = "free",
+        column_scaling: str | None = "unit",
+        columns_per_step: int | str = "auto",
+        max_columns: int | None = None,
+        max_iter: int = 1000,
+        max_seconds: float | None = None,
+        tol: float = 1e-4,
+        validation_fraction: float | None = None,
+        n_iter_no_change: int = 5,
+        memory_budget: int = 2**30,
+        random_state: Any = 0,
+        pricing: str = "scan",
+        stop_at_errors: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernels = kernels
+        self.penalty = penalty
+        self.C = C
+        self.epsilon = epsilon
+        self.nu = nu
+        self.nonnegative = nonnegative
+        self.intercept = intercept
+        self.column_scaling = column_scaling
+        self.columns_per_step = columns_per_step
+        self.max_columns = max_columns
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.tol = tol
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+        self.pricing = pricing
+        self.stop_at_errors = stop_at_errors
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelBoostRegressor:
+        """Grow the mixture.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, n_features)
+            Training rows.
+        y : array-like of shape (n,)
+            Targets.
+        sample_weight : array-like of shape (n,), optional
+            Weights; a row of weight two equals the row given twice.
+
+        Returns
+        -------
+        KernelBoostRegressor
+            The fitted estimator. After Ctrl-C it holds the columns found so far and the
+            interrupt is raised again; before the first step it stays as it was.
+        """
+        with unchanged_on_error(self):
+            stopped = self._fit(X, y, sample_weight)
+        if stopped:
+            raise KeyboardInterrupt
+        return self
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return the value of each row.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Values.
+        """
+        return self._decision(X)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> bool:
+        """Check, grow, keep; says whether Ctrl-C ended it."""
+        check_params(self.get_params(deep=False), _RULES)
+        if self.epsilon is not None and self.nu is not None:
+            raise ValueError(
+                "epsilon and nu must not both be given, one fixes what the other finds; "
+                f"got epsilon={self.epsilon!r} and nu={self.nu!r}."
+            )
+        X, y = check_table(self, X, y, reset=True, y_numeric=True)
+        values, codes = np.unique(np.asarray(y, dtype=np.float64), return_inverse=True)
+        rows = merge_rows(X, codes, check_weights(sample_weight, len(codes)))
+
+        def error(held: MergedRows) -> Callable[[FloatArray], float]:
+            targets, share = values[held.codes], held.weight / held.weight.sum()
+            return lambda decision: float(share @ (targets - decision) ** 2)
+
+        def formulate(rows: MergedRows, C: float) -> MarginRows:
+            if self.epsilon is not None:
+                return tube(values[rows.codes], rows.weight, C, self.epsilon)
+            return nu_tube(values[rows.codes], rows.weight, C, self.nu or _NU)
+
+        stopped = self._learn(rows, [Task(formulate, error)], X.shape[0])
+        self.epsilon_ = self._level if self.epsilon is None else float(self.epsilon)
+        return stopped

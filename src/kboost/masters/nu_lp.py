@@ -1,0 +1,127 @@
+"""The 1-norm nu master: the margin found instead of C (nu-SVM and one-class with a 1-norm).
+
+    maximise    rho - 1/(nu W) sum_i w_i slack_i
+    subject to  sum_j |coef_j| <= 1,   sign_i f_i + slack_i >= rho,   slack >= 0
+
+As a penalty the 1-norm would make everything homogeneous (the optimum 0 or unbounded), so it is a
+bound. The dual, one row a column and side, is what simplex keeps warm:
+
+    minimise    tau
+    subject to  |sum_i u_i sign_i h_ij| <= tau      (nonnegative coef: without the bars)
+                sum_i u_i = 1,   0 <= u_i <= w_i/(nu W),   sum_i u_i sign_i = 0   (bias free)
+
+            u_1 ... u_n   tau
+    sum   [   1'           0  ]  = 1
+    bias  [  sign'         0  ]  = 0            (or absent)
+    col j [ +g_j'         -1  ] <= 0
+    col j [ -g_j'         -1  ] <= 0            (absent for nonnegative coefficients)
+
+A column is worth `(|edge| - tau) / |tau|`. For every feasible u, minus the largest edge is a lower
+bound of minus the optimum, so no scaling is needed. The fit is divided by rho at the end: the
+margin is 1 then, as everywhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kboost._typing import FloatArray
+from kboost.core.protocols import Fit, Problem, Proposal
+from kboost.formulations import MarginRows
+from kboost.solvers.highs import INFINITY, GrowingLP
+from kboost.solvers.lp import both_signs
+
+
+@dataclass(frozen=True)
+class NuLPMaster:
+    """A bound on the 1-norm, the margin as large as the outliers `nu` allows make it."""
+
+    nu: float
+    nonnegative: bool = False
+    free_bias: bool = True
+
+    def start(self, problem: Problem) -> NuLPRun:
+        return NuLPRun(self, problem)
+
+
+class NuLPRun:
+    """The dual LP at work."""
+
+    def __init__(self, master: NuLPMaster, problem: Problem) -> None:
+        rows: MarginRows = problem.rows  # caps are w/W
+        self._master, self._rows, self._deadline = master, rows, problem.deadline
+        self._columns = np.zeros((rows.n_samples, 0))
+        self._caps = rows.caps / master.nu
+        n = len(self._caps)
+        self._lp = GrowingLP(
+            np.append(np.zeros(n), 1.0),
+            np.append(np.zeros(n), -INFINITY),
+            np.append(self._caps, INFINITY),
+        )
+        one, zero = np.ones(1), np.zeros(1)
+        self._lp.add_rows(np.append(np.ones(n), 0.0)[None, :], one, one)
+        if master.free_bias:
+            self._lp.add_rows(np.append(rows.signs, 0.0)[None, :], zero, zero)
+        self._tau = 0.0
+        self.fit = self._make_fit(np.zeros(0), 0.0, 0.0, self._even())
+
+    def price(self, edges: FloatArray) -> FloatArray:
+        return (self._reach(edges) - self._tau) / max(abs(self._tau), 1e-12)
+
+    def bound(self, edges: FloatArray) -> float:
+        return -float(self._reach(edges).max())
+
+    def extend(self, proposal: Proposal) -> None:
+        signed = self._rows.signed(proposal.values)
+        sides = signed if self._master.nonnegative else both_signs(signed)
+        block = np.vstack([sides, -np.ones((1, sides.shape[1]))]).T
+        self._lp.add_rows(block, np.full(len(block), -INFINITY), np.zeros(len(block)))
+        found = self._lp.solve(self._deadline.remaining)
+        self._columns = np.hstack([self._columns, proposal.values])
+        # the multipliers in the order of the rows: rho, then bias, then the sides of the columns
+        rho, rest, bias = float(found.row_duals[0]), -found.row_duals[1:], 0.0
+        if self._master.free_bias:
+            bias, rest = float(rest[0]), rest[1:]
+        coef = np.maximum(rest, 0.0) if self._master.nonnegative else rest[0::2] - rest[1::2]
+        self._tau = float(found.values[-1])
+        self.fit = self._make_fit(coef, bias, rho, np.clip(found.values[:-1], 0.0, self._caps))
+
+    def finish(self) -> Fit:
+        """The fit with margin 1."""
+        rho = self.fit.level
+        if not self.fit.coef.size or self._tau <= 1e-12 or rho <= 1e-12:
+            raise ValueError(
+                f"the classes cannot be separated with nu={self._master.nu:g}: the margin is 0; "
+                "raise nu or use richer kernels."
+            )
+        fit = self.fit
+        return replace(
+            fit, coef=fit.coef / rho, bias=fit.bias / rho, decision=fit.decision / rho, level=rho
+        )
+
+    def _reach(self, edges: FloatArray) -> FloatArray:
+        return edges if self._master.nonnegative else np.abs(edges)
+
+    def _make_fit(self, coef: FloatArray, bias: float, rho: float, duals: FloatArray) -> Fit:
+        decision = self._columns @ coef + bias
+        slack = self._rows.slack(decision, rho)
+        return Fit(
+            coef=coef,
+            bias=bias,
+            decision=decision,
+            weights=self._rows.weights(duals),
+            objective=float(self._caps @ slack) - rho,
+            level=rho,
+        )
+
+    def _even(self) -> FloatArray:
+        """Duals of sum 1 in proportion to the weights; with a bias, the same for both signs."""
+        caps, positive = self._caps, self._rows.signs > 0
+        if not self._master.free_bias:
+            share: FloatArray = caps / caps.sum()
+            return share
+        side = np.where(positive, caps[positive].sum(), caps[~positive].sum())
+        even: FloatArray = 0.5 * caps / side
+        return even
