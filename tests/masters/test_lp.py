@@ -197,7 +197,7 @@ def test_when_the_time_is_over_the_last_fit_stands(few_rows):
 
 
 @pytest.mark.parametrize("few_rows", [0, 10**6])
-@pytest.mark.parametrize("size", [1e-12, 1e6])
+@pytest.mark.parametrize("size", [1e-12, 1e5])
 def test_the_size_of_the_columns_does_not_matter_to_the_solver(few_rows, size):
     X, y, weight = table(0)
     K = size * Gaussian(1.0)(X)

@@ -176,11 +176,15 @@ class SampleShape:
 
 
 def _sizes(columns: FloatArray) -> FloatArray:
-    """Root mean squares: HiGHS gets columns of size 1, whatever size they have."""
+    """What columns are divided by so that HiGHS, which has absolute limits, sees sane sizes.
+
+    Only root mean squares beyond 1e-3 to 1e3 are brought back: a tolerance on `edge / size`
+    would be a loose one on the edge.
+    """
     peak = np.abs(columns).max(axis=0, initial=0.0)
     safe = np.where(peak > 0, peak, 1.0)
     size: FloatArray = safe * np.sqrt(np.mean((columns / safe) ** 2, axis=0))
-    return np.where(size > 0, size, 1.0)
+    return np.where(size > 0, size / np.clip(size, 1e-3, 1e3), 1.0)
 
 
 def both_signs(block: FloatArray) -> FloatArray:
