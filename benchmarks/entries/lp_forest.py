@@ -1,9 +1,10 @@
 """Column generation against the full linear program, 1000 rows of Forest.
 
 Kernels L, Q and R, columns as they are, free coefficients and offset, C = 1: 3000 columns of both
-signs. The peer is HiGHS on the full program, whichever is fastest of simplex and interior point in
-either shape of the program. Presolve is off for simplex, where it costs more than it saves, and on
-for the interior point. Ours is timed from the raw rows; the peer with its matrix already formed.
+signs. The peer is HiGHS on the full program, whichever is faster of simplex and interior point, with
+the columns as rows and boxed duals as variables: the other shape (solvers/full_lp.py has it) takes
+minutes. Presolve is off for simplex, where it costs more than it saves, and on for the interior
+point. Ours is timed from the raw rows; the peer with its matrix already formed.
 """
 
 from __future__ import annotations
@@ -15,14 +16,12 @@ from benchmarks.bench import Bench, Report, must
 from benchmarks.objective import Job, Row
 from benchmarks.table import percent
 
-LIMIT = 0.45
+LIMIT = 0.2
 SEEDS = range(5)
 C = 1.0
 OURS = {"library": "LQR", "C": C, "tol": 1e-7, "column_scaling": None}
 PEERS: dict[str, dict[str, Any]] = {
-    "simplex, samples as rows": {"method": "simplex", "shape": "samples", "presolve": False},
     "simplex, columns as rows": {"method": "simplex", "shape": "columns", "presolve": False},
-    "interior point, samples as rows": {"method": "ipm", "shape": "samples"},
     "interior point, columns as rows": {"method": "ipm", "shape": "columns"},
 }
 HEAD = ("draw", "columns", "test error", "objective", "difference", "gap",
@@ -51,8 +50,8 @@ def run(bench: Bench) -> Report:
             "median_by_cpu_time": cpu,
             "exact": exact,
         },
-        criterion=f"objective to 1e-6, gap <= 1e-6, median ratio <= {LIMIT}",
-        met=exact and middle <= LIMIT,
+        criterion=f"objective to 1e-6, gap <= 1e-6, every ratio <= {LIMIT}",
+        met=exact and max(ratios) <= LIMIT,
         notes=[
             "ratio: kboost / the fastest HiGHS; difference: relative, to the full program",
             f"median ratio by processor time, which other work disturbs less: {cpu:.3f}",

@@ -127,7 +127,9 @@ class TestThreads:
         ]
         kept = [set(bank._source._cache._blocks) for bank in banks]
         assert 0 < len(kept[0]) < len(banks[0]._source._blocks()) * 4
-        assert all(k == kept[0] == bank._source._stays for k, bank in zip(kept, banks, strict=True))
+        assert all(
+            k == kept[0] == set(bank._source._stays) for k, bank in zip(kept, banks, strict=True)
+        )
         edges = [bank.edges(w) for bank in banks]
         some = [bank.edges(w, np.arange(0, 720, 5)) for bank in banks]
         for bank_edges, bank_some in zip(edges, some, strict=True):
@@ -175,7 +177,7 @@ class TestThreads:
         source = BlockSource(kernels, rows(60), rows(60), budget, keep=[0, 1, 2], n_jobs=n_jobs)
         assert source.width >= 1
         if source.width > 1:  # two pairings, three kernels, one to spare
-            assert 8 * 60 * source.width * 6 * n_jobs <= budget // 4
+            assert 8 * 60 * source.width * 6 * n_jobs <= budget // 8
 
     @pytest.mark.parametrize("n_jobs", [1, 3])
     def test_an_error_ends_the_scan(self, n_jobs):
@@ -190,6 +192,31 @@ class TestThreads:
         with pytest.raises(RuntimeError, match="broken"):
             Bank([FunctionKernel(broken)], rows(), memory_budget=1, n_jobs=n_jobs)
         assert len(begun) <= 31
+
+
+class TestHandingOut:
+    def test_kept_blocks_make_room_for_columns_handed_out(self):
+        X, w, budget = np.random.default_rng(0).normal(size=(100, 4)), signed(100), 200_000
+        bank = Bank([Gaussian(1.0), Laplacian(1.0)], X, memory_budget=budget)
+        cache, edges = bank._source._cache, bank.edges(w)
+        first, order = cache.bytes_used, list(bank._source._stays)
+        assert budget // 4 < first <= budget // 2
+        for count in range(1, 31):
+            bank.values(np.array([count]))
+            room = 7 * budget // 8 - 12 * 8 * 100 * count
+            assert cache.bytes_used <= max(0, room)
+            assert list(bank._source._stays) == order[: len(bank._source._stays)]
+            assert set(cache._blocks) == set(bank._source._stays)
+            assert_allclose(bank.edges(w), edges, rtol=1e-9, atol=1e-11)
+            assert_allclose(bank.edges(w, np.array([7, 150])), edges[[7, 150]], rtol=1e-9)
+        assert cache.bytes_used == 0
+
+    def test_small_models_leave_the_blocks_alone(self):
+        X = np.random.default_rng(0).normal(size=(100, 4))
+        bank = Bank([Gaussian(1.0)], X)
+        before = bank._source._cache.bytes_used
+        bank.values(np.arange(100))
+        assert bank._source._cache.bytes_used == before == 100 * 100 * 8
 
 
 def test_kernels_that_fold_keep_no_blocks():

@@ -33,3 +33,15 @@ def test_offers_from_many_threads_stay_within_the_budget():
         list(pool.map(lambda key: cache.offer(key % 100, np.zeros(10)), range(2000)))
     assert cache.bytes_used == 50 * 80
     assert sum(cache.get(key) is not None for key in range(100)) == 50
+
+
+def test_a_dropped_block_leaves_its_room():
+    cache = BlockCache(100)
+    for key in "ab":
+        cache.offer(key, np.zeros(5))
+    cache.drop("a")
+    cache.drop("never there")
+    assert cache.bytes_used == 40
+    assert cache.get("a") is None
+    cache.offer("c", np.zeros(7))
+    assert cache.bytes_used == 96

@@ -3,13 +3,16 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kboost import KernelBoostClassifier
+from kboost import KernelBoostClassifier, KernelBoostRegressor
 from kboost.kernels import Gaussian
 
 ESTIMATORS = [
     KernelBoostClassifier(),
     KernelBoostClassifier(kernels=[Gaussian()], intercept="penalized", column_scaling=None),
-    KernelBoostClassifier(validation_fraction=0.3, random_state=0, class_weight="balanced"),
+    KernelBoostClassifier(C=1.0, validation_fraction=0.3, class_weight="balanced"),
+    KernelBoostClassifier(C=0.1, penalty="l2", pricing="stratified", max_columns=40),
+    KernelBoostRegressor(),
+    KernelBoostRegressor(C=0.1, penalty="l2", epsilon=0.1, max_columns=40),
 ]
 
 

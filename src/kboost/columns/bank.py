@@ -126,10 +126,8 @@ class Bank:
     def values(self, ids: IntArray) -> FloatArray:
         """Columns at the training rows, (n, len(ids)), Fortran order."""
         out = np.empty((self.n_rows, len(ids)), order="F")
-        width = self._source.width
         for p, chosen in self.by_kernel(ids):
-            for piece in (chosen[s : s + width] for s in range(0, len(chosen), width)):
-                out[:, piece] = self._source.evaluate([p], ids[piece] % self.n_centers)[p]
+            out[:, chosen] = self._source.hand_out(p, ids[chosen] % self.n_centers)
         out /= self.scales[ids]
         return out
 
@@ -149,7 +147,8 @@ class Bank:
         def measure(p: int, block: Centers, values: FloatArray) -> None:
             before_block()
             least = values.min(axis=0)
-            self.is_nonnegative &= bool((least >= 0).all())
+            if (least < 0).any():  # set only, never reset: several threads are at it
+                self.is_nonnegative = False
             top = np.maximum(values.max(axis=0), -least)
             # divided by the peak before squaring: safe for huge and tiny values
             unit = np.where(top > 0, top, 1.0)

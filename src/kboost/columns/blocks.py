@@ -2,9 +2,10 @@
 
 All kernels asked for at once are made from shared pairwise blocks (one distance block serves all
 Gaussian widths), on features that each view transformed once. The byte budget, whatever the number
-of rows: half of it for blocks that stay, chosen before the first one is made, a quarter for the
-blocks at work, `n_jobs` of them at a time however many scans ask; the last quarter is left to
-whoever uses the values.
+of rows: an eighth of it for the blocks at work, `n_jobs` of them at a time however many scans ask;
+half of it for blocks that stay, chosen before the first one is made; the rest for the solvers of
+the columns handed out. A solver holds a column several times over (HiGHS: by rows and by columns,
+scaled and not); when the columns outgrow their share, blocks that stayed make room for them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from threading import BoundedSemaphore
+from threading import BoundedSemaphore, Lock
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,6 +24,7 @@ from kboost.kernels.base import Kernel
 from kboost.kernels.pairings import Pairing
 
 _WIDEST = 1024  # centres a block; wide enough for BLAS
+_COPIES = 12  # of a column inside a master and its solver, in all, as measured with HiGHS
 _SPARSE = 8  # numbers in a cache line: fewer than one of so many columns are picked, not passed by
 
 Centers: TypeAlias = slice | IntArray
@@ -52,7 +54,10 @@ class BlockSource:
         self._n_jobs = n_jobs
         self._slots = BoundedSemaphore(n_jobs)
         at_work = 8 * X.shape[0] * (len(pairings) + len(kernels) + 1) * n_jobs
-        self.width = int(np.clip(budget // 4 // max(1, at_work), 1, _WIDEST))
+        self.width = int(np.clip(budget // 8 // max(1, at_work), 1, _WIDEST))
+        self._budget = budget
+        self._n_handed_out = 0
+        self._handing_out = Lock()
         self._cache = BlockCache(budget // 2)
         self._stays = self._choose(keep, budget // 2)
 
@@ -84,6 +89,19 @@ class BlockSource:
         needed = {pairing for p in kernels for pairing in self._kernels[p].pairings}
         blocks = {pairing: self._pair(pairing, centers) for pairing in needed}
         return {p: self._kernels[p].from_blocks(blocks) for p in kernels}
+
+    def hand_out(self, kernel: int, centers: IntArray) -> FloatArray:
+        """Columns of one kernel for good, (n, m); kept blocks give way to what they will take."""
+        out = np.empty((self._X.shape[0], len(centers)), order="F")
+        for start in range(0, len(centers), self.width):
+            piece = slice(start, start + self.width)
+            out[:, piece] = self.evaluate([kernel], centers[piece])[kernel]
+        with self._handing_out:
+            self._n_handed_out += len(centers)
+            taken = _COPIES * 8 * self._n_handed_out * self._X.shape[0]
+            while self._stays and self._cache.bytes_used > 7 * self._budget // 8 - taken:
+                self._cache.drop(self._stays.popitem()[0])
+        return out
 
     def _visit(self, kernels: Sequence[int], block: slice, task: Visit) -> None:
         kept = {p: self._cache.get((p, block.start)) for p in kernels}
@@ -120,15 +138,15 @@ class BlockSource:
         n = self._centers.shape[0]
         return [slice(s, min(s + self.width, n)) for s in range(0, n, self.width)]
 
-    def _choose(self, kernels: Collection[int], budget: int) -> set[tuple[int, int]]:
+    def _choose(self, kernels: Collection[int], budget: int) -> dict[tuple[int, int], None]:
         """The blocks that stay: the first that fit, whichever thread comes first."""
         room = budget // max(1, self._X.shape[0] * self._X.dtype.itemsize)  # columns
-        chosen = set()
+        chosen = {}
         for block in self._blocks():
             size = block.stop - block.start
             for p in kernels:
                 if size <= room:
-                    chosen.add((p, block.start))
+                    chosen[p, block.start] = None
                     room -= size
         return chosen
 

@@ -1,7 +1,8 @@
 """Blocks kept while they fit.
 
 A scan visits all blocks in the same order again and again; throwing out the oldest would then
-never hit. So the first blocks that fit stay, the rest are computed anew each time.
+never hit. So the first blocks that fit stay, the rest are computed anew each time; a block leaves
+only when its room is needed for something else.
 """
 
 from __future__ import annotations
@@ -30,3 +31,9 @@ class BlockCache:
             if key not in self._blocks and self.bytes_used + block.nbytes <= self._budget:
                 self._blocks[key] = block
                 self.bytes_used += block.nbytes
+
+    def drop(self, key: Hashable) -> None:
+        """Keep the block no longer."""
+        with self._lock:
+            block = self._blocks.pop(key, None)
+            self.bytes_used -= 0 if block is None else block.nbytes

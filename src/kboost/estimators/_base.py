@@ -140,7 +140,7 @@ class KernelBoostBase(BaseEstimator):
         for learn, judge in split_parts(rows, rng, by_code=isinstance(self, ClassifierMixin)):
             bank = self._make_bank(learn, n_input_rows, deadline)
             per_step = self._columns_per_step(bank.n_rows)
-            master = self._master(bank, per_step, loose=PATH_TOL / 2)
+            master = self._master(bank, path=True)
             problems = [Problem(bank, task.formulate(learn, 1.0), deadline) for task in tasks]
             followers = [Follower(p, ScanOracle(per_step), master, stop) for p in problems]
             first = min(first, *(follower.first_factor(bank.edges) for follower in followers))
@@ -186,7 +186,7 @@ class KernelBoostBase(BaseEstimator):
     ) -> list[Grown]:
         """One model a problem (rows as a formulation made them), all on one bank."""
         per_step = self._columns_per_step(bank.n_rows)
-        master, oracle = self._master(bank, per_step), self._oracle(per_step)
+        master, oracle = self._master(bank), self._oracle(per_step)
 
         def one(rows: MarginRows, watch: Watch | None, until: Deadline) -> Grown:
             return grow(Problem(bank, rows, until), oracle, master, self._stop(until), watch)
@@ -208,11 +208,11 @@ class KernelBoostBase(BaseEstimator):
             raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
         return grown
 
-    def _master(self, bank: Bank, per_step: int, loose: float = 0.2) -> Master:
+    def _master(self, bank: Bank, path: bool = False) -> Master:
         """Simplex where each step counts or is cheap; else from the inside to the optimum."""
         if self.penalty == "l2":
             return QPMaster(self.nonnegative, self.intercept)
-        each_step_counts = (
+        each_step_counts = not path and (
             self.max_columns is not None
             or self.validation_fraction is not None
             or self.pricing == "stratified"
@@ -220,7 +220,9 @@ class KernelBoostBase(BaseEstimator):
         )
         if each_step_counts or bank.n_rows <= SMALL:
             return LPMaster(self.nonnegative, self.intercept)
-        return InteriorLPMaster(self.nonnegative, self.intercept, loose)
+        if path:
+            return InteriorLPMaster(self.nonnegative, self.intercept, loose=PATH_TOL / 2)
+        return InteriorLPMaster(self.nonnegative, self.intercept)
 
     def _oracle(self, per_step: int) -> Oracle:
         if self.pricing == "stratified":

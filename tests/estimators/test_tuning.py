@@ -1,0 +1,57 @@
+"""`C="auto"`: a sensible C, found alike for rows given twice and rows of weight two."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_classification
+
+from kboost import KernelBoostClassifier
+from kboost.kernels import Gaussian, Linear
+
+LIBRARY = [Linear(), Gaussian()]
+
+
+@pytest.mark.parametrize("n", [150, 320])
+def test_the_best_c_of_the_path_is_used(n):
+    X, y = make_classification(n, 6, flip_y=0.2, random_state=0)
+    model = KernelBoostClassifier(LIBRARY).fit(X, y)
+    tuning = model.tuning_
+    assert tuning.C[tuning.best] == model.C_
+    assert tuning.error[tuning.best] == tuning.error.min()
+    assert (np.diff(tuning.C) > 0).all()
+    assert len(tuning.C) == len(tuning.error) == len(tuning.n_columns) >= 3
+    fixed = KernelBoostClassifier(LIBRARY, C=model.C_).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), fixed.decision_function(X), atol=1e-9)
+
+
+def test_noise_gets_a_smaller_c_and_fewer_columns_than_a_clean_rule():
+    X, y = make_classification(300, 6, n_informative=3, flip_y=0.0, class_sep=2.0, random_state=1)
+    noisy = np.random.default_rng(0).permutation(y)
+    clean = KernelBoostClassifier(LIBRARY).fit(X, y)
+    noise = KernelBoostClassifier(LIBRARY).fit(X, noisy)
+    assert clean.score(X, y) > 0.9
+    assert noise.n_columns_ < 40
+
+
+def test_weights_count_like_rows_on_more_than_200_rows():
+    X, y = make_classification(220, 5, flip_y=0.1, random_state=2)
+    count = np.random.default_rng(0).integers(1, 3, len(y))
+    repeated = np.random.default_rng(1).permutation(np.repeat(np.arange(len(y)), count))
+    model = KernelBoostClassifier(LIBRARY)
+    weighted = clone(model).fit(X, y, sample_weight=count.astype(float))
+    again = clone(model).fit(X[repeated], y[repeated])
+    assert weighted.C_ == again.C_
+    np.testing.assert_allclose(weighted.decision_function(X), again.decision_function(X), atol=1e-6)
+
+
+def test_several_classes_share_one_c():
+    X, y = load_iris(return_X_y=True)
+    model = KernelBoostClassifier(LIBRARY).fit(X, y)
+    assert np.isscalar(model.C_)
+    assert model.score(X, y) > 0.94
+
+
+def test_too_few_rows_to_choose_by():
+    model = KernelBoostClassifier(LIBRARY).fit([[0.0], [1.0]], [0, 1])
+    assert model.tuning_ is None
+    assert model.C_ == 1.0
