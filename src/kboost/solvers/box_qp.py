@@ -211,9 +211,6 @@ class _Candidate:
     gap: float
 
 
-DEBUG = False
-
-
 class Smooth:
     """The problem with its corners rounded off around given duals, and a point of it."""
 
