@@ -32,7 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.data:
         os.environ[LOCATION] = os.path.abspath(options.data)
     here, code = machine.describe(), code_version()
-    print(f"{machine.in_one_line(here)}; {options.threads} for each solver here")
+    threads = f"; {options.threads} for each solver here" if options.threads else ""
+    print(machine.in_one_line(here) + threads)
     met = [run(name, options, here, code) for name in options.names or NAMES]
     return 0 if all(met) else 1
 
@@ -43,7 +44,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--list", action="store_true", help="say which entries there are")
     parser.add_argument("--data", metavar="DIR", help=f"where the data are (default: {LOCATION})")
     parser.add_argument("--repeats", type=int, default=1, metavar="N", help="runs of each job")
-    parser.add_argument("--threads", type=int, default=1, metavar="N", help="of BLAS and OpenMP")
+    parser.add_argument(
+        "--threads", type=int, metavar="N", help="of BLAS and OpenMP, written to a file of its own"
+    )
     parser.add_argument("--fresh", action="store_true", help="measure again what is at hand")
     parser.add_argument(
         "--results", type=Path, default=RESULTS, metavar="DIR", help="where to write"
@@ -53,8 +56,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     if unknown:
         parser.error(f"no entry called {', '.join(unknown)}; there are {', '.join(NAMES)}")
     for name in ("repeats", "threads"):
-        if getattr(options, name) < 1:
-            parser.error(f"--{name} must be at least 1; got {getattr(options, name)}")
+        value = getattr(options, name)
+        if value is not None and value < 1:
+            parser.error(f"--{name} must be at least 1; got {value}")
     return options
 
 
@@ -62,7 +66,7 @@ def run(name: str, options: argparse.Namespace, here: dict[str, Any], code: str)
     """Run one entry; False if it failed or missed its criterion."""
     module = entry(name)
     print(f"\n{name}: {first_line(module)}\n", flush=True)
-    suffix = "" if options.threads == 1 else f".{options.threads}-threads"
+    suffix = f".threads-{options.threads}" if options.threads else ""
     path = options.results / f"{name}{suffix}.json"
     bench = Bench(
         Store(path, machine=here, code=code, fresh=options.fresh),

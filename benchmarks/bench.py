@@ -30,7 +30,7 @@ class Bench:
 
     store: Store
     repeats: int = 1
-    threads: int = 1
+    threads: int | None = None
     say: Callable[[str], None] = print
     used: list[Row] = field(default_factory=list)
 

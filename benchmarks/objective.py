@@ -42,7 +42,7 @@ class Job:
     dataset_parameters: dict[str, Any] = field(default_factory=dict)
     C: float | None = None  # weight of the errors in the objective; None: not comparable
     repeat: int = 0
-    threads: int = 1  # of BLAS and OpenMP
+    threads: int | None = None  # of BLAS and OpenMP; None: as a user's session would have them
     time_limit: float = 900.0  # seconds, for the whole process
 
     def key(self) -> str:
@@ -76,8 +76,10 @@ def judge(job: Job) -> Row:
         return row
 
 
-def environment(threads: int) -> dict[str, str]:
-    """This process's, with the number of threads set for whatever library asks."""
+def environment(threads: int | None) -> dict[str, str]:
+    """This process's, with the number of threads set for whatever library asks, if it is given."""
+    if threads is None:
+        return dict(os.environ)
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
     return {**os.environ, **dict.fromkeys(names, str(threads))}
 

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks import datasets, solvers
-from benchmarks.objective import Job, answer, judge, timed
+from benchmarks.objective import Job, answer, environment, judge, timed
 
 TINY = {"n_train": 60, "n_test": 40, "seed": 3}
 
@@ -88,6 +88,12 @@ def test_prepare_is_apart_from_fit():
     solver = solvers.build("svc", C=2.0)
     solver.prepare(data)
     assert solver.fit(data).facts()["columns"] > 0
+
+
+def test_threads_are_left_alone_unless_given(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    assert environment(None)["OMP_NUM_THREADS"] == "7"
+    assert environment(1)["OMP_NUM_THREADS"] == environment(1)["OPENBLAS_NUM_THREADS"] == "1"
 
 
 def test_timing_repeats_what_is_short():
