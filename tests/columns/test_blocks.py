@@ -68,7 +68,8 @@ class TestSomeColumns:
         outside = np.array([c for c in range(31) if c - c % width not in kept])
         assert 0 < len(outside) < 31
         bank.edges(signed(), 31 + outside[:2])
-        assert seen == [("sqeuclidean", 2)]
+        assert {kind for kind, _ in seen} == {"sqeuclidean"}
+        assert sum(size for _, size in seen) == 2
         seen.clear()
         bank.edges(signed(), 31 + np.array(sorted(kept)))
         assert seen == []  # kept blocks are used
@@ -203,7 +204,7 @@ class TestHandingOut:
         assert budget // 4 < first <= budget // 2
         for count in range(1, 31):
             bank.values(np.array([count]))
-            room = 7 * budget // 8 - 12 * 8 * 100 * count
+            room = 7 * budget // 8 - 16 * 8 * 100 * count
             assert cache.bytes_used <= max(0, room)
             assert list(bank._source._stays) == order[: len(bank._source._stays)]
             assert set(cache._blocks) == set(bank._source._stays)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,3 +46,17 @@ def test_a_dropped_block_leaves_its_room():
     assert cache.get("a") is None
     cache.offer("c", np.zeros(7))
     assert cache.bytes_used == 96
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_large_blocks_are_kept_as_copies_of_their_own(order, dtype):
+    block = np.asarray(np.random.default_rng(0).normal(size=(700, 600)), dtype, order=order)
+    cache = BlockCache(1 << 23)
+    cache.offer("a", block)
+    kept = cache.get("a")
+    assert kept.dtype == dtype
+    assert not np.shares_memory(kept, block)
+    np.testing.assert_array_equal(kept, block)
+    cache.drop("a")
+    np.testing.assert_array_equal(kept, block)  # whoever still holds it may go on

@@ -24,7 +24,7 @@ from kboost.kernels.base import Kernel
 from kboost.kernels.pairings import Pairing
 
 _WIDEST = 1024  # centres a block; wide enough for BLAS
-_COPIES = 12  # of a column inside a master and its solver, in all, as measured with HiGHS
+_COPIES = 16  # of a column inside a master and its solver, in all, as measured with HiGHS
 _SPARSE = 8  # numbers in a cache line: fewer than one of so many columns are picked, not passed by
 
 Centers: TypeAlias = slice | IntArray
@@ -141,7 +141,7 @@ class BlockSource:
     def _choose(self, kernels: Collection[int], budget: int) -> dict[tuple[int, int], None]:
         """The blocks that stay: the first that fit, whichever thread comes first."""
         room = budget // max(1, self._X.shape[0] * self._X.dtype.itemsize)  # columns
-        chosen = {}
+        chosen: dict[tuple[int, int], None] = {}
         for block in self._blocks():
             size = block.stop - block.start
             for p in kernels:
