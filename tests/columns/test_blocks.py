@@ -198,7 +198,7 @@ class TestThreads:
 class TestHandingOut:
     def test_kept_blocks_make_room_for_columns_handed_out(self):
         X, w, budget = np.random.default_rng(0).normal(size=(100, 4)), signed(100), 200_000
-        bank = Bank([Gaussian(1.0), Laplacian(1.0)], X, memory_budget=budget)
+        bank = Bank([Gaussian(1.0), Laplacian(1.0)], X, memory_budget=budget, copies=16)
         cache, edges = bank._source._cache, bank.edges(w)
         first, order = cache.bytes_used, list(bank._source._stays)
         assert budget // 4 < first <= budget // 2

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
-from kboost.columns.blocks import BlockSource, Centers
+from kboost.columns.blocks import COPIES, BlockSource, Centers
 from kboost.columns.hypothesis import KernelColumn, KernelFamily
 from kboost.columns.scaling import Scaling, column_scales
 from kboost.kernels.base import Kernel
@@ -30,7 +30,8 @@ DEFAULT_BUDGET = 1 << 30  # bytes
 class Bank:
     """All columns on offer for one set of training rows; see the head of this file.
 
-    `center_of_row` says which centre each training row is, where centres are given.
+    `center_of_row` says which centre each training row is, where centres are given; `copies` how
+    many times over a master and its solver hold a column, which counts against the budget.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Bank:
         scaling: Scaling = None,
         memory_budget: int = DEFAULT_BUDGET,
         n_jobs: int = 1,
+        copies: int = COPIES,
         before_block: Callable[[], None] = lambda: None,
     ) -> None:
         self.kernels = tuple(kernels)
@@ -56,7 +58,13 @@ class Bank:
         kernel_numbers, nothing = range(len(self.kernels)), np.zeros(self.n_rows)
         self._formed = [p for p in kernel_numbers if self._folded(p, nothing) is None]
         self._source = BlockSource(
-            self.kernels, X, self.centers, memory_budget, keep=self._formed, n_jobs=n_jobs
+            self.kernels,
+            X,
+            self.centers,
+            memory_budget,
+            keep=self._formed,
+            n_jobs=n_jobs,
+            copies=copies,
         )
         self.is_nonnegative = True  # until a value below 0 is seen
         rms, peak = self._sizes(before_block)

@@ -5,7 +5,8 @@ Gaussian widths), on features that each view transformed once. The byte budget, 
 of rows: an eighth of it for the blocks at work, `n_jobs` of them at a time however many scans ask;
 half of it for blocks that stay, chosen before the first one is made; the rest for the solvers of
 the columns handed out. A solver holds a column several times over (HiGHS: by rows and by columns,
-scaled and not); when the columns outgrow their share, blocks that stayed make room for them.
+scaled and not, in vectors with room to grow); when that outgrows its share, blocks that stayed
+make room for it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from kboost.kernels.base import Kernel
 from kboost.kernels.pairings import Pairing
 
 _WIDEST = 1024  # centres a block; wide enough for BLAS
-_COPIES = 16  # of a column inside a master and its solver, in all, as measured with HiGHS
+COPIES = 32  # of a column in a master and its solver, at most, as measured with HiGHS
 _SPARSE = 8  # numbers in a cache line: fewer than one of so many columns are picked, not passed by
 
 Centers: TypeAlias = slice | IntArray
@@ -43,6 +44,7 @@ class BlockSource:
         *,
         keep: Collection[int],
         n_jobs: int = 1,
+        copies: int = COPIES,
     ) -> None:
         self._kernels = kernels
         self._X = X
@@ -56,6 +58,7 @@ class BlockSource:
         at_work = 8 * X.shape[0] * (len(pairings) + len(kernels) + 1) * n_jobs
         self.width = int(np.clip(budget // 8 // max(1, at_work), 1, _WIDEST))
         self._budget = budget
+        self._copies = copies
         self._n_handed_out = 0
         self._handing_out = Lock()
         self._cache = BlockCache(budget // 2)
@@ -98,7 +101,7 @@ class BlockSource:
             out[:, piece] = self.evaluate([kernel], centers[piece])[kernel]
         with self._handing_out:
             self._n_handed_out += len(centers)
-            taken = _COPIES * 8 * self._n_handed_out * self._X.shape[0]
+            taken = 8 * self._copies * self._n_handed_out * self._X.shape[0]
             while self._stays and self._cache.bytes_used > 7 * self._budget // 8 - taken:
                 self._cache.drop(self._stays.popitem()[0])
         return out

@@ -60,6 +60,7 @@ from kboost.oracles.stratified import StratifiedOracle
 PATH_TOL, PATH_STEPS = 0.05, 60  # how well, and in how many steps, each C of a path is solved
 HIGHEST_PRICE = 1e12
 DEFAULT_C = 1.0  # where there are too few rows to choose by
+COPIES = {"l1": 32, "l2": 4}  # of a column, at most, in a master and its solver, as measured
 SMALL = 200  # rows; below, simplex from the start is as fast
 
 RULES: dict[str, Rule] = {
@@ -174,6 +175,7 @@ class KernelBoostBase(BaseEstimator):
             scaling=self.column_scaling,
             memory_budget=self.memory_budget,
             n_jobs=effective_n_jobs(self.n_jobs),
+            copies=COPIES[self.penalty],
             before_block=deadline.check,
         )
 
