@@ -2,8 +2,15 @@
 
 from kboost import kernels
 from kboost.estimators.classifier import KernelBoostClassifier
+from kboost.estimators.novelty import KernelBoostNovelty
 from kboost.estimators.regressor import KernelBoostRegressor
 
 __version__ = "0.1.0"
 
-__all__ = ["KernelBoostClassifier", "KernelBoostRegressor", "__version__", "kernels"]
+__all__ = [
+    "KernelBoostClassifier",
+    "KernelBoostNovelty",
+    "KernelBoostRegressor",
+    "__version__",
+    "kernels",
+]

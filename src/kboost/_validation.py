@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
 from kboost._typing import FloatArray
@@ -79,7 +80,7 @@ def check_table(
     if y_numeric:
         options["y_numeric"] = True
     try:
-        if not reset:
+        if y is None and (not reset or not requires_y(estimator)):
             return as_rows(validate_data(estimator, X, **options))
         X, y = validate_data(estimator, X, y, **options)
         return as_rows(X), y
@@ -91,6 +92,11 @@ def check_table(
                 f"X must be numeric; {error}. Encode such columns first (OneHotEncoder, say)."
             ) from error
         raise
+
+
+def requires_y(estimator: Any) -> bool:
+    """Whether `fit` needs targets."""
+    return bool(get_tags(estimator).target_tags.required)
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> FloatArray:

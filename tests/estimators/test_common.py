@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kboost import KernelBoostClassifier, KernelBoostRegressor
+from kboost import KernelBoostClassifier, KernelBoostNovelty, KernelBoostRegressor
 from kboost.kernels import Gaussian
 
 ESTIMATORS = [
@@ -11,6 +11,7 @@ ESTIMATORS = [
     KernelBoostClassifier(kernels=[Gaussian()], intercept="penalized", column_scaling=None),
     KernelBoostClassifier(C=1.0, validation_fraction=0.3, class_weight="balanced"),
     KernelBoostClassifier(C=0.1, penalty="l2", pricing="stratified", max_columns=40),
+    KernelBoostNovelty(),
     KernelBoostRegressor(),
     KernelBoostRegressor(C=0.1, penalty="l2", epsilon=0.1, max_columns=40),
 ]

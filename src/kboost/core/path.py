@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 
 from kboost._typing import FloatArray
-from kboost.core.protocols import Fit, Hypothesis, Master, Oracle, Problem
+from kboost.core.protocols import Fit, Hypothesis, Oracle, PathMaster, Problem
 from kboost.core.stopping import EXHAUSTED, StopReason, StopRule
 from kboost.core.trace import Step, Trace
 
@@ -18,7 +18,9 @@ from kboost.core.trace import Step, Trace
 class Follower:
     """A search and a run that are asked for one factor of the slack prices after another."""
 
-    def __init__(self, problem: Problem, oracle: Oracle, master: Master, stop: StopRule) -> None:
+    def __init__(
+        self, problem: Problem, oracle: Oracle, master: PathMaster, stop: StopRule
+    ) -> None:
         self._search, self._run = oracle.start(problem), master.start(problem)
         self._stop = stop
         self.hypotheses: list[Hypothesis] = []

@@ -156,12 +156,6 @@ class MasterRun(Protocol):
     def finish(self) -> Fit:
         """The last fit in its final form, called once when the loop has ended."""
 
-    def recap(self, factor: float) -> None:
-        """Go on with slack prices of `factor` times the problem's."""
-
-    def first_factor(self, edges: FloatArray) -> float:
-        """The factor at which the first column becomes worth adding, from edges at factor 1."""
-
 
 class Master(Protocol):
     """Who sets the coefficients."""
@@ -183,3 +177,19 @@ class Oracle(Protocol):
     """Who proposes columns."""
 
     def start(self, problem: Problem) -> Search: ...
+
+
+class PathRun(MasterRun, Protocol):
+    """A master at work whose slack prices can be changed on the way."""
+
+    def recap(self, factor: float) -> None:
+        """Go on with slack prices of `factor` times the problem's."""
+
+    def first_factor(self, edges: FloatArray) -> float:
+        """The factor at which the first column becomes worth adding, from edges at factor 1."""
+
+
+class PathMaster(Protocol):
+    """A master that can follow a path of slack prices."""
+
+    def start(self, problem: Problem) -> PathRun: ...

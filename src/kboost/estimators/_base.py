@@ -32,7 +32,7 @@ from kboost.columns.hypothesis import KernelPart, stack_rows
 from kboost.core.grow import Grown, grow
 from kboost.core.model import AdditiveModel
 from kboost.core.path import Follower
-from kboost.core.protocols import Deadline, Master, Oracle, Problem
+from kboost.core.protocols import Deadline, Master, Oracle, PathMaster, Problem
 from kboost.core.stopping import (
     INTERRUPTED,
     AnyOf,
@@ -141,7 +141,7 @@ class KernelBoostBase(BaseEstimator):
         for learn, judge in split_parts(rows, rng, by_code=isinstance(self, ClassifierMixin)):
             bank = self._make_bank(learn, n_input_rows, deadline)
             per_step = self._columns_per_step(bank.n_rows)
-            master = self._master(bank, path=True)
+            master = self._path_master(bank, loose=PATH_TOL / 2)
             problems = [Problem(bank, task.formulate(learn, 1.0), deadline) for task in tasks]
             followers = [Follower(p, ScanOracle(per_step), master, stop) for p in problems]
             first = min(first, *(follower.first_factor(bank.edges) for follower in followers))
@@ -160,7 +160,7 @@ class KernelBoostBase(BaseEstimator):
         """Kernels resolved on the rows, lined up with the distinct x as centres."""
         precomputed = isinstance(self.kernels, str) and self.kernels == "precomputed"
         kernels = as_kernels(
-            self.kernels,
+            self._library(),
             rows.X,
             sample_weight=rows.weight,
             feature_names=getattr(self, "feature_names_in_", None),
@@ -178,6 +178,10 @@ class KernelBoostBase(BaseEstimator):
             copies=COPIES[self.penalty],
             before_block=deadline.check,
         )
+
+    def _library(self) -> Any:
+        """The kernels asked for."""
+        return self.kernels
 
     def _grow(
         self,
@@ -210,21 +214,25 @@ class KernelBoostBase(BaseEstimator):
             raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
         return grown
 
-    def _master(self, bank: Bank, path: bool = False) -> Master:
+    def _master(self, bank: Bank) -> Master:
         """Simplex where each step counts or is cheap; else from the inside to the optimum."""
-        if self.penalty == "l2":
-            return QPMaster(self.nonnegative, self.intercept)
-        each_step_counts = not path and (
+        each_step_counts = (
             self.max_columns is not None
             or self.validation_fraction is not None
             or self.pricing == "stratified"
             or self.stop_at_errors
         )
-        if each_step_counts or bank.n_rows <= SMALL:
+        if self.penalty == "l1" and each_step_counts:
             return LPMaster(self.nonnegative, self.intercept)
-        if path:
-            return InteriorLPMaster(self.nonnegative, self.intercept, loose=PATH_TOL / 2)
-        return InteriorLPMaster(self.nonnegative, self.intercept)
+        return self._path_master(bank)
+
+    def _path_master(self, bank: Bank, **options: Any) -> PathMaster:
+        """The master that gets to the whole optimum, or along a path of C, with least work."""
+        if self.penalty == "l2":
+            return QPMaster(self.nonnegative, self.intercept)
+        if bank.n_rows <= SMALL:
+            return LPMaster(self.nonnegative, self.intercept)
+        return InteriorLPMaster(self.nonnegative, self.intercept, **options)
 
     def _oracle(self, per_step: int) -> Oracle:
         if self.pricing == "stratified":

@@ -12,14 +12,19 @@ from sklearn.utils.multiclass import check_classification_targets
 from kboost._typing import FloatArray, IntArray
 from kboost._validation import (
     NOT_NEGATIVE,
+    UNIT,
     check_params,
     check_table,
     check_weights,
+    optional,
     unchanged_on_error,
 )
+from kboost.columns.bank import Bank
+from kboost.core.protocols import Master
 from kboost.estimators._base import RULES, KernelBoostBase, Task
 from kboost.estimators._rows import MergedRows, merge_rows
-from kboost.formulations import MarginRows, hinge
+from kboost.formulations import MarginRows, hinge, nu_margin
+from kboost.masters.nu_lp import NuLPMaster
 
 
 class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
@@ -44,6 +49,8 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
     C : float or "auto", default="auto"
         Price of a unit of margin error, a row, as in scikit-learn's SVMs. "auto" follows a path
         of rising C on held-out rows and takes the value of the lowest error.
+    nu : float or None, default=None
+        In place of C: bound of the weighted share of rows inside the margin, in (0, 1].
     nonnegative : bool, default=False
         Whether coefficients must not be negative.
     intercept : {"free", "penalized", "none"}, default="free"
@@ -139,6 +146,7 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         *,
         penalty: str = "l1",
         C: float | str = "auto",
+        nu: float | None = None,
         nonnegative: bool = False,
         intercept: str = "free",
         column_scaling: str | None = "unit",
@@ -160,6 +168,7 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         self.kernels = kernels
         self.penalty = penalty
         self.C = C
+        self.nu = nu
         self.nonnegative = nonnegative
         self.intercept = intercept
         self.column_scaling = column_scaling
@@ -236,7 +245,8 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> bool:
         """Check, grow, keep; says whether Ctrl-C ended it."""
-        check_params(self.get_params(deep=False), RULES)
+        check_params(self.get_params(deep=False), RULES | {"nu": optional(UNIT)})
+        self._check_combination()
         X, y = check_table(self, X, y, reset=True)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -251,6 +261,46 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         targets = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         return self._learn(rows, [self._one_against_rest(k) for k in targets], X.shape[0])
 
+    def _check_combination(self) -> None:
+        """Refuse parameters that contradict each other."""
+        if self.nu is None:
+            return
+        if self.C != "auto":
+            raise ValueError(
+                "C must be 'auto' with nu, which takes its place; "
+                f"got C={self.C!r}, nu={self.nu!r}."
+            )
+        if self.penalty == "l1" and self.intercept == "penalized":
+            raise ValueError(
+                "intercept must be 'free' or 'none' with nu and penalty='l1', where the norm is "
+                "bounded and not penalised; got intercept='penalized'."
+            )
+
+    def _check_nu(self, signs: FloatArray, weight: FloatArray) -> None:
+        lighter = min(weight[signs > 0].sum(), weight[signs < 0].sum()) / weight.sum()
+        if self.intercept == "free" and self.nu > 2 * lighter:
+            raise ValueError(
+                f"nu must be at most twice the share of the smaller class, {2 * lighter:.3g}, with "
+                f"a free intercept; got nu={self.nu!r}."
+            )
+
+    def _choose_c(self, rows: MergedRows, tasks: Sequence[Task], n_input_rows: int) -> float:
+        if self.nu is None:
+            return super()._choose_c(rows, tasks, n_input_rows)
+        self.tuning_, self.C_ = None, 1.0  # nu takes its place
+        return self.C_
+
+    def _master(self, bank: Bank) -> Master:
+        if self.nonnegative and self.intercept == "none" and bank.is_nonnegative:
+            raise ValueError(
+                "nonnegative must be False, or intercept not 'none', where all kernels are "
+                "positive: the model could predict one class only; got nonnegative=True and "
+                "intercept='none'."
+            )
+        if self.nu is None or self.penalty == "l2":
+            return super()._master(bank)
+        return NuLPMaster(self.nu, self.nonnegative, free_bias=self.intercept == "free")
+
     def _one_against_rest(self, target: int) -> Task:
         """The task of telling one class from the others."""
 
@@ -259,7 +309,11 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
             return lambda decision: float(share @ ((decision > 0) != positive))
 
         def formulate(rows: MergedRows, C: float) -> MarginRows:
-            return hinge(np.where(rows.codes == target, 1.0, -1.0), rows.weight, C)
+            signs = np.where(rows.codes == target, 1.0, -1.0)
+            if self.nu is None:
+                return hinge(signs, rows.weight, C)
+            self._check_nu(signs, rows.weight)
+            return nu_margin(signs, rows.weight, self.nu)
 
         return Task(formulate, error)
 

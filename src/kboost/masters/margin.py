@@ -16,7 +16,7 @@ is free; its row, `|sum_i u_i sign_i| <= 1`, is kept by the same repair, and so 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -65,7 +65,8 @@ class MarginRun:
         return float(self.rows.targets @ self.duals) / reach
 
     def finish(self) -> Fit:
-        return self.fit
+        level = self.rows.level
+        return self.fit if level is None or level.sign > 0 else unit_margin(self.fit)
 
     def first_factor(self, edges: FloatArray) -> float:
         reach = 1.0 + float(np.max(self.price(edges), initial=-1.0))
@@ -128,6 +129,14 @@ class MarginRun:
         even, found = self.repaired(self.rows.caps), self.repaired(duals)
         targets = self.rows.targets
         return even if targets @ even >= targets @ found * (1 - 1e-12) else found
+
+
+def unit_margin(fit: Fit) -> Fit:
+    """A nu fit with its margin rho scaled to 1, as the margin is everywhere else."""
+    rho = fit.level
+    if rho <= 1e-12:
+        raise ValueError("the classes cannot be separated at this nu (the margin is 0); raise nu.")
+    return replace(fit, coef=fit.coef / rho, bias=fit.bias / rho, decision=fit.decision / rho)
 
 
 def best_length(penalty: float, margins: FloatArray, rows: MarginRows) -> float:

@@ -23,13 +23,14 @@ margin is 1 then, as everywhere else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from kboost._typing import FloatArray
 from kboost.core.protocols import Fit, Problem, Proposal
 from kboost.formulations import MarginRows
+from kboost.masters.margin import unit_margin
 from kboost.solvers.highs import INFINITY, GrowingLP
 from kboost.solvers.lp import both_signs
 
@@ -89,17 +90,7 @@ class NuLPRun:
         self.fit = self._make_fit(coef, bias, rho, np.clip(found.values[:-1], 0.0, self._caps))
 
     def finish(self) -> Fit:
-        """The fit with margin 1."""
-        rho = self.fit.level
-        if not self.fit.coef.size or self._tau <= 1e-12 or rho <= 1e-12:
-            raise ValueError(
-                f"the classes cannot be separated with nu={self._master.nu:g}: the margin is 0; "
-                "raise nu or use richer kernels."
-            )
-        fit = self.fit
-        return replace(
-            fit, coef=fit.coef / rho, bias=fit.bias / rho, decision=fit.decision / rho, level=rho
-        )
+        return unit_margin(self.fit)
 
     def _reach(self, edges: FloatArray) -> FloatArray:
         return edges if self._master.nonnegative else np.abs(edges)
