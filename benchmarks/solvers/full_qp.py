@@ -16,6 +16,8 @@ the multiplier of its equation.
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -33,8 +35,22 @@ def scales(H: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(rms, SPIKE_FLOOR * peak))
 
 
+@dataclass
+class Program:
+    """`min 1/2 x'Px + cost'x`, `A x = b`, `lower <= x <= upper`, `rows x >= least`."""
+
+    P: Any
+    cost: FloatArray
+    A: FloatArray
+    b: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    rows: Any = None
+    least: Any = None
+
+
 class Solver:
-    """The full program. Timed: setup and solve. Not timed: kernels, scales, the matrix Q."""
+    """The full program. Timed: setup and solve. Not timed: imports, kernels, matrices."""
 
     def __init__(
         self,
@@ -45,8 +61,7 @@ class Solver:
         tol: float = 1e-8,
     ) -> None:
         self.library, self.C, self.form, self.tol = library, C, form, tol
-        self.package = package
-        self.solve = {"clarabel": clarabel, "piqp": piqp, "libsvm": libsvm}[package]
+        self.method = {"clarabel": Clarabel, "piqp": PIQP, "libsvm": LibSVM}[package]
 
     def prepare(self, data: Data) -> None:
         started = time.perf_counter()
@@ -54,88 +69,103 @@ class Solver:
         H = all_columns(data.X_train, data.X_train, self.library, self.width)
         self.scales = scales(H)
         self.signed = H / self.scales * data.y_train[:, None]
-        if self.form == "dual":
-            self.Q = self.signed @ self.signed.T
+        program = (dual if self.form == "dual" else primal)(self.signed, data.y_train, self.C)
         self.forming = time.perf_counter() - started
+        self.solver = self.method(program, self.tol)
 
     def fit(self, data: Data) -> Model:
-        n, m = self.signed.shape
+        x, multiplier = self.solver.solve()
+        m = self.signed.shape[1]
         if self.form == "primal":
-            x, _ = self.solve(*primal(self.signed, data.y_train, self.C), self.tol)
-            coef, offset = x[:m], float(x[m])
-        else:
-            u, offset = self.solve(
-                self.Q, -np.ones(n), data.y_train[None, :], np.zeros(1),
-                np.zeros(n), np.full(n, self.C), None, None, self.tol,
-            )  # fmt: skip
-            coef = u @ self.signed
-        return Model(self, data, coef, offset)
+            return Model(self, data, x[:m], float(x[m]))
+        return Model(self, data, x @ self.signed, multiplier)
 
 
-def primal(signed: FloatArray, y: FloatArray, C: float) -> tuple[Any, ...]:
-    """P, cost, no equations, bounds, rows of at least 1."""
+def dual(signed: FloatArray, y: FloatArray, C: float) -> Program:
+    n = len(y)
+    Q = signed @ signed.T
+    return Program(Q, -np.ones(n), y[None, :], np.zeros(1), np.zeros(n), np.full(n, C))
+
+
+def primal(signed: FloatArray, y: FloatArray, C: float) -> Program:
     n, m = signed.shape
     size = m + 1 + n
-    P = sparse.diags(np.concatenate([np.ones(m), np.zeros(1 + n)])).tocsc()
-    cost = np.concatenate([np.zeros(m + 1), np.full(n, C)])
-    lower = np.concatenate([np.full(m + 1, -np.inf), np.zeros(n)])
-    rows = sparse.csc_matrix(np.hstack([signed, y[:, None], np.eye(n)]))
-    return P, cost, np.zeros((0, size)), np.zeros(0), lower, np.full(size, np.inf), rows, np.ones(n)
+    return Program(
+        P=sparse.diags(np.concatenate([np.ones(m), np.zeros(1 + n)])).tocsc(),
+        cost=np.concatenate([np.zeros(m + 1), np.full(n, C)]),
+        A=np.zeros((0, size)),
+        b=np.zeros(0),
+        lower=np.concatenate([np.full(m + 1, -np.inf), np.zeros(n)]),
+        upper=np.full(size, np.inf),
+        rows=sparse.csc_matrix(np.hstack([signed, y[:, None], np.eye(n)])),
+        least=np.ones(n),
+    )
 
 
-def clarabel(
-    P: Any, cost: Any, A: Any, b: Any, lower: Any, upper: Any, rows: Any, least: Any, tol: float
-) -> tuple[FloatArray, float]:
-    """The solution, and the multiplier of the first equation."""
-    import clarabel as package
+class Clarabel:
+    """`solve` gives the solution and the multiplier of the first equation, if there is one."""
 
-    eye = sparse.eye(len(cost), format="csr")
-    below, above = np.isfinite(lower), np.isfinite(upper)
-    parts = [sparse.csr_matrix(A), -eye[below], eye[above]]
-    right = [b, -lower[below], upper[above]]
-    if rows is not None:
-        parts, right = [*parts, -rows], [*right, -least]
-    settings = package.DefaultSettings()
-    settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tol
-    stacked = sparse.vstack(parts).tocsc()
-    cones = [package.ZeroConeT(len(b)), package.NonnegativeConeT(stacked.shape[0] - len(b))]
-    half = sparse.triu(sparse.csc_matrix(P)).tocsc()
-    found = package.DefaultSolver(
-        half, cost, stacked, np.concatenate(right), cones, settings
-    ).solve()
-    if "Solved" not in str(found.status):
-        raise RuntimeError(f"Clarabel: {found.status}")
-    return np.array(found.x), float(found.z[0]) if len(b) else 0.0
+    def __init__(self, program: Program, tol: float) -> None:
+        self.package = import_module("clarabel")
+        p, eye = program, sparse.eye(len(program.cost), format="csr")
+        below, above = np.isfinite(p.lower), np.isfinite(p.upper)
+        parts = [sparse.csr_matrix(p.A), -eye[below], eye[above]]
+        right = [p.b, -p.lower[below], p.upper[above]]
+        if p.rows is not None:
+            parts, right = [*parts, -p.rows], [*right, -p.least]
+        self.half, self.cost = sparse.triu(sparse.csc_matrix(p.P)).tocsc(), p.cost
+        self.matrix, self.right = sparse.vstack(parts).tocsc(), np.concatenate(right)
+        self.equations = len(p.b)
+        self.settings = self.package.DefaultSettings()
+        self.settings.verbose = False
+        for name in ("tol_gap_abs", "tol_gap_rel", "tol_feas"):
+            setattr(self.settings, name, tol)
 
-
-def piqp(
-    P: Any, cost: Any, A: Any, b: Any, lower: Any, upper: Any, rows: Any, least: Any, tol: float
-) -> tuple[FloatArray, float]:
-    """The same by PIQP: dense where P is."""
-    import piqp as package
-
-    solver = package.DenseSolver() if isinstance(P, np.ndarray) else package.SparseSolver()
-    settings = solver.settings
-    settings.verbose = False
-    settings.eps_abs = settings.eps_rel = tol
-    A = A if isinstance(P, np.ndarray) else sparse.csc_matrix(A)
-    solver.setup(P, cost, A, b, rows, least, None, lower, upper)
-    status = solver.solve()
-    if status != package.PIQP_SOLVED:
-        raise RuntimeError(f"PIQP: {status}")
-    return np.asarray(solver.result.x), float(solver.result.y[0]) if len(b) else 0.0
+    def solve(self) -> tuple[FloatArray, float]:
+        package, others = self.package, len(self.right) - self.equations
+        cones = [package.ZeroConeT(self.equations), package.NonnegativeConeT(others)]
+        given = (self.half, self.cost, self.matrix, self.right, cones, self.settings)
+        found = package.DefaultSolver(*given).solve()
+        if "Solved" not in str(found.status):
+            raise RuntimeError(f"Clarabel: {found.status}")
+        return np.array(found.x), float(found.z[0]) if self.equations else 0.0
 
 
-def libsvm(Q: Any, _cost: Any, y: Any, *rest: Any) -> tuple[FloatArray, float]:
-    """The dual form only, by scikit-learn."""
-    from sklearn.svm import SVC
+class PIQP:
+    """Dense where P is."""
 
-    y, C, tol = y[0], rest[2][0], rest[-1]
-    fitted = SVC(C=C, kernel="precomputed", tol=tol, cache_size=1000).fit(Q * np.outer(y, y), y)
-    u = np.zeros(len(y))
-    u[fitted.support_] = np.abs(fitted.dual_coef_[0])
-    return u, float(fitted.intercept_[0])
+    def __init__(self, program: Program, tol: float) -> None:
+        self.package, self.program = import_module("piqp"), program
+        dense = isinstance(program.P, np.ndarray)
+        self.A = program.A if dense else sparse.csc_matrix(program.A)
+        self.solver = self.package.DenseSolver() if dense else self.package.SparseSolver()
+        self.solver.settings.verbose = False
+        self.solver.settings.eps_abs = self.solver.settings.eps_rel = tol
+
+    def solve(self) -> tuple[FloatArray, float]:
+        p = self.program
+        self.solver.setup(p.P, p.cost, self.A, p.b, p.rows, p.least, None, p.lower, p.upper)
+        status = self.solver.solve()
+        if status != self.package.PIQP_SOLVED:
+            raise RuntimeError(f"PIQP: {status}")
+        found = self.solver.result
+        return np.asarray(found.x), float(found.y[0]) if len(p.b) else 0.0
+
+
+class LibSVM:
+    """The dual only, by scikit-learn, on the kernel matrix without the signs."""
+
+    def __init__(self, program: Program, tol: float) -> None:
+        self.y = program.A[0]
+        self.K = program.P * np.outer(self.y, self.y)
+        make = import_module("sklearn.svm").SVC
+        self.svc = make(C=program.upper[0], kernel="precomputed", tol=tol, cache_size=1000)
+
+    def solve(self) -> tuple[FloatArray, float]:
+        fitted = self.svc.fit(self.K, self.y)
+        u = np.zeros(len(self.y))
+        u[fitted.support_] = np.abs(fitted.dual_coef_[0])
+        return u, float(fitted.intercept_[0])
 
 
 class Model:

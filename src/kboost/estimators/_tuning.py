@@ -87,4 +87,9 @@ def follow_path(parts: Sequence[Part], first: float) -> Tuning | None:
             break
     if not tried:
         return None
-    return Tuning(np.array(tried), np.array(errors), np.array(columns), int(np.argmin(errors)))
+    return Tuning(np.array(tried), np.array(errors), np.array(columns), _last_best(errors))
+
+
+def _last_best(errors: Sequence[float]) -> int:
+    """The last of the lowest errors: on a plateau the margins still grow with C."""
+    return len(errors) - 1 - int(np.argmin(errors[::-1]))
