@@ -244,7 +244,9 @@ class KernelBoostBase(BaseEstimator):
             return int(self.columns_per_step)
         # Many columns a step save solves; a small model wants each column to count.
         limit = n_rows // 20 if self.max_columns is None else self.max_columns // 10
-        return int(np.clip(min(limit, n_rows // 20), 1, 50))
+        # One kernel at a time, and columns of a simple one soon say the same: then fewer.
+        most = 10 if self.pricing == "stratified" else 50
+        return int(np.clip(min(limit, n_rows // 20), 1, most))
 
     def _stop(self, deadline: Deadline) -> StopRule:
         rules: list[StopRule] = [PriceBelow(self.tol), GapBelow(self.tol)]
