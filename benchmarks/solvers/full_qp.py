@@ -61,7 +61,8 @@ class Solver:
         tol: float = 1e-8,
     ) -> None:
         self.library, self.C, self.form, self.tol = library, C, form, tol
-        self.method = {"clarabel": Clarabel, "piqp": PIQP, "libsvm": LibSVM}[package]
+        methods: dict[str, Any] = {"clarabel": Clarabel, "piqp": PIQP, "libsvm": LibSVM}
+        self.method = methods[package]
 
     def prepare(self, data: Data) -> None:
         started = time.perf_counter()
