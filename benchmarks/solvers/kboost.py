@@ -50,8 +50,11 @@ class Model:
 
     def facts(self) -> dict[str, Any]:
         fitted = self.estimator
+        traces = fitted.trace_ if np.ndim(fitted.objective_) else [fitted.trace_]
         return {
             "columns": int(fitted.n_columns_),
+            "columns_generated": int(sum(trace[-1].n_columns for trace in traces)),
+            "priced_per_step": float(np.mean([step.n_priced for t in traces for step in t])),
             "gap": float(np.max(fitted.dual_gap_)),
             "objective_reported": float(np.sum(fitted.objective_)),
             "columns_per_kernel": dict(fitted.columns_per_kernel_),
