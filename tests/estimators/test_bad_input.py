@@ -20,6 +20,10 @@ def wrong_shape(A, B):
     return np.zeros((len(A), len(B) + 1))
 
 
+def words(A, B):
+    return np.full((len(A), len(B)), "a")
+
+
 def not_a_number(A, B):
     return np.full((len(A), len(B)), np.nan)
 
@@ -45,6 +49,16 @@ PARAMETERS = [
     ({"class_weight": "even"}, r"^class_weight must be a dict, 'balanced' or None; got "),
     ({"class_weight": {0: -1.0}}, r"^class_weight must hold finite weights of zero or more; got "),
     ({"kernels": []}, r"^kernels must not be empty; got kernels=\[\]\.$"),
+    ({"kernels": ()}, r"^kernels must not be empty; got kernels=\(\)\.$"),
+    ({"kernels": ["precomputed"]}, r"^kernels must be 'precomputed' alone, not in a list"),
+    ({"kernels": [words]}, r"words must return real numbers; got an array of <U1\.$"),
+    ({"class_weight": {7: 3.0}}, r"^class_weight must name classes of y; got 7, y has \[0, 1\]"),
+    ({"class_weight": {0: "a"}}, r"^class_weight must hold finite weights of zero or more; got "),
+    ({"n_jobs": "a"}, r"^n_jobs must be an integer, or None; got n_jobs='a'\.$"),
+    ({"random_state": "x"}, r"^random_state must be None, an integer from 0 on or a RandomState"),
+    ({"verbose": "yes"}, r"^verbose must be an integer; got verbose='yes'\.$"),
+    ({"C": 1e13}, r"^C times the largest sample weight must be below 1e\+12; got 1e\+13\.$"),
+    ({"validation_fraction": 1e-3}, r"^validation_fraction must leave rows on both sides; got "),
     ({"kernels": ["rbff"]}, r"^kernels must be named among .*'rbf'.*; got 'rbff'\.$"),
     ({"kernels": [3]}, r"^kernels must be .*; got 3\.$"),
     ({"kernels": [wrong_shape]}, r"wrong_shape must return shape .*\(20, 20\); got \(20, 21\)\.$"),

@@ -105,7 +105,7 @@ def test_precomputed_messages():
     [
         ([], r"kernels must not be empty; got kernels=\[\]."),
         ("gauss", "kernels must be named among 'auto', 'precomputed', 'linear', .* got 'gauss'."),
-        (["precomputed"], "kernels must be named among .* got 'precomputed'."),
+        (["precomputed"], "kernels must be 'precomputed' alone, not in a list"),
         (3.0, "kernels must be 'auto', .* or a list of these; got 3.0."),
         ([Linear(), None], "kernels must be 'auto', .* got None."),
         (Gaussian, "kernels must be 'auto', .* got <class"),

@@ -73,7 +73,7 @@ def as_kernels(
         return _precomputed(sample.n_features, as_rows(X).shape[0] if width is None else width)
     parts = spec if isinstance(spec, list | tuple) else [spec]
     if not parts:
-        raise ValueError("kernels must not be empty; got kernels=[].")
+        raise ValueError(f"kernels must not be empty; got kernels={spec!r}.")
     resolved: list[Kernel] = []
     for part in parts:
         if isinstance(part, str) and part == "auto":
@@ -87,6 +87,8 @@ def _as_kernel(part: Any, sample: Sample) -> Kernel:
     if isinstance(part, Kernel):
         return part
     if isinstance(part, str):
+        if part == "precomputed":
+            raise ValueError("kernels must be 'precomputed' alone, not in a list of kernels.")
         if part not in NAMED:
             known = ", ".join(repr(name) for name in ("auto", "precomputed", *NAMED))
             raise ValueError(f"kernels must be named among {known}; got {part!r}.")

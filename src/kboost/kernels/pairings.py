@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy import sparse
 
 from kboost._typing import FloatArray, Matrix
 from kboost.kernels.distances import cityblock, dot, row_dots, sqeuclidean
@@ -77,8 +78,13 @@ class Pairing:
 
 def _checked(function: PairFunction, VX: Matrix, VZ: Matrix) -> FloatArray:
     """Call a user's function and hold it to its rule."""
-    block = np.asarray(function(VX, VZ))
+    returned = function(VX, VZ)
+    block = np.asarray(returned.toarray() if sparse.issparse(returned) else returned)
     name = function_name(function)
+    if block.dtype.kind not in "fiub":
+        raise ValueError(
+            f"kernel function {name} must return real numbers; got an array of {block.dtype}."
+        )
     expected = (VX.shape[0], VZ.shape[0])
     if block.shape != expected:
         raise ValueError(

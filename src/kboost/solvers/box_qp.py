@@ -17,24 +17,11 @@ Certificate: for u that keeps its constraints, any x and o,
     gap = 1/2 |x|^2 + price'o + caps'slack - target'u + 1/2 |G'u|^2   >=   objective - optimum.
 
 Few rows have a dual strictly inside its box (84 of 1000 on Forest at the optimum), and only these
-enter a linear system. So not an interior point, whose systems hold all rows or all columns, but
-the method of multipliers with semismooth Newton steps: with duals u, and z for the bounds on x,
-
-    minimise over x, o   1/2 |x|^2 + price'o + sum_i hinge_i(x, o) + sum_j bound_j(x)
-
-where hinge_i is the hinge loss rounded off so that its slope is
-
-    w_i = cap_i clip(u_i / cap_i + sharpness (target - G x - O o)_i, 0, 1),
-
-once differentiable and piecewise quadratic. One Newton step with E, the rows with w inside, and
-D = 1 / (sharpness cap), T = 1 / (1 + stiffness [bound j binds]):
-
-    rows space, |E| + offsets:      (D + G_E T G_E') dw + O_E do = -G_E T residual
-    columns space, k + offsets:     (1/T + G_E' D^-1 G_E) dx + ... = residual
-
-whichever is smaller, then an exact line search. At its minimum u = w is the next dual; sharpness
-rises until the gap is closed. The sets settle after a few steps, and then a step is exact. A warm
-start keeps u, x and o while columns are appended.
+need to enter a linear system. So not an interior point, whose systems hold all rows or all columns,
+but the method of multipliers: around given duals the corners of the problem are rounded off, the
+smooth problem is solved by Newton steps on the rows inside (rounded.py), its slopes are the next
+duals. The rounding gets sharper until the gap is closed; the sets settle after a few steps, and
+then a step is exact. A warm start keeps u, x and o while columns are appended.
 """
 
 from __future__ import annotations
@@ -44,25 +31,17 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import blas, cho_factor, cho_solve
 
-from kboost._errors import OutOfTimeError, SolverError
+from kboost._errors import SolverError
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.solvers.lp import MarginData
+from kboost.solvers.rounded import Smooth
 
 _SHARP = 0.3  # sharpness times unit, for a gap of 1; it rises as the gap's inverse root
 _PUSH = 2.0  # further rise where the gap has not fallen
-_STIFF = 10.0  # of the bounds, for a sharpness of 1
-_PROXIMAL = 1e-11  # weight of an offset's distance from its last value, of sum(caps)
-_INNER = 0.1  # what a smooth problem may be left with, of the move of the duals
-_FLAT = 0.2  # slope a line search may leave, of that at its start
-_JITTER = 1e-14  # on the diagonal of a system, relative
-_EPS = 1e-13  # promises below this are near rounding, relative
-_STEPS = 200  # in one smooth problem
 _SHARPEST = 1e9
 _STALLS, _FINE = 40, 1e-7  # smooth problems without progress; two are enough below this gap
 _USELESS = 1e-6  # a gap above which the solution is not to be had
-_ROUNDING = 1e-5  # gaps are relative to the objective, or to this share of what it is made of
 
 
 @dataclass(frozen=True)
@@ -201,150 +180,6 @@ class MarginQP:
         return size if size > 0.0 else 1.0
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    """Duals, the coefficients they name, and how far the two are apart."""
-
-    x: FloatArray  # (k,)
-    offsets: FloatArray  # (p,)
-    duals: FloatArray  # (r,)
-    gap: float
-
-
-class Smooth:
-    """The problem with its corners rounded off around given duals, and a point of it."""
-
-    def __init__(self, qp: MarginQP) -> None:
-        self.qp, self.k = qp, len(qp.x)
-        self.unit, self.mass = qp.unit(), float(qp.rows.caps.sum())
-        p = len(qp.offset_values)
-        weak = _PROXIMAL * self.mass / self.unit
-        self.curvature = np.concatenate([np.ones(self.k), np.full(p, weak)])
-        self.stiff = np.concatenate([np.ones(self.k), np.full(p, self.mass / self.unit)])
-        self.prices = np.concatenate([np.zeros(self.k), qp.offset_prices])
-        self.bounded = qp.bounded
-        self.v = np.concatenate([qp.x, qp.offset_values])
-        self.w = qp.duals
-        self.refresh()
-        self.pull = np.where(self.bounded, np.maximum(self.prices - self.edges, 0.0), 0.0)
-
-    def refresh(self) -> None:
-        """Compute afresh what the steps only update."""
-        self.reached = self.qp.margins(self.v[: self.k], self.v[self.k :])
-        self.edges = self.qp.edges(self.w)
-
-    def renew(self, sharpness: float) -> None:
-        """Take what was found as the duals to round off around."""
-        self.sharpness = sharpness / self.unit
-        self.stiffness = np.where(self.bounded, _STIFF * sharpness, 0.0) * self.stiff
-        self.duals, self.multipliers = self.w, self.pull
-        self.center = np.concatenate([np.zeros(self.k), self.v[self.k :]])
-        self._look()
-
-    def _slopes(self, v: FloatArray, reached: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Of the rounded hinges and of the rounded bounds."""
-        rows = self.qp.rows
-        share = self.duals / rows.caps + self.sharpness * (rows.targets - reached)
-        pull = np.maximum(self.multipliers - self.stiffness * v, 0.0)
-        return rows.caps * np.clip(share, 0.0, 1.0), pull
-
-    def _look(self) -> None:
-        """Slopes, sets and gradient at the point."""
-        w, self.pull = self._slopes(self.v, self.reached)
-        self.edges = self.edges + self.qp.edges(w - self.w)
-        self.w = w
-        self.inside = (w > 0.0) & (w < self.qp.rows.caps)
-        self.binding = self.pull > 0.0
-        self.residual = (
-            self.edges + self.pull - self.prices - self.curvature * (self.v - self.center)
-        )
-
-    def candidate(self) -> _Candidate:
-        """The duals w as a solution, with the certificate at the head of this file."""
-        qp, k = self.qp, self.k
-        v = np.where(self.bounded, np.maximum(self.v, 0.0), self.v)
-        x, offsets = v[:k], v[k:]
-        reached = qp.margins(x, offsets) if self.bounded.any() else self.reached
-        slack = np.maximum(qp.rows.targets - reached, 0.0)
-        primal = 0.5 * float(x @ x) + float(self.prices @ v) + float(qp.rows.caps @ slack)
-        charged = np.where(self.bounded, np.maximum(self.edges, 0.0), self.edges)[:k]
-        dual = float(qp.rows.targets @ self.w) - 0.5 * float(charged @ charged)
-        excess = self.edges[k:] - qp.offset_prices
-        missed = np.where(qp.offset_bounded, np.maximum(excess, 0.0), np.abs(excess))
-        gap = primal - dual + float(missed @ (np.abs(offsets) + self.unit))
-        size = max(abs(primal), abs(dual), _ROUNDING * self.mass * self.unit)
-        return _Candidate(x, offsets, self.w, gap / size)
-
-    def minimise(self, ends: float) -> int:
-        """Newton steps until they promise little against the move of the duals; their number."""
-        caps, small = self.qp.rows.caps, _EPS * self.mass * self.unit
-        last = np.inf
-        for step in range(1, _STEPS + 1):
-            if time.monotonic() > ends:
-                raise OutOfTimeError("max_seconds reached inside the quadratic program")
-            dv = self._direction()
-            promise = float(self.residual @ dv)
-            moved = float(np.sum((self.w - self.duals) ** 2 / caps)) / self.sharpness
-            stuck = promise < small and promise > 0.1 * last  # rounding
-            if not promise > _INNER * moved or stuck:
-                return step
-            last = promise
-            ahead = self.qp.margins(dv[: self.k], dv[self.k :])
-            length = self._search(dv, ahead, promise)
-            self.v = self.v + length * dv
-            self.reached = self.reached + length * ahead
-            inside, binding = self.inside, self.binding
-            self._look()
-            same = np.array_equal(inside, self.inside) and np.array_equal(binding, self.binding)
-            if length == 1.0 and same:
-                return step  # quadratic between the two points: this is the minimum
-        return _STEPS
-
-    def _direction(self) -> FloatArray:
-        """The Newton step, in the space of the rows inside or in that of the variables."""
-        qp, k = self.qp, self.k
-        inner = np.flatnonzero(self.inside)
-        curvature = self.curvature + self.stiffness * self.binding
-        G, offsets = qp.some_rows(inner), qp.offsets[inner]
-        D = 1.0 / (self.sharpness * qp.rows.caps[inner])
-        if len(inner) > k:
-            A = np.hstack([G, offsets]) / np.sqrt(D)[:, None]
-            return _solve(_gram(A.T), curvature, self.residual)
-        T = 1.0 / curvature[:k]
-        pulled = T * self.residual[:k]
-        rows = G * np.sqrt(T) if self.binding[:k].any() else G
-        found = _solve(_gram(rows), D, np.column_stack([-(G @ pulled), offsets]))
-        plain, along = found[:, 0], found[:, 1:]
-        border = offsets.T @ along + np.diag(curvature[k:])
-        do = np.linalg.solve(border, offsets.T @ plain + self.residual[k:])
-        dw = plain - along @ do
-        return np.concatenate([pulled + T * (dw @ G), do])
-
-    def _search(self, dv: FloatArray, ahead: FloatArray, promise: float) -> float:
-        """A step length where the slope along dv is nearly 0; 1 wherever it is not yet positive."""
-        linear = float(dv @ (self.prices + self.curvature * (self.v - self.center)))
-        square = float(dv @ (self.curvature * dv))
-
-        def slope(length: float) -> float:
-            w, pull = self._slopes(self.v + length * dv, self.reached + length * ahead)
-            return linear + length * square - float(w @ ahead) - float(pull @ dv)
-
-        low, high, below, above = 0.0, 1.0, -promise, slope(1.0)
-        if above <= _FLAT * promise:
-            return 1.0
-        length = 1.0
-        for _ in range(100):
-            length = low + (high - low) * min(0.9, max(0.1, below / (below - above)))
-            now = slope(length)
-            if abs(now) <= _FLAT * promise:
-                break
-            if now < 0.0:
-                low, below = length, now
-            else:
-                high, above = length, now
-        return length
-
-
 def _offsets(rows: MarginData) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Variables outside the penalty, a free bias and the level: columns, prices, bounds."""
     parts: list[tuple[FloatArray, float, bool]] = []
@@ -357,20 +192,3 @@ def _offsets(rows: MarginData) -> tuple[FloatArray, FloatArray, BoolArray]:
     for place, part in enumerate(parts):
         matrix[:, place] = part[0]
     return matrix, np.array([p[1] for p in parts]), np.array([p[2] for p in parts], dtype=bool)
-
-
-def _gram(rows: FloatArray) -> FloatArray:
-    """`rows rows'`, its lower triangle."""
-    if not rows.size:
-        return np.zeros((len(rows), len(rows)))
-    product: FloatArray = blas.dsyrk(1.0, rows.T, trans=1, lower=1)
-    return product
-
-
-def _solve(gram: FloatArray, diagonal: FloatArray, right: FloatArray) -> FloatArray:
-    """Solve with `gram + diag(diagonal)`, the latter lifted above rounding."""
-    place = np.diag_indices(len(gram))
-    gram[place] += np.maximum(diagonal, _JITTER * np.max(gram[place], initial=0.0))
-    factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
-    solved: FloatArray = cho_solve(factor, right, check_finite=False)
-    return solved
