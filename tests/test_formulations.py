@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from kboost.formulations import MarginRows, hinge
+from kboost.formulations import MarginRows, hinge, nu_margin, nu_tube, tube
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -49,3 +49,19 @@ def test_a_row_given_twice_is_a_row_of_weight_two(seed):
         merged.caps @ merged.slack(f),
         rtol=1e-12,
     )
+
+
+def test_error_points_have_a_slack_beyond_rounding():
+    rows = hinge(np.array([1.0, -1.0, 1.0, -1.0]), np.ones(4), 2.0)
+    assert_array_equal(rows.errors(np.array([1 - 1e-9, -1.5, 0.9, 1.0])), [0, 0, 1, 1])
+
+
+def test_a_sample_is_an_error_point_on_either_side_of_the_tube():
+    y, f = np.array([0.0, 0.0, 0.0, 1e6]), np.array([0.3, -0.3, 0.1, 1e6 + 0.2 + 1e-9])
+    assert_array_equal(tube(y, np.ones(4), 1.0, 0.2).errors(f), [1, 1, 0, 0])
+    assert_array_equal(nu_tube(y, np.ones(4), 1.0, 0.5).errors(f, level=0.25), [1, 1, 0, 0])
+
+
+def test_error_points_of_a_margin_that_is_found():
+    rows = nu_margin(np.array([1.0, -1.0, 1.0]), np.ones(3), 0.5)
+    assert_array_equal(rows.errors(np.array([0.2, -0.2, 0.1]), level=0.2), [0, 0, 1])

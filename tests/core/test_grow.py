@@ -46,9 +46,9 @@ class Script:
     An entry of the script is a list of thresholds to offer, or an exception to raise instead.
     """
 
-    def __init__(self, offers, on_extend=(), bounds=None, settled=True):
+    def __init__(self, offers, on_extend=(), bounds=None, settled=True, last_bound=None):
         self.offers, self.on_extend = list(offers), dict(on_extend)
-        self.bounds, self.settled = bounds, settled
+        self.bounds, self.settled, self.last_bound = bounds, settled, last_bound
         self.calls, self.extends = [], 0
         self.fit = self._fit(0)
 
@@ -86,7 +86,15 @@ class Script:
             price=float(len(offer)),
             bound=None if self.bounds is None else self.bounds[k],
             n_priced=5,
+            complete=self.last_bound is None,
         )
+
+    def bound(self, run):
+        assert run is self
+        self.calls.append("bound")
+        if isinstance(self.last_bound, BaseException):
+            raise self.last_bound
+        return self.last_bound
 
     def extend(self, proposal):
         self.calls.append("extend")
@@ -213,6 +221,32 @@ def test_gap_is_that_of_the_kept_fit_to_the_best_bound():
     assert_array_equal(grown.trace.values("bound"), [4.0, 6.0, 6.0])
     assert grown.gap == pytest.approx((8.0 - 6.0) / 8.0)
     assert run(Script([[1.0], []])).gap is None
+
+
+def test_who_has_not_seen_everything_looks_once_more_at_the_end():
+    script = Script([[1.0], [2.0], [3.0]], last_bound=6.0)
+    grown = run(script, MaxIterations(2))
+    assert script.calls[-3:] == ["propose", "finish", "bound"]
+    assert_array_equal(grown.trace.values("bound"), [np.nan, np.nan, 6.0])
+    assert grown.gap == pytest.approx((8.0 - 6.0) / 8.0)
+    assert not grown.trace[-1].complete
+
+
+def test_and_also_when_time_runs_out_but_not_after_an_interrupt():
+    late, stopped = (
+        run(Script([[1.0], [2.0]], on_extend={1: error}, last_bound=6.0))
+        for error in (OutOfTimeError("late"), KeyboardInterrupt())
+    )
+    assert (late.reason, stopped.reason) == (OUT_OF_TIME, INTERRUPTED)
+    assert late.gap == pytest.approx((9.0 - 6.0) / 9.0)
+    assert stopped.gap is None
+
+
+def test_an_interrupt_of_the_last_look_keeps_the_model():
+    grown = run(Script([[1.0], [2.0]], last_bound=KeyboardInterrupt()), MaxIterations(1))
+    assert grown.reason is INTERRUPTED
+    assert len(grown.hypotheses) == 1
+    assert grown.gap is None
 
 
 class Errors:

@@ -65,6 +65,24 @@ def test_a_step_copies_what_it_is_told():
     assert step.gap == 0.5
 
 
+def test_a_bound_found_after_the_last_step_counts_if_it_is_better():
+    trace = Trace()
+    for bound in (None, 2.0):
+        trace.append(after(trace, objective=4.0, bound=bound))
+    for found, best in [(None, 2.0), (1.0, 2.0), (3.0, 3.0)]:
+        trace.certify(found)
+        assert trace[-1].bound == best
+    assert trace[0].bound is None
+    assert trace[-1].gap == 0.25
+
+
+def test_improved_by():
+    trace = Trace()
+    assert trace.improved_by(1.0)
+    trace.append(after(trace, validation_error=0.5))
+    assert [trace.improved_by(error) for error in (0.4, 0.5, 0.6)] == [True, False, False]
+
+
 def test_values_are_arrays_with_gaps_in_them():
     trace = Trace()
     for objective, bound in [(3.0, None), (2.0, 1.0), (1.5, 0.5)]:
