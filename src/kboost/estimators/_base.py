@@ -56,6 +56,7 @@ from kboost.masters.lp import LPMaster
 from kboost.masters.qp import QPMaster
 from kboost.oracles.scan import ScanOracle
 from kboost.oracles.stratified import StratifiedOracle
+from kboost.solvers.threads import blas_threads_for
 
 PATH_TOL, PATH_STEPS = 0.05, 60  # how well, and in how many steps, each C of a path is solved
 HIGHEST_PRICE = 1e12
@@ -99,7 +100,7 @@ class KernelBoostBase(BaseEstimator):
     def _learn(self, rows: MergedRows, tasks: Sequence[Task], n_input_rows: int) -> bool:
         """Grow one model a task on the merged rows and keep them; says whether Ctrl-C ended it."""
         deadline, held = Deadline.after(self.max_seconds), None
-        with show_progress(self.verbose):
+        with show_progress(self.verbose), blas_threads_for(len(rows.weight)):
             C = self._choose_c(rows, tasks, n_input_rows)
             if self.validation_fraction is not None:
                 rng = check_random_state(self.random_state)

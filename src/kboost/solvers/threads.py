@@ -1,0 +1,28 @@
+"""One BLAS thread where matrices are small.
+
+On a few hundred columns a second BLAS thread saves little, and when other work wants the cores its
+busy waiting costs ten times what it saves.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+SMALL = 4_000  # rows
+
+
+@lru_cache(maxsize=1)
+def _controller() -> Any:
+    return ThreadpoolController()
+
+
+def blas_threads_for(n_rows: int) -> AbstractContextManager[Any]:
+    """A context with one BLAS thread, or as many as there are for many rows."""
+    if n_rows > SMALL:
+        return nullcontext()
+    limited: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return limited
