@@ -17,7 +17,7 @@ from benchmarks import machine
 from benchmarks.bench import Bench, Report, SkipError
 from benchmarks.datasets import LOCATION
 from benchmarks.entries import NAMES
-from benchmarks.store import RESULTS, Store, code_version
+from benchmarks.store import RESULTS, Store
 from benchmarks.table import table
 
 
@@ -31,10 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if options.data:
         os.environ[LOCATION] = os.path.abspath(options.data)
-    here, code = machine.describe(), code_version()
+    here = machine.describe()
     threads = f"; {options.threads} for each solver here" if options.threads else ""
     print(machine.in_one_line(here) + threads)
-    met = [run(name, options, here, code) for name in options.names or NAMES]
+    met = [run(name, options, here) for name in options.names or NAMES]
     return 0 if all(met) else 1
 
 
@@ -62,14 +62,14 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def run(name: str, options: argparse.Namespace, here: dict[str, Any], code: str) -> bool:
+def run(name: str, options: argparse.Namespace, here: dict[str, Any]) -> bool:
     """Run one entry; False if it failed or missed its criterion."""
     module = entry(name)
     print(f"\n{name}: {first_line(module)}\n", flush=True)
     suffix = f".threads-{options.threads}" if options.threads else ""
     path = options.results / f"{name}{suffix}.json"
     bench = Bench(
-        Store(path, machine=here, code=code, fresh=options.fresh),
+        Store(path, machine=here, fresh=options.fresh),
         repeats=options.repeats,
         threads=options.threads,
         say=lambda words: print(words, flush=True),

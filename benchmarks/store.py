@@ -38,10 +38,15 @@ class Store:
     """The rows of one entry."""
 
     def __init__(
-        self, path: Path, *, machine: dict[str, Any], code: str, fresh: bool = False
+        self,
+        path: Path,
+        *,
+        machine: dict[str, Any],
+        version: Callable[[], str] = code_version,
+        fresh: bool = False,
     ) -> None:
-        self.path = path
-        self.content: dict[str, Any] = {"machine": machine, "code": code, "settings": {}}
+        self.path, self.version = path, version
+        self.content: dict[str, Any] = {"machine": machine, "code": version(), "settings": {}}
         self.rows: dict[str, Row] = {}
         if not fresh:
             self._take_up()
@@ -60,6 +65,8 @@ class Store:
         if known is not None and known["status"] == "ok":
             return known
         row = {"job": job, **measure()}
+        if self.version() != self.content["code"]:
+            raise RuntimeError("the code changed while it was measured; run it again")
         if row["status"] != "missing data":  # that is no result, and must not replace one
             self.rows[key_of(job)] = row
             self.write()

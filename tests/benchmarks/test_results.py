@@ -17,7 +17,7 @@ HERE = {"cores": 2}
 
 
 def store(path, **changes):
-    return Store(path, **{"machine": HERE, "code": "a", **changes})
+    return Store(path, **{"machine": HERE, "version": lambda: "a", **changes})
 
 
 def counted(calls, status="ok"):
@@ -37,12 +37,21 @@ def test_rows_are_written_as_they_come_and_not_measured_again(tmp_path):
     assert not list(path.parent.glob("*.part"))
 
 
-@pytest.mark.parametrize("change", [{"machine": {"cores": 4}}, {"code": "b"}, {"fresh": True}])
+@pytest.mark.parametrize(
+    "change", [{"machine": {"cores": 4}}, {"version": lambda: "b"}, {"fresh": True}]
+)
 def test_another_machine_or_version_starts_anew(tmp_path, change):
     path, calls = tmp_path / "x.json", []
     store(path).row({"solver": "svc"}, counted(calls))
     store(path, **change).row({"solver": "svc"}, counted(calls))
     assert len(calls) == 2
+
+
+def test_code_that_changes_under_way_is_refused(tmp_path):
+    versions, path = iter("ab"), tmp_path / "x.json"
+    with pytest.raises(RuntimeError, match="changed while"):
+        store(path, version=lambda: next(versions)).row({"solver": "svc"}, counted([]))
+    assert not path.exists()
 
 
 def test_other_settings_are_another_row(tmp_path):
