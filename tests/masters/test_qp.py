@@ -7,14 +7,17 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
-from kboost._errors import OutOfTimeError
+from kboost._errors import OutOfTimeError, SolverError
+from kboost.columns.bank import Bank
 from kboost.core.grow import grow
 from kboost.core.protocols import Deadline, Problem, Proposal
 from kboost.core.stopping import OUT_OF_TIME, GapBelow, MaxIterations, PriceBelow
 from kboost.formulations import MarginRows, hinge, nu_margin, nu_tube, tube
+from kboost.kernels import Gaussian, Polynomial
+from kboost.kernels.adapters import Precomputed
 from kboost.masters.qp import QPMaster
 from kboost.oracles.scan import ScanOracle
-from tests.contracts.reference import margin_problem, margin_qp
+from tests.contracts.reference import margin_problem, margin_qp, table
 
 VARIANTS = pytest.mark.parametrize(
     ("nonnegative", "intercept"),
@@ -234,3 +237,29 @@ def test_when_the_time_is_over_the_last_fit_stands():
     assert found.reason is OUT_OF_TIME
     assert found.hypotheses == []
     assert_array_equal(found.fit.weights, before.weights)
+
+
+@pytest.mark.parametrize("size", [1e17, 1e150])
+def test_columns_too_large_for_the_solver_are_an_error_in_words(size):
+    X, y, weight = table(0)
+    K = size * Gaussian(1.0)(X)
+    bank = Bank([Precomputed(0, 24)], K, centers=np.arange(24)[:, None])
+    with pytest.raises(SolverError, match="scale the features or the columns"):
+        grown(bank, hinge(y, weight, 1.0), QPMaster(), 4)
+    scaled = Bank([Precomputed(0, 24)], K, centers=np.arange(24)[:, None], scaling="unit")
+    assert grown(scaled, hinge(y, weight, 1.0), QPMaster(), 4).gap <= 1e-8
+
+
+@pytest.mark.parametrize("C", [1e-6, 1e-2, 1.0])
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_columns_as_they_are_though_large(C, nonnegative):
+    """Prices of errors that mean almost none are to be made."""
+    X, y, weight = table(1)
+    bank = Bank([Polynomial(2, gamma=30.0), Gaussian(1.0)], X)
+    H = bank.values(np.arange(48))
+    assert np.abs(H).max() > 1e4
+    rows = hinge(y, weight, C)
+    found = grown(bank, rows, QPMaster(nonnegative), 12)
+    optimum = margin_qp(H, rows, nonnegative).objective
+    assert_allclose(found.fit.objective, optimum, rtol=1e-5)
+    assert found.gap <= 1e-5

@@ -31,15 +31,17 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
 from kboost._errors import SolverError
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.solvers.lp import MarginData
-from kboost.solvers.rounded import Smooth
+from kboost.solvers.rounded import Candidate, Smooth
 
 _SHARP = 0.3  # sharpness times unit, for a gap of 1; it rises as the gap's inverse root
 _PUSH = 2.0  # further rise where the gap has not fallen
 _SHARPEST = 1e9
+_MANY = 1e5  # units of margin that a dual as large as its yardstick makes
 _STALLS, _FINE = 40, 1e-7  # smooth problems without progress; two are enough below this gap
 _USELESS = 1e-6  # a gap above which the solution is not to be had
 
@@ -69,6 +71,7 @@ class MarginQP:
         self.offset_values: FloatArray = np.zeros(len(prices))
         self._buffer = np.empty((self.n_samples, 64))
         self._size = 0
+        self._power = np.zeros(self.n_samples)  # |row of G|^2
         self.x: FloatArray = np.zeros(0)
         self._lead = 1 if rows.intercept == "penalized" else 0
         if self._lead:
@@ -101,6 +104,7 @@ class MarginQP:
             self._buffer = grown
         self._buffer[:, self._size : size] = columns
         self._size = size
+        self._power += np.einsum("ij,ij->i", columns, columns)
         self.x = np.concatenate([self.x, np.zeros(new)])
 
     def recap(self, rows: MarginData) -> None:
@@ -111,12 +115,26 @@ class MarginQP:
 
     def solve(self, seconds: float = np.inf, tol: float = 1e-10) -> MarginOptimum:
         """Go from the last solution to a relative gap of `tol`, or as near as rounding allows."""
-        ends = time.monotonic() + seconds
+        with np.errstate(all="ignore"):
+            best, steps = self._close(time.monotonic() + seconds, tol)
+        if not best.gap <= _USELESS:
+            raise SolverError(
+                f"the quadratic program was solved to a relative gap of {best.gap:.1e} only; "
+                "scale the features or the columns."
+            )
+        self.x, self.offset_values, self.duals = best.x, best.offsets, best.duals
+        return self._optimum(best.gap, steps)
+
+    def _close(self, ends: float, tol: float) -> tuple[Candidate, int]:
+        """Round off, minimise, sharpen until the gap is closed; the best found, and all steps."""
         smooth, steps, push = Smooth(self), 0, _SHARP
         best, stalls = smooth.candidate(), 0
         while best.gap > tol and stalls < (_STALLS if best.gap > _FINE else 2):
             smooth.renew(min(_SHARPEST, push / math.sqrt(min(1.0, best.gap))))
-            steps += smooth.minimise(ends)
+            try:
+                steps += smooth.minimise(ends)
+            except LinAlgError:  # overflow: what was found before stands
+                break
             now = smooth.candidate()
             stalls += 1
             if now.gap < 0.9 * best.gap:
@@ -125,13 +143,7 @@ class MarginQP:
                 smooth.refresh()
                 push *= _PUSH
             best = min(best, now, key=lambda candidate: candidate.gap)
-        if not best.gap <= _USELESS:
-            raise SolverError(
-                f"the quadratic program was solved to a relative gap of {best.gap:.1e} only; "
-                "scale the features or the columns."
-            )
-        self.x, self.offset_values, self.duals = best.x, best.offsets, best.duals
-        return self._optimum(best.gap, steps)
+        return best, steps
 
     def _optimum(self, gap: float, steps: int) -> MarginOptimum:
         rest = self.offset_values.tolist()
@@ -175,9 +187,14 @@ class MarginQP:
         """The size of a margin: of the targets, or where all are 0, what the duals can make."""
         size = float(np.abs(self.rows.targets).max())
         if size == 0.0:
-            power = float(np.einsum("ij,ij->", self.all_columns, self.all_columns))
-            size = power / self.n_samples * float(self.rows.caps.sum())
+            size = float(self._power.mean()) * float(self.rows.caps.sum())
         return size if size > 0.0 else 1.0
+
+    def yardstick(self) -> FloatArray:
+        """The size of a dual: its cap, or where that is far beyond it, what makes many units."""
+        power = self._power if self.sample is None else self._power[self.sample]
+        makes: FloatArray = _MANY * self.unit() / np.maximum(power, 1e-300)
+        return np.minimum(self.rows.caps, makes)
 
 
 def _offsets(rows: MarginData) -> tuple[FloatArray, FloatArray, BoolArray]:

@@ -6,10 +6,11 @@ With duals u, and multipliers z for the bounds on x (names as in box_qp.py),
 
 where hinge_i is the hinge loss rounded off so that its slope is
 
-    w_i = cap_i clip(u_i / cap_i + sharpness (target - G x - O o)_i, 0, 1),
+    w_i = clip(u_i + sharpness yard_i (target - G x - O o)_i, 0, cap_i),
 
-once differentiable and piecewise quadratic. One Newton step with E, the rows with w inside, and
-D = 1 / (sharpness cap), T = 1 / (1 + stiffness [bound j binds]):
+once differentiable and piecewise quadratic; yard_i is the size of a dual, mostly its cap. One
+Newton step with E, the rows with w inside, D = 1 / (sharpness yard), and T = 1 / (1 + stiffness
+[bound j binds]):
 
     rows space, |E| + offsets:      (D + G_E T G_E') dw + O_E do = -G_E T residual
     columns space, k + offsets:     (1/T + G_E' D^-1 G_E) dx + ... = residual
@@ -58,7 +59,7 @@ class Smooth:
 
     def __init__(self, qp: MarginQP) -> None:
         self.qp, self.k = qp, len(qp.x)
-        self.unit, self.mass = qp.unit(), float(qp.rows.caps.sum())
+        self.unit, self.yard, self.mass = qp.unit(), qp.yardstick(), float(qp.rows.caps.sum())
         p = len(qp.offset_values)
         weak = _PROXIMAL * self.mass / self.unit
         self.curvature = np.concatenate([np.ones(self.k), np.full(p, weak)])
@@ -68,6 +69,7 @@ class Smooth:
         self.v = np.concatenate([qp.x, qp.offset_values])
         self.w = qp.duals
         self.refresh()
+        self._shrink()
         self.pull = np.where(self.bounded, np.maximum(self.prices - self.edges, 0.0), 0.0)
 
     def refresh(self) -> None:
@@ -75,9 +77,20 @@ class Smooth:
         self.reached = self.qp.margins(self.v[: self.k], self.v[self.k :])
         self.edges = self.qp.edges(self.w)
 
+    def _shrink(self) -> None:
+        """Take the best multiple of the duals: new columns charge for their edges."""
+        gain, charge = float(self.qp.rows.targets @ self.w), self._charge()
+        if charge > gain > 0.0:
+            self.w, self.edges = self.w * (gain / charge), self.edges * (gain / charge)
+
+    def _charge(self) -> float:
+        """The square of the edges that the dual charges for."""
+        charged = np.where(self.bounded, np.maximum(self.edges, 0.0), self.edges)[: self.k]
+        return float(charged @ charged)
+
     def renew(self, sharpness: float) -> None:
         """Take what was found as the duals to round off around."""
-        self.sharpness = sharpness / self.unit
+        self.steep = sharpness / self.unit * self.yard  # (r,)
         self.stiffness = np.where(self.bounded, _STIFF * sharpness, 0.0) * self.stiff
         self.duals, self.multipliers = self.w, self.pull
         self.center = np.concatenate([np.zeros(self.k), self.v[self.k :]])
@@ -86,9 +99,9 @@ class Smooth:
     def _slopes(self, v: FloatArray, reached: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Of the rounded hinges and of the rounded bounds."""
         rows = self.qp.rows
-        share = self.duals / rows.caps + self.sharpness * (rows.targets - reached)
+        w = self.duals + self.steep * (rows.targets - reached)
         pull = np.maximum(self.multipliers - self.stiffness * v, 0.0)
-        return rows.caps * np.clip(share, 0.0, 1.0), pull
+        return np.clip(w, 0.0, rows.caps), pull
 
     def _look(self) -> None:
         """Slopes, sets and gradient at the point."""
@@ -109,8 +122,7 @@ class Smooth:
         reached = qp.margins(x, offsets) if self.bounded.any() else self.reached
         slack = np.maximum(qp.rows.targets - reached, 0.0)
         primal = 0.5 * float(x @ x) + float(self.prices @ v) + float(qp.rows.caps @ slack)
-        charged = np.where(self.bounded, np.maximum(self.edges, 0.0), self.edges)[:k]
-        dual = float(qp.rows.targets @ self.w) - 0.5 * float(charged @ charged)
+        dual = float(qp.rows.targets @ self.w) - 0.5 * self._charge()
         excess = self.edges[k:] - qp.offset_prices
         missed = np.where(qp.offset_bounded, np.maximum(excess, 0.0), np.abs(excess))
         gap = primal - dual + float(missed @ (np.abs(offsets) + self.unit))
@@ -119,14 +131,13 @@ class Smooth:
 
     def minimise(self, ends: float) -> int:
         """Newton steps until they promise little against the move of the duals; their number."""
-        caps, small = self.qp.rows.caps, _EPS * self.mass * self.unit
-        last = np.inf
+        small, last = _EPS * self.mass * self.unit, np.inf
         for step in range(1, _STEPS + 1):
             if time.monotonic() > ends:
                 raise OutOfTimeError("max_seconds reached inside the quadratic program")
             dv = self._direction()
             promise = float(self.residual @ dv)
-            moved = float(np.sum((self.w - self.duals) ** 2 / caps)) / self.sharpness
+            moved = float(np.sum((self.w - self.duals) ** 2 / self.steep))
             stuck = promise < small and promise > 0.1 * last  # rounding
             if not promise > _INNER * moved or stuck:
                 return step
@@ -148,7 +159,7 @@ class Smooth:
         inner = np.flatnonzero(self.inside)
         curvature = self.curvature + self.stiffness * self.binding
         G, offsets = qp.some_rows(inner), qp.offsets[inner]
-        D = 1.0 / (self.sharpness * qp.rows.caps[inner])
+        D = 1.0 / self.steep[inner]
         if len(inner) > k:
             A = np.hstack([G, offsets]) / np.sqrt(D)[:, None]
             return _solve(_gram(A.T), curvature, self.residual)
