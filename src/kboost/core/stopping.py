@@ -50,9 +50,10 @@ class PriceBelow:
             return None
         if last.gap is not None and last.gap > max(100 * self.tol, 1e-6):
             return StopReason(
-                "accuracy",
-                f"no remaining column has a price above tol={self.tol:g}, but the accuracy of the "
-                f"solver leaves a gap of {last.gap:.1e}; use column_scaling='unit' or a smaller C.",
+                "tol",
+                f"no remaining column has a price above tol={self.tol:g}; the objective is within "
+                f"{last.gap:.1e} of the optimum; lower tol, or use column_scaling='unit' or a "
+                "smaller C, to come closer.",
             )
         gap = "" if last.gap is None else f"; the objective is within {last.gap:.1e} of the optimum"
         return StopReason(
