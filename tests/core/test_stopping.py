@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from kboost.core.protocols import Deadline
 from kboost.core.stopping import (
     EXHAUSTED,
     INTERRUPTED,
@@ -148,3 +149,18 @@ def test_any_of_asks_no_further_once_there_is_a_reason():
 
     reason = StopReason("mine", "enough.")
     assert AnyOf((lambda _trace: reason, refuse))(one()) is reason
+
+
+@pytest.mark.parametrize(("bound", "optimal"), [(1.9999, True), (1.0, False)])
+def test_optimal_is_said_only_where_the_gap_agrees(bound, optimal):
+    reason = PriceBelow(1e-4)(one(price=0.0, bound=bound))
+    assert reason.message.startswith("optimal") == optimal
+    assert ("lower tol" in reason.message) != optimal
+
+
+def test_a_shared_deadline_ends_every_fit_that_looks_at_it():
+    deadline = Deadline.after(1e6)
+    rule = MaxSeconds(1e6, deadline)
+    assert rule(one()) is None
+    deadline.call_off()
+    assert "max_seconds=1e+06 reached" in rule(one()).message
