@@ -12,7 +12,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-SMALL = 4_000  # rows
+SMALL = 20_000  # rows
 
 
 @lru_cache(maxsize=1)
