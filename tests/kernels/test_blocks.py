@@ -17,7 +17,7 @@ from kboost.kernels.views import View
 
 @pytest.mark.parametrize("d", [1, 4, 5, 30])
 @pytest.mark.parametrize("kind", ["sqeuclidean", "cityblock"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1), offset=st.sampled_from([0.0, 1.0, 1e3, 1e6]))
 def test_distances_keep_their_digits(d, kind, seed, offset):
     rng = np.random.default_rng(seed)

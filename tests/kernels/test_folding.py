@@ -70,7 +70,7 @@ def test_pricing_without_the_matrix():
     assert_allclose(fold(kernel, X, weights)(X), kernel(X).T @ weights, rtol=1e-10, atol=1e-10)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 10**6),
     degree=st.integers(1, 3),

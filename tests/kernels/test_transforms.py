@@ -43,7 +43,7 @@ def test_constant_features_contribute_nothing():
     assert len(set(Ranks.fit(C, W).apply(C + np.array([3.0, 0.0]))[:, 0])) == 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(power=st.integers(-1020, 1020), seed=st.integers(0, 1000))
 def test_scale_by_powers_of_two_changes_nothing(power, seed):
     values = np.random.default_rng(seed).uniform(-1, 1, size=(20, 2))
@@ -57,7 +57,7 @@ def test_scale_by_powers_of_two_changes_nothing(power, seed):
             assert_allclose(got, expected, rtol=1e-9, atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=20))
 def test_any_finite_feature_becomes_finite_and_stays_in_order(values):
     x = np.array(values)[:, None]
@@ -78,7 +78,7 @@ def test_ranks_are_mid_ranks_at_the_data_and_linear_between():
     assert_allclose(ranks.apply(probe)[:, 0], [0.125, 0.125, 0.375, 0.625, 0.625])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10**6), n=st.sampled_from([5, 40, 400]))
 def test_a_row_given_twice_is_exactly_a_row_of_weight_two(seed, n):
     draw = np.random.default_rng(seed)

@@ -18,7 +18,7 @@ METRICS = {Gaussian: "sqeuclidean", Matern: "sqeuclidean", Laplacian: "cityblock
 
 @pytest.mark.parametrize("family", METRICS)
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 30), d=st.integers(1, 7))
 def test_mean_and_median_over_all_pairs(family, container, seed, n, d):
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.linalg import LinAlgError, cholesky
@@ -22,7 +22,7 @@ def grow(G, sizes):
     return factor
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     seed=st.integers(0, 2**32 - 1),
     sizes=st.lists(st.integers(1, 6), min_size=1, max_size=6),
@@ -39,7 +39,8 @@ def test_growing_equals_factoring_at_once(seed, sizes, scale):
     assert_allclose(factor.solve(right), np.linalg.solve(G, right), rtol=1e-6, atol=1e-9 / scale)
 
 
-@settings(max_examples=50, deadline=None)
+@example(seed=2, sizes=[1, 1, 1, 1, 2], rank=2)  # pivots of rounding that come out positive
+@settings(max_examples=50)
 @given(
     seed=st.integers(0, 2**32 - 1),
     sizes=st.lists(st.integers(1, 4), min_size=2, max_size=5),

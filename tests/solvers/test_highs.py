@@ -53,7 +53,7 @@ def check_optimal(found, A, row_lower, row_upper, cost, lower, upper):
     assert_allclose(found.objective, cost @ x, rtol=1e-10, atol=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1), steps=st.lists(st.integers(0, 4), max_size=4))
 def test_growing_by_rows_equals_a_cold_solve(seed, steps):
     rng = np.random.default_rng(seed)
@@ -72,7 +72,7 @@ def test_growing_by_rows_equals_a_cold_solve(seed, steps):
         assert_allclose(found.objective, expected.fun, rtol=1e-8, atol=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1), steps=st.lists(st.integers(0, 4), max_size=4))
 def test_growing_by_variables_equals_a_cold_solve(seed, steps):
     rng = np.random.default_rng(seed)

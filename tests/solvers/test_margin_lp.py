@@ -65,7 +65,7 @@ def check_kkt(vertex, H, rows, nonnegative, intercept, tol=1e-7):
 
 @SHAPES
 @VARIANTS
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(seed=SEEDS, n=st.integers(1, 14), steps=st.lists(st.integers(0, 5), min_size=1, max_size=3))
 def test_growing_equals_linprog(shape, nonnegative, intercept, seed, n, steps):
     rng = np.random.default_rng(seed)

@@ -5,9 +5,10 @@ For a symmetric positive definite matrix that gains rows and columns,
     [ G   c ]   [ L        ] [ L'  Z ]        L Z = c,
     [ c'  d ] = [ Z'    R  ] [     R']        R R' = d - Z' Z,
 
-an append of q columns to k costs k^2 q instead of (k + q)^3 / 3. Diagonal entries that vanish to
-rounding (a column that the others already span) get a small jitter relative to the diagonal, so
-the factor stays usable and the dependent column harmless.
+an append of q columns to k costs k^2 q instead of (k + q)^3 / 3. A pivot that is nothing but
+rounding (a column that the others already span) may come out positive as well as negative, and
+either would ruin all that follows; so a block whose least pivot lies below `_FLOOR` of its diagonal
+gets a jitter relative to that diagonal, which makes the dependent column harmless.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from kboost._typing import FloatArray
 
-_JITTER = 1e-12
+_JITTER = 1e-10
+_FLOOR = 1e-11
 
 
 class GrowingCholesky:
@@ -61,15 +63,16 @@ class GrowingCholesky:
 
 
 def _factor(block: FloatArray, diagonal: FloatArray) -> FloatArray:
-    """Cholesky of `block`, with the least jitter (powers of 100) that lets it succeed."""
-    scale = np.diag(np.maximum(diagonal, np.finfo(float).tiny))
+    """Cholesky of `block`, with the least jitter (powers of 100) that gives it sound pivots."""
+    scale = np.maximum(diagonal, np.finfo(float).tiny)
     jitter = 0.0
-    while True:
+    while jitter <= 1.0:
         try:
-            lower: FloatArray = cholesky(block + jitter * scale, lower=True)
+            lower: FloatArray = cholesky(block + np.diag(jitter * scale), lower=True)
         except LinAlgError:
-            jitter = max(100 * jitter, _JITTER)
-            if jitter > 1.0:
-                raise
+            pass
         else:
-            return lower
+            if (np.diag(lower) ** 2 >= _FLOOR * scale).all():
+                return lower
+        jitter = max(100 * jitter, _JITTER)
+    raise LinAlgError("the block is indefinite")
