@@ -1,6 +1,6 @@
 """kboost: sparse, boosted mixtures of kernels for scikit-learn users."""
 
-from kboost import kernels
+from kboost import datasets, kernels, time_series
 from kboost.estimators.classifier import KernelBoostClassifier
 from kboost.estimators.novelty import KernelBoostNovelty
 from kboost.estimators.regressor import KernelBoostRegressor
@@ -12,5 +12,7 @@ __all__ = [
     "KernelBoostNovelty",
     "KernelBoostRegressor",
     "__version__",
+    "datasets",
     "kernels",
+    "time_series",
 ]

@@ -1,0 +1,133 @@
+"""Time series as rows of lagged values, and predictions that feed on themselves.
+
+row of time t:   (s[t], s[t - lag], ..., s[t - (dimension - 1) lag])   ->   s[t + 1]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from kboost._typing import FloatArray, IntArray
+from kboost._validation import COUNT, check_params
+
+
+def embed(series: Any, dimension: int = 6, lag: int = 6) -> tuple[FloatArray, FloatArray]:
+    """Turn a series into rows of lagged values and the value that follows each.
+
+    Parameters
+    ----------
+    series : array-like of shape (n,)
+        The series.
+    dimension : int, default=6
+        Values a row.
+    lag : int, default=6
+        Time between two values of a row.
+
+    Returns
+    -------
+    X : ndarray of shape (n - (dimension - 1) * lag - 1, dimension)
+        Rows, the newest value first; row i speaks of time ``i + (dimension - 1) * lag``.
+    y : ndarray of the same length
+        The value one step on.
+
+    Examples
+    --------
+    >>> from kboost.time_series import embed
+    >>> X, y = embed([0, 1, 2, 3, 4, 5], dimension=2, lag=3)
+    >>> X
+    array([[3., 0.],
+           [4., 1.]])
+    >>> y
+    array([4., 5.])
+    """
+    values, span = _checked(series, {"dimension": dimension, "lag": lag})
+    if len(values) < span + 1:
+        raise ValueError(
+            f"series must have more than (dimension - 1) * lag + 1 = {span} values; "
+            f"got {len(values)}."
+        )
+    windows = np.lib.stride_tricks.sliding_window_view(values, span)
+    return windows[:-1, ::-lag].copy(), values[span:].copy()
+
+
+def iterate(
+    model: Any,
+    series: Any,
+    n_steps: int,
+    *,
+    dimension: int = 6,
+    lag: int = 6,
+    starts: Any = None,
+) -> FloatArray:
+    """Predict several steps ahead with a one-step model, each prediction feeding the next.
+
+    All starts move on together: `n_steps` calls of ``model.predict``, whatever their number.
+
+    Parameters
+    ----------
+    model : fitted regressor
+        Predicts the next value from a row as :func:`embed` makes it.
+    series : array-like of shape (n,)
+        The values known; of each start only those up to it are used.
+    n_steps : int
+        Steps to predict.
+    dimension : int, default=6
+        Values a row.
+    lag : int, default=6
+        Time between two values of a row.
+    starts : array-like of int, optional
+        The last known time of each prediction; every time with enough past by default.
+
+    Returns
+    -------
+    ndarray of shape (n_starts, n_steps)
+        Entry (i, k) predicts the value at time ``starts[i] + k + 1``.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from kboost.time_series import embed, iterate
+    >>> series = [1, 2, 3, 4, 5, 6]
+    >>> model = LinearRegression().fit(*embed(series, dimension=2, lag=1))
+    >>> iterate(model, series, 3, dimension=2, lag=1, starts=[5]).round(6)
+    array([[7., 8., 9.]])
+    """
+    sizes = {"dimension": dimension, "lag": lag, "n_steps": n_steps}
+    values, span = _checked(series, sizes)
+    times = _checked_starts(starts, len(values), span)
+    known = times[:, None] + np.arange(1 - span, 1)
+    path = np.empty((len(times), span + n_steps))
+    path[:, :span] = values[known]
+    for now in range(span, span + n_steps):
+        rows = path[:, now - span : now][:, ::-lag]
+        path[:, now] = model.predict(np.ascontiguousarray(rows))
+    return path[:, span:]
+
+
+def _checked(series: Any, sizes: Mapping[str, int]) -> tuple[FloatArray, int]:
+    """The series as floats, and how many of its values a row reaches over."""
+    check_params(sizes, dict.fromkeys(sizes, COUNT))
+    values: FloatArray = check_array(series, ensure_2d=False, dtype=np.float64, input_name="series")
+    if values.ndim != 1:
+        raise ValueError(f"series must be one-dimensional; got shape {values.shape}.")
+    return values, (sizes["dimension"] - 1) * sizes["lag"] + 1
+
+
+def _checked_starts(starts: Any, n: int, span: int) -> IntArray:
+    first = span - 1
+    if starts is None:
+        times = np.arange(first, n)
+    else:
+        times = np.atleast_1d(np.asarray(starts))
+        if times.ndim != 1 or not np.issubdtype(times.dtype, np.integer):
+            raise ValueError(f"starts must be integers in one dimension; got starts={starts!r}.")
+    if not len(times) or times.min() < first or times.max() >= n:
+        raise ValueError(
+            f"starts must be times from (dimension - 1) * lag = {first} on and inside the series "
+            f"of {n} values; got starts={starts!r}."
+        )
+    return times
