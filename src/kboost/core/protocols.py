@@ -101,7 +101,7 @@ class Deadline:
 class Problem:
     """What is to be solved: the library, the rows as the formulation made them, the time."""
 
-    columns: Dictionary
+    columns: Any  # a Dictionary, or what an oracle of its own kind searches
     rows: Any  # as the master wants them; see formulations.py
     deadline: Deadline = Deadline(float("inf"))
     inner_products: Any = None  # of the columns, for masters that penalise in the RKHS
@@ -133,6 +133,7 @@ class Proposal:
     n_priced: int
     complete: bool = True  # whether the whole library was seen
     error_price: float | None = None  # the best price seen at error points, if those are known
+    relative: bool = False  # an infinite library: price and bound are those the search found
 
 
 class MasterRun(Protocol):

@@ -57,7 +57,8 @@ class PriceBelow:
             )
         gap = "" if last.gap is None else f"; the objective is within {last.gap:.1e} of the optimum"
         return StopReason(
-            "tol", f"optimal: no remaining column has a price above tol={self.tol:g}{gap}."
+            "tol",
+            f"optimal{_as_far(last)}: no remaining column has a price above tol={self.tol:g}{gap}.",
         )
 
 
@@ -88,7 +89,10 @@ class GapBelow:
         gap = trace[-1].gap
         if gap is None or gap > self.tol:
             return None
-        return StopReason("gap", f"optimal: the relative gap {gap:.1e} is within tol={self.tol:g}.")
+        return StopReason(
+            "gap",
+            f"optimal{_as_far(trace[-1])}: the relative gap {gap:.1e} is within tol={self.tol:g}.",
+        )
 
 
 @dataclass(frozen=True)
@@ -193,3 +197,8 @@ class AnyOf:
 def _rest(last: Step) -> str:
     """What is left to gain, where the prices are those of the problem to solve."""
     return f"; best remaining price {last.price:.3g}" if last.settled else ""
+
+
+def _as_far(last: Step) -> str:
+    """What the certificate is relative to, where the library cannot be looked through."""
+    return " as far as the search could see (the library is infinite)" if last.relative else ""

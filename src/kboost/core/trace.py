@@ -39,6 +39,7 @@ class Step:
     validation_error: float | None = None
     complete: bool = True  # whether the whole library was looked at
     error_price: float | None = None  # best price looked at of the columns at error points
+    relative: bool = False  # price and bound are those of a search of an infinite library
 
     @property
     def gap(self) -> float | None:
@@ -55,12 +56,17 @@ class Step:
         seconds: float,
         validation_error: float | None = None,
     ) -> Step:
-        """The next step of a trace; the bound is the best so far, it need not be monotone."""
+        """The next step of a trace; the bound is the best so far, it need not be monotone.
+
+        A bound relative to a search stands for its own step only: a column found later may
+        break it.
+        """
+        before = trace[-1].bound if trace and not proposal.relative else None
         return cls(
             iteration=len(trace),
             n_columns=n_columns,
             objective=fit.objective,
-            bound=better_bound(trace[-1].bound if trace else None, proposal.bound),
+            bound=better_bound(before, proposal.bound),
             price=proposal.price,
             n_priced=proposal.n_priced,
             seconds=seconds,
@@ -68,6 +74,7 @@ class Step:
             validation_error=validation_error,
             complete=proposal.complete,
             error_price=proposal.error_price,
+            relative=proposal.relative,
         )
 
     def __str__(self) -> str:

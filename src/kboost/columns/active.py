@@ -1,0 +1,191 @@
+"""Gaussian columns whose centre and width are free: SRE's active kernels (24).
+
+    h(x) = exp(-|x - s|^2 / (2 width^2)) / scale(s, width),     s in the box of the rows,
+                                                                width in a closed interval.
+
+A bank of Gaussians at some widths, centred at the rows, is where a search starts; from there
+centre and width move. A point of the search is `theta = (s, log width)`, on the features as the
+kernels' view shows them. Unit scaling must be smooth here, or the search would stall at the edge
+where the floor of scaling.py sets in: `scale^2 = rms^2 + (floor * peak)^2` with the peak 1, for the
+columns of the bank too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kboost._typing import FloatArray, IntArray
+from kboost.columns.bank import Bank
+from kboost.columns.hypothesis import stack_rows
+from kboost.columns.scaling import SPIKE_FLOOR, Scaling
+from kboost.kernels.distances import sqeuclidean
+from kboost.kernels.rows import as_dense, extent
+from kboost.kernels.stationary import Gaussian
+from kboost.kernels.views import View
+
+
+@dataclass(frozen=True)
+class ActiveColumn:
+    """One Gaussian with a centre and width of its own; equal by number within a search."""
+
+    family: ActiveFamily
+    center: FloatArray = field(compare=False, repr=False)  # (1, d), raw features
+    width: float = field(compare=False)
+    index: int
+    scale: float = field(default=1.0, compare=False)
+
+
+@dataclass(frozen=True)
+class ActiveFamily:
+    """All Gaussians on one view, whatever their widths: one block of distances serves them."""
+
+    view: View
+
+    def columns(self, members: Sequence[ActiveColumn], X: Any) -> FloatArray:
+        """Values at the rows of X, (n, m), scaled as in training."""
+        centers = stack_rows([m.center for m in members])
+        values = _values(self.view, X, centers, np.array([m.width for m in members]))
+        scaled: FloatArray = values / np.array([m.scale for m in members])
+        return scaled
+
+    def combine(self, members: Sequence[ActiveColumn], coef: FloatArray) -> ActivePart:
+        """The sum of the members; coefficients come back unscaled."""
+        return ActivePart(
+            self.view,
+            stack_rows([m.center for m in members]),
+            np.array([m.width for m in members]),
+            coef / np.array([m.scale for m in members])[:, None],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ActivePart:
+    """`sum_j coef_j exp(-|x - c_j|^2 / (2 width_j^2))`."""
+
+    view: View
+    centers: FloatArray  # (m, d)
+    widths: FloatArray  # (m,)
+    coef: FloatArray  # (m, n_outputs)
+
+    def __call__(self, X: Any) -> FloatArray:
+        values: FloatArray = _values(self.view, X, self.centers, self.widths) @ self.coef
+        return values
+
+
+class ActiveBank(Bank):
+    """Gaussians at the rows, and the continuum around them; see the head of this file."""
+
+    def __init__(
+        self,
+        kernels: Sequence[Gaussian],
+        X: Any,
+        *,
+        width_bounds: tuple[float, float],
+        scaling: Scaling = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(kernels, X, scaling=scaling, **options)
+        view = kernels[0].pairing.view
+        self.family = ActiveFamily(view)
+        self._rows = as_dense(view.apply(X))  # (n, d)
+        self._raw_extent = extent(X)
+        self._share = self.sample_weight / self.sample_weight.sum()
+        self._scaled = scaling is not None
+        if self._scaled:
+            rms = self.rms * self.scales
+            self.scales = _unit_scale(rms**2)
+            self.rms = rms / self.scales
+        box = extent(self._rows)
+        bounds = np.log(width_bounds)
+        self.lower, self.upper = (np.append(side, b) for side, b in zip(box, bounds, strict=True))
+
+    def starts(self, ids: IntArray) -> FloatArray:
+        """Columns of the bank as points, (len(ids), d + 1)."""
+        owner, center = np.divmod(ids, self.n_centers)
+        gammas = np.array([kernel.gamma for kernel in self.kernels])  # type: ignore[attr-defined]
+        places = as_dense(self.family.view.apply(self.centers[center]))
+        return np.column_stack([places, -0.5 * np.log(2 * gammas[owner])])
+
+    def free_edges(
+        self, theta: FloatArray, weights: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Edges (m,), their gradients (m, d + 1), and the fixed point (25) of each centre (m, d).
+
+        d edge / d s         = sum_n p_n k_n (x_n - s) / width^2
+        d edge / d log width = sum_n p_n k_n |x_n - s|^2 / width^2        (unscaled)
+        """
+        centers, square = theta[:, :-1], np.exp(2 * theta[:, -1])
+        distance = sqeuclidean(self._rows, centers) / square  # (n, m)
+        k = np.exp(-0.5 * distance)
+        pull = weights[:, None] * k
+        edge, towards = pull.sum(axis=0), pull.T @ self._rows
+        bend = np.einsum("nm,nm->m", pull, distance)
+        gradient = self._gradient(edge, towards, bend, centers, square)
+        fixed = towards / np.where(edge == 0.0, 1.0, edge)[:, None]
+        if not self._scaled:
+            return edge, gradient, fixed
+        energy = self._share[:, None] * k * k  # its derivatives are those of k^2
+        rms_square = energy.sum(axis=0)
+        steep = 2 * self._gradient(
+            rms_square,
+            energy.T @ self._rows,
+            np.einsum("nm,nm->m", energy, distance),
+            centers,
+            square,
+        )
+        scale = _unit_scale(rms_square)
+        log_scale = 0.5 * steep / scale[:, None] ** 2
+        return edge / scale, (gradient - edge[:, None] * log_scale) / scale[:, None], fixed
+
+    def free_values(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Scaled columns at the training rows, (n, m), and their scales (m,)."""
+        widths = np.exp(theta[:, -1])
+        values = np.exp(-0.5 * sqeuclidean(self._rows, theta[:, :-1]) / widths**2)
+        if not self._scaled:
+            return values, np.ones(len(theta))
+        scales = _unit_scale(self._share @ values**2)
+        return values / scales, scales
+
+    def free_hypotheses(
+        self, theta: FloatArray, scales: FloatArray, first: int
+    ) -> list[ActiveColumn]:
+        """Points as functions of a row, numbered from `first` on."""
+        return [
+            ActiveColumn(self.family, self._raw(point[:-1]), float(np.exp(point[-1])), first + j, s)
+            for j, (point, s) in enumerate(zip(theta, scales.tolist(), strict=True))
+        ]
+
+    def _gradient(
+        self,
+        edge: FloatArray,
+        towards: FloatArray,
+        bend: FloatArray,
+        centers: FloatArray,
+        square: FloatArray,
+    ) -> FloatArray:
+        place = (towards - edge[:, None] * centers) / square[:, None]
+        return np.column_stack([place, bend])
+
+    def _raw(self, center: FloatArray) -> FloatArray:
+        """A centre on the raw features: the view is affine, so the box tells where it is."""
+        low, high = self._raw_extent
+        seen_low, seen_high = self.lower[:-1], self.upper[:-1]
+        span = seen_high - seen_low
+        part = np.divide(center - seen_low, span, out=np.zeros_like(center), where=span > 0)
+        raw: FloatArray = (low * (1 - part) + high * part)[None, :]
+        return raw
+
+
+def _unit_scale(rms_square: FloatArray) -> FloatArray:
+    scale: FloatArray = np.sqrt(rms_square + SPIKE_FLOOR**2)
+    return scale
+
+
+def _values(view: View, X: Any, centers: FloatArray, widths: FloatArray) -> FloatArray:
+    distance = sqeuclidean(view.apply(X), view.apply(centers))
+    values: FloatArray = np.exp(distance / (-2 * widths**2))
+    return values

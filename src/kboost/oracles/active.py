@@ -1,0 +1,153 @@
+"""Active kernels: centre and width of a Gaussian column are searched, not picked from a list.
+
+SRE (24): maximise the |edge| `|sum_n p_n k(x_n)|` over the centre s and the width (the library is
+infinite; see columns/active.py). Each round
+
+1. scans the bank of Gaussians at the rows, and starts from the best centres of every width, at
+   least a width apart, and from the columns that the model uses;
+2. moves the centres by the fixed point (25), `s <- sum_n q_n x_n`, `q_n ~ p_n k(x_n)`. For p of
+   both signs that is no ascent method: a move is taken only if the edge rises, else halved;
+3. moves centre and width together by gradient ascent (solvers/ascent.py), all starts at once.
+
+Centres stay in the box of the rows and widths in a closed interval: Corollary 6 wants a compact
+set. The maximum is local: price and bound are relative to the search, and say so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kboost._typing import FloatArray, IntArray
+from kboost.columns.active import ActiveBank
+from kboost.core.protocols import MasterRun, Problem, Proposal
+from kboost.solvers.ascent import ascend
+
+_FIXED_POINTS = 3  # tries of (25) before the gradient
+_IN_USE = 1e-3  # of the largest coefficient: columns above it are starts
+_SAME = 1e-3  # columns whose cosine is this near to 1 say the same
+
+
+@dataclass(frozen=True)
+class ActiveOracle:
+    """Search centre and width from `n_starts` places a width; otherwise as ScanOracle."""
+
+    columns_per_step: int = 1
+    max_columns: int | None = None
+    n_starts: int = 12
+    max_steps: int = 30
+    tol: float = 1e-6
+
+    def start(self, problem: Problem) -> ActiveSearch:
+        return ActiveSearch(self, problem.columns)
+
+
+class ActiveSearch:
+    """Remembers the columns taken, as points to start from."""
+
+    def __init__(self, oracle: ActiveOracle, bank: ActiveBank) -> None:
+        self._oracle = oracle
+        self._bank = bank
+        self._taken = np.zeros((0, len(bank.lower)))
+
+    def propose(self, run: MasterRun) -> Proposal:
+        bank, weights = self._bank, run.fit.weights
+        scanned = bank.edges(weights)
+        theta, edges = self._refine(self._starts(run, scanned), weights)
+        prices = run.price(edges)
+        values, scales = bank.free_values(theta)
+        rms = np.sqrt(bank.sample_weight @ values**2 / bank.sample_weight.sum())
+        chosen = self._choose(prices, values, rms)
+        first = len(self._taken)
+        self._taken = np.concatenate([self._taken, theta[chosen]])
+        seen = np.concatenate([scanned, edges])
+        return Proposal(
+            ids=first + np.arange(len(chosen)),
+            hypotheses=bank.free_hypotheses(theta[chosen], scales[chosen], first),
+            values=values[:, chosen],
+            price=max(0.0, float(run.price(seen).max())),
+            bound=run.bound(seen),
+            n_priced=len(seen),
+            relative=True,
+        )
+
+    def bound(self, run: MasterRun) -> float | None:
+        scanned = self._bank.edges(run.fit.weights)
+        _, edges = self._refine(self._starts(run, scanned), run.fit.weights)
+        return run.bound(np.concatenate([scanned, edges]))
+
+    def _starts(self, run: MasterRun, scanned: FloatArray) -> FloatArray:
+        """Points to start from: the best of every width, and the columns in use."""
+        bank = self._bank
+        prices = np.where(bank.rms > 0, run.price(scanned), -1.0)
+        points = [self._apart(stratum, prices) for stratum in bank.strata]
+        share = np.abs(run.fit.coef)
+        points.append(self._taken[share > _IN_USE * share.max(initial=0.0)])
+        return np.concatenate(points)
+
+    def _apart(self, stratum: slice, prices: FloatArray) -> FloatArray:
+        """The best columns of one width, none nearer than a width to a better one."""
+        open_ids = np.arange(stratum.start, stratum.stop)
+        points = self._bank.starts(open_ids)
+        left, picked = prices[stratum].copy(), []
+        for _ in range(self._oracle.n_starts):
+            best = int(np.argmax(left))
+            if left[best] <= -1.0:
+                break
+            picked.append(best)
+            apart = ((points[:, :-1] - points[best, :-1]) ** 2).sum(axis=1)
+            left[apart <= np.exp(2 * points[best, -1])] = -1.0
+        return points[picked]
+
+    def _refine(self, start: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Points where the search ended, and their edges."""
+        bank, oracle = self._bank, self._oracle
+        theta = np.clip(start, bank.lower, bank.upper)
+        edge, _, fixed = bank.free_edges(theta, weights)
+        sign = np.where(edge < 0, -1.0, 1.0)
+        for _ in range(_FIXED_POINTS):
+            trial = np.clip(np.column_stack([fixed, theta[:, -1]]), bank.lower, bank.upper)
+            found, _, further = bank.free_edges(trial, weights)
+            better = sign * found > sign * edge
+            fixed[~better] = 0.5 * (theta[~better, :-1] + fixed[~better])
+            theta[better], edge[better], fixed[better] = (
+                trial[better],
+                found[better],
+                further[better],
+            )
+        unit = np.ones_like(theta)  # a centre moves in units of its width
+        unit[:, :-1] = np.exp(theta[:, -1:])
+
+        def functions(points: FloatArray, which: IntArray) -> tuple[FloatArray, FloatArray]:
+            found, slope, _ = bank.free_edges(points * unit[which], weights)
+            signs = sign[which]
+            return signs * found, signs[:, None] * slope * unit[which]
+
+        end, value = ascend(
+            functions,
+            theta / unit,
+            bank.lower / unit,
+            bank.upper / unit,
+            max_steps=oracle.max_steps,
+            tol=oracle.tol,
+        )
+        return end * unit, sign * value
+
+    def _choose(self, prices: FloatArray, values: FloatArray, rms: FloatArray) -> IntArray:
+        """The best columns worth their price, each different from the better ones."""
+        oracle = self._oracle
+        room = len(prices)
+        if oracle.max_columns is not None:
+            room = oracle.max_columns - len(self._taken)
+        worth = np.flatnonzero((prices > 0) & (rms > 0))
+        order = worth[np.argsort(-prices[worth] / rms[worth], kind="stable")]
+        unit = values[:, order] / np.linalg.norm(values[:, order], axis=0)
+        alike = np.abs(unit.T @ unit) > 1 - _SAME
+        picked: list[int] = []
+        for j in range(len(order)):
+            if len(picked) >= min(room, oracle.columns_per_step):
+                break
+            if not alike[j, picked].any():
+                picked.append(j)
+        return order[picked]

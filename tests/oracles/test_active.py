@@ -1,0 +1,127 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from kboost.columns.active import ActiveBank
+from kboost.core.grow import grow
+from kboost.core.protocols import Fit, Problem
+from kboost.core.stopping import AnyOf, GapBelow, MaxIterations, PriceBelow
+from kboost.formulations import nu_tube, tube
+from kboost.kernels import Gaussian
+from kboost.masters.lp import LPMaster
+from kboost.oracles.active import ActiveOracle
+from kboost.oracles.scan import ScanOracle
+
+SCALINGS = pytest.mark.parametrize("scaling", [None, "unit"])
+KERNELS = tuple(Gaussian(g) for g in (0.05, 0.3, 2.0))
+STOP = AnyOf((PriceBelow(1e-5), GapBelow(1e-6), MaxIterations(200)))
+
+
+def make(seed=0, n=40, d=2, scaling=None, C=2.0, formulate=nu_tube, parameter=0.3):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2, 2, size=(n, d))
+    y = np.sin(2 * X[:, 0]) + 0.5 * X[:, -1] ** 2 + 0.1 * rng.normal(size=n)
+    weight = rng.uniform(0.5, 2.0, size=n)
+    bank = ActiveBank(KERNELS, X, sample_weight=weight, scaling=scaling, width_bounds=(0.4, 4.0))
+    return Problem(bank, formulate(y, weight, C, parameter))
+
+
+class Weights:
+    """A run that only prices: the 1-norm master at given weights."""
+
+    def __init__(self, weights):
+        n = len(weights)
+        self.fit = Fit(np.zeros(0), 0.0, np.zeros(n), weights, 0.0)
+
+    def price(self, edges):
+        return np.abs(edges) - 1.0
+
+    def bound(self, edges):
+        return -float(np.abs(edges).max())
+
+
+@SCALINGS
+@pytest.mark.parametrize("d", [1, 2])
+def test_no_point_of_a_fine_grid_is_better(scaling, d):
+    problem = make(d=d, scaling=scaling)
+    bank, rng = problem.columns, np.random.default_rng(5)
+    axes = [np.linspace(lo, hi, 25) for lo, hi in zip(bank.lower, bank.upper, strict=True)]
+    grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, d + 1)
+    for _ in range(5):
+        weights = rng.normal(size=bank.n_rows)
+        weights -= weights.mean()
+        found = ActiveOracle(5).start(problem).propose(Weights(weights))
+        assert found.price >= (np.abs(bank.free_edges(grid, weights)[0]) - 1.0).max() - 1e-6
+
+
+@SCALINGS
+def test_an_offer_is_new_worth_its_price_and_inside_the_limits(scaling):
+    problem = make(scaling=scaling)
+    bank, oracle = problem.columns, ActiveOracle(4, max_columns=30)
+    search, run = oracle.start(problem), LPMaster().start(problem)
+    numbers = []
+    for _ in range(12):
+        offer = search.propose(run)
+        weights = run.fit.weights
+        scanned = run.price(bank.edges(weights))
+        assert offer.price >= scanned.max() - 1e-12  # no worse than the kernels it started from
+        assert offer.relative
+        assert offer.complete
+        assert len(offer.ids) <= 4
+        assert offer.bound == pytest.approx(
+            problem.rows.targets @ run.duals / (1 + offer.price), rel=1e-12
+        )
+        if len(offer.ids) == 0:
+            break
+        family = offer.hypotheses[0].family
+        assert_allclose(family.columns(offer.hypotheses, bank._X), offer.values, atol=1e-10)
+        assert (run.price(offer.values.T @ weights) > 0).all()
+        inside = np.array([[*h.center[0], np.log(h.width)] for h in offer.hypotheses])
+        assert (inside >= bank.lower - 1e-12).all()
+        assert (inside <= bank.upper + 1e-12).all()
+        numbers.extend(offer.ids.tolist())
+        run.extend(offer)
+    assert numbers == list(range(len(numbers)))
+    assert len(numbers) <= 30
+
+
+@SCALINGS
+@pytest.mark.parametrize(("formulate", "parameter"), [(nu_tube, 0.3), (tube, 0.1)])
+def test_the_infinite_optimum_is_below_the_finite_one_and_certified(scaling, formulate, parameter):
+    problem = make(scaling=scaling, formulate=formulate, parameter=parameter)
+    bank = problem.columns
+    grown = grow(problem, ActiveOracle(20), LPMaster(), STOP)
+    scan = grow(problem, ScanOracle(20), LPMaster(), STOP)  # the columns at the rows alone
+    assert grown.fit.objective < scan.fit.objective
+    assert grown.gap <= 1e-4
+    assert "as far as the search could see" in str(grown.reason)
+    assert grown.trace[-1].price <= 1e-4  # the violation that is left
+    # no column of a random sample of the continuum breaks dual feasibility by more
+    rng = np.random.default_rng(1)
+    anywhere = rng.uniform(bank.lower, bank.upper, size=(20_000, 3))
+    assert np.abs(bank.free_edges(anywhere, grown.fit.weights)[0]).max() <= 1 + 1e-4
+    # Corollary 4: at a vertex, no more hypotheses than rows
+    assert np.count_nonzero(grown.fit.coef) <= bank.n_rows
+
+
+def test_a_relative_bound_is_not_carried_on():
+    problem = make()
+    grown = grow(problem, ActiveOracle(3), LPMaster(), MaxIterations(8))
+    search, run = ActiveOracle(3).start(problem), LPMaster().start(problem)
+    for step in grown.trace:
+        offer = search.propose(run)
+        assert step.bound == pytest.approx(offer.bound, rel=1e-12)
+        assert step.relative
+        run.extend(offer)
+
+
+def test_nonnegative_coefficients_follow_positive_edges():
+    problem = make()
+    master = LPMaster(nonnegative=True)
+    grown = grow(problem, ActiveOracle(10), master, STOP)
+    assert (grown.fit.coef >= 0).all()
+    edges = problem.columns.free_edges(
+        np.random.default_rng(0).uniform(problem.columns.lower, problem.columns.upper, (5000, 3)),
+        grown.fit.weights,
+    )[0]
+    assert edges.max() <= 1 + 1e-4
