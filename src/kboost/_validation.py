@@ -99,21 +99,43 @@ def requires_y(estimator: Any) -> bool:
     return bool(get_tags(estimator).target_tags.required)
 
 
-def check_weights(sample_weight: Any, n_rows: int) -> FloatArray:
+def check_validation(
+    estimator: Any, X_val: Any, y_val: Any, sample_weight_val: Any, *, y_numeric: bool = False
+) -> tuple[Any, Any, FloatArray] | None:
+    """The user's own rows to judge by, checked like those of `fit`; None if there are none."""
+    given = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
+    present = [name for name, value in given.items() if value is not None]
+    if not present:
+        return None
+    if "X_val" not in present or "y_val" not in present:
+        raise ValueError(
+            f"X_val and y_val must be given together; got only {' and '.join(present)}."
+        )
+    if estimator.validation_fraction is not None:
+        raise ValueError(
+            "validation_fraction must be None with X_val and y_val, which take the place of rows "
+            f"held out; got validation_fraction={estimator.validation_fraction!r} and X_val."
+        )
+    try:
+        X, y = check_table(estimator, X_val, y_val, reset=False, y_numeric=y_numeric)
+    except ValueError as error:
+        raise ValueError(f"X_val and y_val must be like X and y; {error}") from error
+    return X, y, check_weights(sample_weight_val, X.shape[0], name="sample_weight_val")
+
+
+def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") -> FloatArray:
     """One finite weight a row, none negative, not all zero; None means ones."""
     if sample_weight is None:
         return np.ones(n_rows)
-    weight = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-    )
+    weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name=name)
     if weight.shape != (n_rows,):
         raise ValueError(
-            f"sample_weight must have one value a row; got shape {weight.shape} for {n_rows} rows."
+            f"{name} must have one value a row; got shape {weight.shape} for {n_rows} rows."
         )
     if (weight < 0).any():
-        raise ValueError(f"sample_weight must not be negative; got {weight.min():g}.")
+        raise ValueError(f"{name} must not be negative; got {weight.min():g}.")
     if not weight.any():
-        raise ValueError("sample_weight must not be zero for every row; got all zeros.")
+        raise ValueError(f"{name} must not be zero for every row; got all zeros.")
     checked: FloatArray = weight
     return checked
 

@@ -14,7 +14,16 @@ from dataclasses import dataclass
 
 from kboost._errors import OutOfTimeError
 from kboost.core.model import AdditiveModel
-from kboost.core.protocols import Fit, Hypothesis, Master, Oracle, Problem, Proposal
+from kboost.core.protocols import (
+    Fit,
+    Hypothesis,
+    Master,
+    MasterRun,
+    Oracle,
+    Problem,
+    Proposal,
+    Search,
+)
 from kboost.core.stopping import EXHAUSTED, INTERRUPTED, OUT_OF_TIME, StopReason, StopRule
 from kboost.core.trace import Step, Trace, relative_gap
 from kboost.core.watch import Watch
@@ -49,42 +58,65 @@ def grow(
 
     With a `watch` the fit of the lowest held-out error is kept instead of the last one.
     """
-    started = time.monotonic()
-    search, run = oracle.start(problem), master.start(problem)
-    hypotheses: list[Hypothesis] = []
-    trace = Trace()
-    kept, reason = run.fit, None
-    try:
+    return Growth(oracle.start(problem), master.start(problem)).until(stop, watch)
+
+
+class Growth:
+    """A search and a run at work, and the columns the run has taken from the search."""
+
+    def __init__(self, search: Search, run: MasterRun) -> None:
+        self._search, self._run = search, run
+        self._hypotheses: list[Hypothesis] = []
+        self.refused: Proposal | None = None  # on offer when a rule ended the loop
+
+    def until(
+        self,
+        stop: StopRule,
+        watch: Watch | None = None,
+        *,
+        finish: bool = True,
+        level: int = logging.INFO,
+    ) -> Grown:
+        """Go on from here until a rule gives its reason; see `grow`.
+
+        `finish` asks for the final form of the fit, `level` is that of the log.
+        """
+        started = time.monotonic()
+        search, run, hypotheses = self._search, self._run, self._hypotheses
+        trace, self.refused = Trace(), None
+        kept, reason = run.fit, None
         try:
-            while True:
-                proposal = search.propose(run)
-                error = watch.error(hypotheses, run.fit) if watch else None
-                if error is None or trace.improved_by(error):
-                    kept = run.fit
-                step = Step.after(
-                    trace,
-                    run.fit,
-                    proposal,
-                    n_columns=len(hypotheses),
-                    seconds=time.monotonic() - started,
-                    validation_error=error,
-                )
-                trace.append(step)
-                logger.info("%s", step)
-                if reason := stop(trace) or _exhausted(run.fit, proposal):
-                    break
-                run.extend(proposal)
-                hypotheses.extend(proposal.hypotheses)
-            if watch is None:
-                kept = run.finish()
-        except OutOfTimeError:
-            reason = reason or OUT_OF_TIME
-        if trace and not trace[-1].complete:
-            trace.certify(search.bound(run))
-    except KeyboardInterrupt:
-        reason = INTERRUPTED
-    logger.info("%s", reason)
-    return Grown(hypotheses[: len(kept.coef)], kept, trace, reason)
+            try:
+                while True:
+                    proposal = search.propose(run)
+                    error = watch.error(hypotheses, run.fit) if watch else None
+                    if error is None or trace.improved_by(error):
+                        kept = run.fit
+                    step = Step.after(
+                        trace,
+                        run.fit,
+                        proposal,
+                        n_columns=len(hypotheses),
+                        seconds=time.monotonic() - started,
+                        validation_error=error,
+                    )
+                    trace.append(step)
+                    logger.log(level, "%s", step)
+                    if reason := stop(trace) or _exhausted(run.fit, proposal):
+                        self.refused = proposal
+                        break
+                    run.extend(proposal)
+                    hypotheses.extend(proposal.hypotheses)
+                if watch is None and finish:
+                    kept = run.finish()
+            except OutOfTimeError:
+                reason = reason or OUT_OF_TIME
+            if trace and not trace[-1].complete:
+                trace.certify(search.bound(run))
+        except KeyboardInterrupt:
+            reason = INTERRUPTED
+        logger.log(level, "%s", reason)
+        return Grown(hypotheses[: len(kept.coef)], kept, trace, reason)
 
 
 def _exhausted(fit: Fit, proposal: Proposal) -> StopReason | None:

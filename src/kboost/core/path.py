@@ -1,57 +1,56 @@
 """One model followed along a rising price of errors.
 
 At each factor the loop of grow.py goes on with the same search and the same warm run, so a path
-costs little more than its last point.
+costs little more than its last point. Columns on offer when a point was reached go back on the
+shelf: at the next factor they may be worth their price.
 """
 
 from __future__ import annotations
 
-import time
+import logging
 from collections.abc import Callable
 
+from kboost._errors import OutOfTimeError
 from kboost._typing import FloatArray
-from kboost.core.protocols import Fit, Hypothesis, Oracle, PathMaster, Problem
-from kboost.core.stopping import EXHAUSTED, StopReason, StopRule
-from kboost.core.trace import Step, Trace
+from kboost.core.grow import Grown, Growth
+from kboost.core.protocols import PathMaster, PathOracle, Problem
+from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, StopRule
 
 
 class Follower:
-    """A search and a run that are asked for one factor of the slack prices after another."""
+    """A search and a run that are asked for one factor of the slack prices after another.
+
+    `polish` asks for the final form of each model (a vertex, say).
+    """
 
     def __init__(
-        self, problem: Problem, oracle: Oracle, master: PathMaster, stop: StopRule
+        self,
+        problem: Problem,
+        oracle: PathOracle,
+        master: PathMaster,
+        stop: StopRule,
+        *,
+        polish: bool,
     ) -> None:
         self._search, self._run = oracle.start(problem), master.start(problem)
-        self._stop = stop
-        self.hypotheses: list[Hypothesis] = []
-        self.trace = Trace()
-        self.reason: StopReason = EXHAUSTED
+        self._growth = Growth(self._search, self._run)
+        self._stop, self._polish = stop, polish
 
     def first_factor(self, edges: Callable[[FloatArray], FloatArray]) -> float:
-        """The factor at which the first column is worth its price; `edges` prices a library."""
+        """The factor at which the first column is worth its price; `edges` prices a library.
+
+        To be asked before the first step.
+        """
         return self._run.first_factor(edges(self._run.fit.weights))
 
-    def to(self, factor: float, *, polish: bool) -> Fit:
-        """The model at this factor; `polish` asks for its final form (a vertex, say)."""
-        started = time.monotonic()
+    def to(self, factor: float) -> Grown:
+        """The model at this factor; raises where time or Ctrl-C ends it before it is reached."""
+        if self._growth.refused is not None:
+            self._search.put_back(self._growth.refused)
         self._run.recap(factor)
-        self.trace = Trace()
-        while True:
-            proposal = self._search.propose(self._run)
-            step = Step.after(
-                self.trace,
-                self._run.fit,
-                proposal,
-                n_columns=len(self.hypotheses),
-                seconds=time.monotonic() - started,
-            )
-            self.trace.append(step)
-            if reason := self._stop(self.trace):
-                break
-            if self._run.fit.settled and not proposal.hypotheses:
-                reason = EXHAUSTED
-                break
-            self._run.extend(proposal)
-            self.hypotheses.extend(proposal.hypotheses)
-        self.reason = reason
-        return self._run.finish() if polish else self._run.fit
+        grown = self._growth.until(self._stop, finish=self._polish, level=logging.DEBUG)
+        if grown.reason is INTERRUPTED:
+            raise KeyboardInterrupt
+        if grown.reason.rule == OUT_OF_TIME.rule:
+            raise OutOfTimeError(str(grown.reason))
+        return grown

@@ -194,3 +194,16 @@ class PathMaster(Protocol):
     """A master that can follow a path of slack prices."""
 
     def start(self, problem: Problem) -> PathRun: ...
+
+
+class PathSearch(Search, Protocol):
+    """An oracle at work along a path."""
+
+    def put_back(self, proposal: Proposal) -> None:
+        """These columns were not taken after all; offer them again where they are worth it."""
+
+
+class PathOracle(Protocol):
+    """An oracle that can follow a path."""
+
+    def start(self, problem: Problem) -> PathSearch: ...

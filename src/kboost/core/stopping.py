@@ -167,7 +167,7 @@ class ObjectiveStall:
 
 @dataclass(frozen=True)
 class ValidationStall:
-    """The validation error has not improved for `patience` steps."""
+    """TR3: the validation error has not improved for `patience` steps."""
 
     patience: int
 
@@ -179,7 +179,7 @@ class ValidationStall:
             return None
         return StopReason(
             "validation",
-            f"the validation error {errors[best]:.4g} of step {best} was not improved in "
+            f"TR3: the validation error {errors[best]:.4g} of step {best} was not improved in "
             f"{self.patience} steps; the model of that step is kept.",
         )
 

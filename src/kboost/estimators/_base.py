@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -13,26 +12,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kboost._typing import FloatArray
-from kboost._validation import (
-    BOOLEAN,
-    COUNT,
-    FRACTION,
-    INTEGER,
-    NOT_NEGATIVE,
-    POSITIVE,
-    SEED,
-    Rule,
-    check_table,
-    either,
-    one_of,
-    optional,
-)
+from kboost._validation import check_table, unchanged_on_error
 from kboost.columns.bank import Bank
 from kboost.columns.hypothesis import KernelPart, stack_rows
 from kboost.core.grow import Grown, grow
 from kboost.core.model import AdditiveModel
 from kboost.core.path import Follower
-from kboost.core.protocols import Deadline, Master, Oracle, PathMaster, Problem
+from kboost.core.protocols import Deadline, Master, PathMaster, PathOracle, Problem
 from kboost.core.stopping import (
     INTERRUPTED,
     AnyOf,
@@ -46,9 +32,11 @@ from kboost.core.stopping import (
     ValidationStall,
 )
 from kboost.core.watch import Watch
+from kboost.estimators._lesson import Lesson, Task, check_prices
+from kboost.estimators._part import Judge, Part
 from kboost.estimators._progress import show_progress
 from kboost.estimators._rows import MergedRows, hold_out
-from kboost.estimators._tuning import Part, follow_path, split_parts
+from kboost.estimators._tuning import Tuning, split_parts, tune
 from kboost.formulations import MarginRows
 from kboost.kernels.adapters import as_kernels
 from kboost.masters.interior import InteriorLPMaster
@@ -59,96 +47,102 @@ from kboost.oracles.stratified import StratifiedOracle
 from kboost.solvers.threads import blas_threads_for
 
 PATH_TOL, PATH_STEPS = 0.05, 60  # how well, and in how many steps, each C of a path is solved
-HIGHEST_PRICE = 1e12
 DEFAULT_C = 1.0  # where there are too few rows to choose by
 COPIES = {"l1": 32, "l2": 4}  # of a column, at most, in a master and its solver, as measured
 SMALL = 200  # rows; below, simplex from the start is as fast
-
-RULES: dict[str, Rule] = {
-    "penalty": one_of("l1", "l2"),
-    "C": either(POSITIVE, "auto"),
-    "nonnegative": BOOLEAN,
-    "intercept": one_of("free", "penalized", "none"),
-    "column_scaling": one_of("unit", None),
-    "columns_per_step": either(COUNT, "auto"),
-    "max_columns": optional(COUNT),
-    "max_iter": COUNT,
-    "max_seconds": optional(POSITIVE),
-    "tol": NOT_NEGATIVE,
-    "validation_fraction": optional(FRACTION),
-    "n_iter_no_change": COUNT,
-    "memory_budget": COUNT,
-    "n_jobs": optional(INTEGER),
-    "random_state": SEED,
-    "verbose": Rule("an integer", lambda v: INTEGER.holds(v) or BOOLEAN.holds(v)),
-    "pricing": one_of("scan", "stratified"),
-    "stop_at_errors": BOOLEAN,
-}
-
-
-@dataclass(frozen=True)
-class Task:
-    """One problem to solve: what it makes of the rows, and its error on rows held out."""
-
-    formulate: Callable[[MergedRows, float], MarginRows]  # at some C
-    error: Callable[[MergedRows], Callable[[FloatArray], float]]
 
 
 class KernelBoostBase(BaseEstimator):
     """The engine behind the estimators' `fit`; targets are the subclasses' business."""
 
-    def _learn(self, rows: MergedRows, tasks: Sequence[Task], n_input_rows: int) -> bool:
-        """Grow one model a task on the merged rows and keep them; says whether Ctrl-C ended it."""
-        deadline, held = Deadline.after(self.max_seconds), None
+    def _fit(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> Self:
+        """Check, grow, keep; after Ctrl-C keep what there is and raise it again."""
+        with unchanged_on_error(self):
+            stopped = self._learn(self._prepare(X, y, sample_weight, **validation))
+        if stopped:
+            raise KeyboardInterrupt
+        return self
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> Lesson:
+        """Check parameters and input; what there is to learn."""
+        raise NotImplementedError
+
+    def _learn(self, lesson: Lesson) -> bool:
+        """Grow one model a task and keep them; says whether Ctrl-C ended it."""
+        rows, held = lesson.rows, lesson.held
+        deadline = Deadline.after(self.max_seconds)
         with show_progress(self.verbose), blas_threads_for(len(rows.weight)):
-            C = self._choose_c(rows, tasks, n_input_rows)
+            C = self._choose_c(lesson)
             if self.validation_fraction is not None:
-                rng = check_random_state(self.random_state)
-                by_code = isinstance(self, ClassifierMixin)
-                rows, held = hold_out(rows, self.validation_fraction, rng, by_code=by_code)
-                if not len(held.weight):
-                    raise ValueError(
-                        "validation_fraction must leave rows on both sides; "
-                        f"got validation_fraction={self.validation_fraction!r}."
-                    )
-            bank = self._make_bank(rows, n_input_rows, deadline)
-            problems = [task.formulate(rows, C) for task in tasks]
+                rows, held = self._hold_out(rows)
+            bank = self._make_bank(rows, lesson.n_input_rows, deadline)
+            problems = lesson.problems(rows, C)
             check_prices(problems)
-            watches = [None if held is None else Watch(held.X, task.error(held)) for task in tasks]
+            watches = None if held is None else self._judge(lesson.tasks, held).watches
             grown = self._grow(bank, problems, watches, deadline)
         self._keep(bank, grown)
         return any(g.reason is INTERRUPTED for g in grown)
 
-    def _choose_c(self, rows: MergedRows, tasks: Sequence[Task], n_input_rows: int) -> float:
+    def _hold_out(self, rows: MergedRows) -> tuple[MergedRows, MergedRows]:
+        """Rows to learn from, and the `validation_fraction`."""
+        rng = check_random_state(self.random_state)
+        by_code = isinstance(self, ClassifierMixin)
+        rows, held = hold_out(rows, self.validation_fraction, rng, by_code=by_code)
+        if not len(held.weight):
+            raise ValueError(
+                "validation_fraction must leave rows on both sides; "
+                f"got validation_fraction={self.validation_fraction!r}."
+            )
+        return rows, held
+
+    def _choose_c(self, lesson: Lesson) -> float:
         """The C given, or the one a path on held-out rows finds; `C_` and `tuning_` say which."""
-        self.tuning_ = None
-        if isinstance(self.C, str):
-            deadline = Deadline.after(None if self.max_seconds is None else self.max_seconds / 2)
-            parts, first = self._parts(rows, tasks, n_input_rows, deadline)
-            self.tuning_ = follow_path(parts, first)
-        tuned = self.tuning_
+        self.tuning_ = tuned = self._tune(lesson) if isinstance(self.C, str) else None
         self.C_ = float(tuned.C[tuned.best]) if tuned is not None else DEFAULT_C
         if not isinstance(self.C, str):
             self.C_ = float(self.C)
         return self.C_
 
-    def _parts(
-        self, rows: MergedRows, tasks: Sequence[Task], n_input_rows: int, deadline: Deadline
-    ) -> tuple[list[Part], float]:
-        """Models to follow along C on parts of the rows, and the C to begin with."""
+    def _tune(self, lesson: Lesson) -> Tuning | None:
+        """A loose path on parts of the rows; all their banks together obey the budget."""
+        deadline = Deadline.after(None if self.max_seconds is None else self.max_seconds / 2)
         rng = check_random_state(self.random_state)
         stop = AnyOf((PriceBelow(PATH_TOL), GapBelow(PATH_TOL), MaxIterations(PATH_STEPS)))
-        parts, first = [], np.inf
-        for learn, judge in split_parts(rows, rng, by_code=isinstance(self, ClassifierMixin)):
-            bank = self._make_bank(learn, n_input_rows, deadline)
-            per_step = self._columns_per_step(bank.n_rows)
+        splits = split_parts(lesson, rng, by_code=isinstance(self, ClassifierMixin))
+        parts = []
+        for learn, held in splits:
+            bank = self._make_bank(learn, lesson.n_input_rows, deadline, among=len(splits))
+            oracle = ScanOracle(self._columns_per_step(bank.n_rows))
             master = self._path_master(bank, loose=PATH_TOL / 2)
-            problems = [Problem(bank, task.formulate(learn, 1.0), deadline) for task in tasks]
-            followers = [Follower(p, ScanOracle(per_step), master, stop) for p in problems]
-            first = min(first, *(follower.first_factor(bank.edges) for follower in followers))
-            watches = [Watch(judge.X, task.error(judge)) for task in tasks]
-            parts.append(Part(followers, watches, self._joint_error(judge, tasks)))
-        return parts, first
+            problems = [Problem(bank, rows, deadline) for rows in lesson.problems(learn, 1.0)]
+            followers = [Follower(p, oracle, master, stop, polish=False) for p in problems]
+            parts.append(self._part(bank, followers, lesson.tasks, learn, held))
+        return tune(parts)
+
+    def _follow(self, lesson: Lesson, bank: Bank, deadline: Deadline) -> Part:
+        """A path on all the rows: at each C what `fit` would solve, by the same parts."""
+        oracle = self._oracle(self._columns_per_step(bank.n_rows))
+        master = cast(PathMaster, self._master(bank))
+        stop = self._stop(deadline)
+        problems = [Problem(bank, rows, deadline) for rows in lesson.problems(lesson.rows, 1.0)]
+        followers = [Follower(p, oracle, master, stop, polish=True) for p in problems]
+        return self._part(bank, followers, lesson.tasks, lesson.rows, lesson.held)
+
+    def _part(
+        self,
+        bank: Bank,
+        followers: Sequence[Follower],
+        tasks: Sequence[Task],
+        learn: MergedRows,
+        held: MergedRows | None,
+    ) -> Part:
+        first = min(follower.first_factor(bank.edges) for follower in followers)
+        judge = None if held is None else self._judge(tasks, held)
+        return Part(followers, first, self._joint_error(learn, tasks), judge)
+
+    def _judge(self, tasks: Sequence[Task], held: MergedRows) -> Judge:
+        watches = [Watch(held.X, task.error(held)) for task in tasks]
+        return Judge(watches, self._joint_error(held, tasks))
 
     def _joint_error(
         self, held: MergedRows, tasks: Sequence[Task]
@@ -157,8 +151,13 @@ class KernelBoostBase(BaseEstimator):
         single = tasks[0].error(held)
         return lambda decisions: single(decisions[:, 0])
 
-    def _make_bank(self, rows: MergedRows, n_input_rows: int, deadline: Deadline) -> Bank:
-        """Kernels resolved on the rows, lined up with the distinct x as centres."""
+    def _make_bank(
+        self, rows: MergedRows, n_input_rows: int, deadline: Deadline, *, among: int = 1
+    ) -> Bank:
+        """Kernels resolved on the rows, lined up with the distinct x as centres.
+
+        It is one of `among` that share the budget.
+        """
         precomputed = isinstance(self.kernels, str) and self.kernels == "precomputed"
         kernels = as_kernels(
             self._library(),
@@ -174,7 +173,7 @@ class KernelBoostBase(BaseEstimator):
             center_of_row=rows.center_of_row,
             sample_weight=rows.weight,
             scaling=self.column_scaling,
-            memory_budget=self.memory_budget,
+            memory_budget=self.memory_budget // among,
             n_jobs=effective_n_jobs(self.n_jobs),
             copies=COPIES[self.penalty],
             before_block=deadline.check,
@@ -188,17 +187,20 @@ class KernelBoostBase(BaseEstimator):
         self,
         bank: Bank,
         problems: Sequence[Any],
-        watches: Sequence[Watch | None],
+        watches: Sequence[Watch] | None,
         deadline: Deadline,
     ) -> list[Grown]:
         """One model a problem (rows as a formulation made them), all on one bank."""
-        per_step = self._columns_per_step(bank.n_rows)
-        master, oracle = self._master(bank), self._oracle(per_step)
+        watched = watches is not None
+        oracle = self._oracle(self._columns_per_step(bank.n_rows))
+        master = self._master(bank, watched=watched)
 
         def one(rows: MarginRows, watch: Watch | None, until: Deadline) -> Grown:
-            return grow(Problem(bank, rows, until), oracle, master, self._stop(until), watch)
+            stop = self._stop(until, watched=watched)
+            return grow(Problem(bank, rows, until), oracle, master, stop, watch)
 
-        jobs = list(zip(problems, watches, strict=True))
+        each: Sequence[Watch | None] = watches or [None] * len(problems)
+        jobs = list(zip(problems, each, strict=True))
         if len(jobs) > 1 and effective_n_jobs(self.n_jobs) > 1:
             workers = Parallel(n_jobs=self.n_jobs, prefer="threads")
             try:
@@ -215,11 +217,11 @@ class KernelBoostBase(BaseEstimator):
             raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
         return grown
 
-    def _master(self, bank: Bank) -> Master:
+    def _master(self, bank: Bank, *, watched: bool = False) -> Master:
         """Simplex where each step counts or is cheap; else from the inside to the optimum."""
         each_step_counts = (
             self.max_columns is not None
-            or self.validation_fraction is not None
+            or watched
             or self.pricing == "stratified"
             or self.stop_at_errors
         )
@@ -235,7 +237,7 @@ class KernelBoostBase(BaseEstimator):
             return LPMaster(self.nonnegative, self.intercept)
         return InteriorLPMaster(self.nonnegative, self.intercept, **options)
 
-    def _oracle(self, per_step: int) -> Oracle:
+    def _oracle(self, per_step: int) -> PathOracle:
         if self.pricing == "stratified":
             return StratifiedOracle(per_step, self.max_columns, self.tol, self.stop_at_errors)
         return ScanOracle(per_step, self.max_columns)
@@ -249,11 +251,11 @@ class KernelBoostBase(BaseEstimator):
         most = 10 if self.pricing == "stratified" else 50
         return int(np.clip(min(limit, n_rows // 20), 1, most))
 
-    def _stop(self, deadline: Deadline) -> StopRule:
+    def _stop(self, deadline: Deadline, *, watched: bool = False) -> StopRule:
         rules: list[StopRule] = [PriceBelow(self.tol), GapBelow(self.tol)]
         if self.stop_at_errors:
             rules.append(ErrorPriceBelow(self.tol))
-        if self.validation_fraction is not None:
+        if watched:
             rules.append(ValidationStall(self.n_iter_no_change))
         if self.max_columns is not None:
             rules.append(MaxColumns(self.max_columns))
@@ -269,7 +271,6 @@ class KernelBoostBase(BaseEstimator):
         parts = sorted(cast(tuple[KernelPart, ...], grouped.parts), key=lambda p: place[p.kernel])
         model = self._model = AdditiveModel(tuple(parts), grouped.bias)
         single = len(grown) == 1
-        self._level = grown[0].fit.level
         self.kernels_ = list(bank.kernels)
         self.n_columns_ = model.n_columns
         counts = {part.kernel: len(part.coef) for part in parts}
@@ -312,12 +313,3 @@ def numbered(names: Sequence[str]) -> list[str]:
         seen[name] = seen.get(name, 0) + 1
         out.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
     return out
-
-
-def check_prices(problems: Sequence[MarginRows]) -> None:
-    """Refuse prices of errors that leave the solvers no digits."""
-    highest = max(float(rows.caps.max()) for rows in problems)
-    if not highest < HIGHEST_PRICE:
-        raise ValueError(
-            f"C times the largest sample weight must be below {HIGHEST_PRICE:g}; got {highest:g}."
-        )

@@ -9,7 +9,7 @@ canonical order, and weights count in the error, so a row given twice equals a r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +17,8 @@ import numpy as np
 from kboost._errors import OutOfTimeError
 from kboost._typing import FloatArray
 from kboost.core.grow import logger
-from kboost.core.path import Follower
-from kboost.core.watch import Watch
+from kboost.estimators._lesson import Lesson
+from kboost.estimators._part import Part, Point
 from kboost.estimators._rows import MergedRows, hold_out
 
 RATIO = 10 ** (1 / 3)
@@ -38,58 +38,53 @@ class Tuning:
     best: int
 
 
-@dataclass(frozen=True)
-class Part:
-    """Models that follow C on most rows, judged on the others."""
-
-    followers: Sequence[Follower]  # one an output
-    watches: Sequence[Watch]
-    error: Callable[[FloatArray], float]  # of decisions (n_held, n_outputs)
-
-    def at(self, C: float) -> tuple[float, int]:
-        """Error held out and columns in use at this C."""
-        decisions, columns = [], 0
-        for follower, watch in zip(self.followers, self.watches, strict=True):
-            fit = follower.to(C, polish=False)
-            share = np.abs(fit.coef)
-            columns += int(np.count_nonzero(share > 1e-3 * share.max(initial=0.0)))
-            decisions.append(watch.decision(follower.hypotheses, fit))
-        return self.error(np.column_stack(decisions)), columns
-
-
 def split_parts(
-    rows: MergedRows, rng: np.random.RandomState, *, by_code: bool
-) -> Iterable[tuple[MergedRows, MergedRows]]:
-    """Rows to learn from and rows to judge by, as often as their number asks for."""
+    lesson: Lesson, rng: np.random.RandomState, *, by_code: bool
+) -> list[tuple[MergedRows, MergedRows]]:
+    """Rows to learn from and to judge by: the user's, or drawn, more often from few rows."""
+    rows = lesson.rows
+    if lesson.held is not None:
+        return [(rows, lesson.held)]
     n_parts = next((parts for limit, parts in PARTS if len(rows.weight) <= limit), 1)
-    for _ in range(n_parts):
-        learn, judge = hold_out(rows, HELD, rng, by_code=by_code)
-        if len(judge.weight) and len(np.unique(learn.codes)) > 1:
-            yield learn, judge
+    drawn = [hold_out(rows, HELD, rng, by_code=by_code) for _ in range(n_parts)]
+    return [
+        (learn, judge)
+        for learn, judge in drawn
+        if len(judge.weight) and len(np.unique(learn.codes)) > 1
+    ]
 
 
-def follow_path(parts: Sequence[Part], first: float) -> Tuning | None:
-    """Raise C from `first` on until the mean error has stopped falling; None without a part."""
+def tune(parts: Sequence[Part]) -> Tuning | None:
+    """Raise C from the first that matters until the mean error has stopped falling.
+
+    None without a part, or without the time for one value.
+    """
     tried: list[float] = []
     errors: list[float] = []
     columns: list[float] = []
     for step in range(MOST if parts else 0):
-        C = first * RATIO**step
+        C = min(part.first for part in parts) * RATIO**step
         try:
-            found = [part.at(C) for part in parts]
+            found = [part.to(C) for part in parts]
         except OutOfTimeError:
             break
         tried.append(C)
-        errors.append(float(np.mean([error for error, _ in found])))
-        columns.append(float(np.mean([count for _, count in found])))
+        errors.append(float(np.mean([point.held_error for point in found])))
+        columns.append(float(np.mean([_in_use(point) for point in found])))
         logger.info("C %.3g  error %.4f  columns %.0f", C, errors[-1], columns[-1])
         if step - int(np.argmin(errors)) >= PATIENCE:
             break
     if not tried:
         return None
-    return Tuning(np.array(tried), np.array(errors), np.array(columns), _last_best(errors))
+    return Tuning(np.array(tried), np.array(errors), np.array(columns), last_best(errors))
 
 
-def _last_best(errors: Sequence[float]) -> int:
+def last_best(errors: Sequence[float]) -> int:
     """The last of the lowest errors: on a plateau the margins still grow with C."""
     return len(errors) - 1 - int(np.argmin(errors[::-1]))
+
+
+def _in_use(point: Point) -> int:
+    """Columns with a share in the outputs; an interior solution has traces of others."""
+    shares = [np.abs(grown.fit.coef) for grown in point.grown]
+    return sum(int(np.count_nonzero(share > 1e-3 * share.max(initial=0.0))) for share in shares)

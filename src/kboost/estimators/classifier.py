@@ -15,14 +15,16 @@ from kboost._validation import (
     UNIT,
     check_params,
     check_table,
+    check_validation,
     check_weights,
     optional,
-    unchanged_on_error,
 )
 from kboost.columns.bank import Bank
 from kboost.core.protocols import Master
-from kboost.estimators._base import RULES, KernelBoostBase, Task
+from kboost.estimators._base import KernelBoostBase
+from kboost.estimators._lesson import Lesson, Task
 from kboost.estimators._rows import MergedRows, merge_rows
+from kboost.estimators._rules import RULES
 from kboost.formulations import MarginRows, hinge, nu_margin
 from kboost.masters.nu_lp import NuLPMaster
 
@@ -76,7 +78,7 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
     n_iter_no_change : int, default=5
         How many steps without a lower held-out error are waited for.
     memory_budget : int, default=2**30
-        Bytes that blocks of kernel values may take.
+        Bytes that blocks of kernel values may take, in all.
     random_state : int, RandomState instance or None, default=0
         Draws the rows that are held out.
     pricing : {"scan", "stratified"}, default="scan"
@@ -187,7 +189,15 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelBoostClassifier:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> KernelBoostClassifier:
         """Grow the mixture.
 
         Parameters
@@ -198,6 +208,14 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
             Labels, two or more classes.
         sample_weight : array-like of shape (n,), optional
             Weights; a row of weight two equals the row given twice.
+        X_val : array-like or CSR matrix of shape (n_val, n_features), optional
+            Rows of your own to judge by, in place of `validation_fraction`: the fit stops when
+            their error no longer falls and keeps the step of the lowest one (TR3). With
+            ``C="auto"`` they also judge the values of C.
+        y_val : array-like of shape (n_val,), optional
+            Their labels, of the classes in y.
+        sample_weight_val : array-like of shape (n_val,), optional
+            Their weights in the error.
 
         Returns
         -------
@@ -205,11 +223,9 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
             The fitted estimator. After Ctrl-C it holds the columns found so far and the
             interrupt is raised again; before the first step it stays as it was.
         """
-        with unchanged_on_error(self):
-            stopped = self._fit(X, y, sample_weight)
-        if stopped:
-            raise KeyboardInterrupt
-        return self
+        return self._fit(
+            X, y, sample_weight, X_val=X_val, y_val=y_val, sample_weight_val=sample_weight_val
+        )
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the model's values: (n,), or (n, n_classes) for more than two classes.
@@ -243,23 +259,40 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
         return self.classes_[codes]
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> bool:
-        """Check, grow, keep; says whether Ctrl-C ended it."""
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> Lesson:
         check_params(self.get_params(deep=False), RULES | {"nu": optional(UNIT)})
         self._check_combination()
         X, y = check_table(self, X, y, reset=True)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         weight = check_weights(sample_weight, len(codes))
-        weight = weight * self._class_weights(codes, weight)[codes]
-        rows = merge_rows(X, codes, weight)
+        factors = self._class_weights(codes, weight)
+        rows = merge_rows(X, codes, weight * factors[codes])
         if len(np.unique(rows.codes)) < 2:
             raise ValueError(
                 "y must have at least two classes with a positive weight; got one class, "
                 f"{self.classes_[rows.codes[0]]}."
             )
         targets = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        return self._learn(rows, [self._one_against_rest(k) for k in targets], X.shape[0])
+        tasks = [self._one_against_rest(k) for k in targets]
+        return Lesson(rows, tasks, X.shape[0], self._held_rows(factors, **validation))
+
+    def _held_rows(self, factors: FloatArray, **validation: Any) -> MergedRows | None:
+        """The user's own rows to judge by."""
+        if (checked := check_validation(self, **validation)) is None:
+            return None
+        X, y, weight = checked
+        place = {label: k for k, label in enumerate(self.classes_.tolist())}
+        unknown = [label for label in y.tolist() if label not in place]
+        if unknown:
+            raise ValueError(
+                f"y_val must hold classes of y; got {unknown[0]!r}, y has {list(place)}."
+            )
+        codes = np.array([place[label] for label in y.tolist()], dtype=np.intp)
+        weight = weight * factors[codes]
+        if not weight.any():
+            raise ValueError("X_val must have rows of a class with a positive weight; got none.")
+        return merge_rows(X, codes, weight)
 
     def _check_combination(self) -> None:
         """Refuse parameters that contradict each other."""
@@ -284,13 +317,13 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
                 f"a free intercept; got nu={self.nu!r}."
             )
 
-    def _choose_c(self, rows: MergedRows, tasks: Sequence[Task], n_input_rows: int) -> float:
+    def _choose_c(self, lesson: Lesson) -> float:
         if self.nu is None:
-            return super()._choose_c(rows, tasks, n_input_rows)
+            return super()._choose_c(lesson)
         self.tuning_, self.C_ = None, 1.0  # nu takes its place
         return self.C_
 
-    def _master(self, bank: Bank) -> Master:
+    def _master(self, bank: Bank, *, watched: bool = False) -> Master:
         if self.nonnegative and self.intercept == "none" and bank.is_nonnegative:
             raise ValueError(
                 "nonnegative must be False, or intercept not 'none', where all kernels are "
@@ -298,7 +331,7 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
                 "intercept='none'."
             )
         if self.nu is None or self.penalty == "l2":
-            return super()._master(bank)
+            return super()._master(bank, watched=watched)
         return NuLPMaster(self.nu, self.nonnegative, free_bias=self.intercept == "free")
 
     def _one_against_rest(self, target: int) -> Task:

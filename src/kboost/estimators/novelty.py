@@ -8,11 +8,13 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from kboost._typing import FloatArray, IntArray
-from kboost._validation import UNIT, check_params, check_table, check_weights, unchanged_on_error
+from kboost._validation import UNIT, check_params, check_table, check_weights
 from kboost.columns.bank import Bank
 from kboost.core.protocols import Master
-from kboost.estimators._base import RULES, KernelBoostBase, Task
+from kboost.estimators._base import KernelBoostBase
+from kboost.estimators._lesson import Lesson, Task
 from kboost.estimators._rows import MergedRows, merge_rows
+from kboost.estimators._rules import RULES
 from kboost.formulations import MarginRows, nu_margin
 from kboost.kernels import Gaussian
 from kboost.masters.nu_lp import NuLPMaster
@@ -151,11 +153,7 @@ class KernelBoostNovelty(OutlierMixin, KernelBoostBase):
         KernelBoostNovelty
             The fitted estimator.
         """
-        with unchanged_on_error(self):
-            stopped = self._fit(X, sample_weight)
-        if stopped:
-            raise KeyboardInterrupt
-        return self
+        return self._fit(X, None, sample_weight)
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return how much each row is like the training rows.
@@ -202,8 +200,7 @@ class KernelBoostNovelty(OutlierMixin, KernelBoostBase):
         """
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
-    def _fit(self, X: Any, sample_weight: Any) -> bool:
-        """Check, grow, keep; says whether Ctrl-C ended it."""
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> Lesson:
         check_params(self.get_params(deep=False), _RULES)
         X = check_table(self, X, reset=True)
         codes = np.zeros(X.shape[0], dtype=np.intp)
@@ -213,10 +210,10 @@ class KernelBoostNovelty(OutlierMixin, KernelBoostBase):
         def formulate(rows: MergedRows, C: float) -> MarginRows:
             return nu_margin(np.ones(len(rows.weight)), rows.weight, self.nu)
 
-        return self._learn(rows, [Task(formulate, lambda held: lambda decision: 0.0)], X.shape[0])
+        return Lesson(rows, [Task(formulate, lambda held: lambda decision: 0.0)], X.shape[0])
 
     def _library(self) -> Any:
         return [Gaussian("median")] if isinstance(self.kernels, str) else self.kernels
 
-    def _master(self, bank: Bank) -> Master:
+    def _master(self, bank: Bank, *, watched: bool = False) -> Master:
         return NuLPMaster(self.nu, nonnegative=True, free_bias=False)

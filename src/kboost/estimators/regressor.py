@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,16 @@ from kboost._validation import (
     UNIT,
     check_params,
     check_table,
+    check_validation,
     check_weights,
     optional,
-    unchanged_on_error,
 )
-from kboost.estimators._base import RULES, KernelBoostBase, Task
+from kboost.columns.bank import Bank
+from kboost.core.grow import Grown
+from kboost.estimators._base import KernelBoostBase
+from kboost.estimators._lesson import Lesson, Task
 from kboost.estimators._rows import MergedRows, merge_rows
+from kboost.estimators._rules import RULES
 from kboost.formulations import MarginRows, nu_tube, tube
 
 _RULES = RULES | {"epsilon": optional(NOT_NEGATIVE), "nu": optional(UNIT)}
@@ -74,7 +78,7 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
     n_iter_no_change : int, default=5
         How many steps without a lower held-out error are waited for.
     memory_budget : int, default=2**30
-        Bytes that blocks of kernel values may take.
+        Bytes that blocks of kernel values may take, in all.
     random_state : int, RandomState instance or None, default=0
         Draws the rows that are held out.
     pricing : {"scan", "stratified"}, default="scan"
@@ -185,7 +189,15 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelBoostRegressor:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> KernelBoostRegressor:
         """Grow the mixture.
 
         Parameters
@@ -196,6 +208,14 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
             Targets.
         sample_weight : array-like of shape (n,), optional
             Weights; a row of weight two equals the row given twice.
+        X_val : array-like or CSR matrix of shape (n_val, n_features), optional
+            Rows of your own to judge by, in place of `validation_fraction`: the fit stops when
+            their error no longer falls and keeps the step of the lowest one (TR3). With
+            ``C="auto"`` they also judge the values of C.
+        y_val : array-like of shape (n_val,), optional
+            Their targets.
+        sample_weight_val : array-like of shape (n_val,), optional
+            Their weights in the error.
 
         Returns
         -------
@@ -203,11 +223,9 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
             The fitted estimator. After Ctrl-C it holds the columns found so far and the
             interrupt is raised again; before the first step it stays as it was.
         """
-        with unchanged_on_error(self):
-            stopped = self._fit(X, y, sample_weight)
-        if stopped:
-            raise KeyboardInterrupt
-        return self
+        return self._fit(
+            X, y, sample_weight, X_val=X_val, y_val=y_val, sample_weight_val=sample_weight_val
+        )
 
     def predict(self, X: Any) -> FloatArray:
         """Return the value of each row.
@@ -224,8 +242,7 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
         """
         return self._decision(X)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> bool:
-        """Check, grow, keep; says whether Ctrl-C ended it."""
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> Lesson:
         check_params(self.get_params(deep=False), _RULES)
         if self.epsilon is not None and self.nu is not None:
             raise ValueError(
@@ -233,8 +250,13 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
                 f"got epsilon={self.epsilon!r} and nu={self.nu!r}."
             )
         X, y = check_table(self, X, y, reset=True, y_numeric=True)
-        values, codes = np.unique(np.asarray(y, dtype=np.float64), return_inverse=True)
-        rows = merge_rows(X, codes, check_weights(sample_weight, len(codes)))
+        weight = check_weights(sample_weight, X.shape[0])
+        checked = check_validation(self, **validation, y_numeric=True)
+        targets = y if checked is None else np.concatenate([y, checked[1]])
+        values, codes = np.unique(np.asarray(targets, dtype=np.float64), return_inverse=True)
+        rows, held = merge_rows(X, codes[: len(y)], weight), None
+        if checked is not None:
+            held = merge_rows(checked[0], codes[len(y) :], checked[2])
 
         def error(held: MergedRows) -> Callable[[FloatArray], float]:
             targets, share = values[held.codes], held.weight / held.weight.sum()
@@ -245,6 +267,8 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
                 return tube(values[rows.codes], rows.weight, C, self.epsilon)
             return nu_tube(values[rows.codes], rows.weight, C, self.nu or _NU)
 
-        stopped = self._learn(rows, [Task(formulate, error)], X.shape[0])
-        self.epsilon_ = self._level if self.epsilon is None else float(self.epsilon)
-        return stopped
+        return Lesson(rows, [Task(formulate, error)], X.shape[0], held)
+
+    def _keep(self, bank: Bank, grown: Sequence[Grown]) -> None:
+        super()._keep(bank, grown)
+        self.epsilon_ = grown[0].fit.level if self.epsilon is None else float(self.epsilon)

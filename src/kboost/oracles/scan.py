@@ -45,3 +45,6 @@ class ScanSearch:
 
     def bound(self, run: MasterRun) -> float | None:
         return self._shelf.bound(run)
+
+    def put_back(self, proposal: Proposal) -> None:
+        self._shelf.put_back(proposal.ids)

@@ -29,6 +29,11 @@ class Shelf:
         self._room -= len(ids)
         return ids
 
+    def put_back(self, ids: IntArray) -> None:
+        """Columns that were taken and not used."""
+        self._available[ids] = True
+        self._room += len(ids)
+
     def at_errors(self, fit: Fit) -> BoolArray | None:
         """The columns centred at error points; None where the fit or the library names none."""
         return None if fit.errors is None else self.library.centered_at(fit.errors)

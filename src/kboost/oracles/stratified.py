@@ -74,6 +74,9 @@ class StratifiedSearch:
     def bound(self, run: MasterRun) -> float | None:
         return self._shelf.bound(run)
 
+    def put_back(self, proposal: Proposal) -> None:
+        self._shelf.put_back(proposal.ids)
+
     def _passes(self, at_errors: BoolArray | None) -> Iterator[IntArray]:
         """The columns to look at, group by group: steps 5 and 7."""
         numbers = np.arange(self._shelf.library.n_columns)

@@ -1,0 +1,172 @@
+"""Rows of the user's own to judge by: TR3 and `C="auto"` on them, through metadata routing too."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn import config_context
+from sklearn.datasets import load_iris, make_classification, make_regression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kboost import KernelBoostClassifier, KernelBoostRegressor
+from kboost.estimators import _base
+from kboost.estimators._rows import hold_out, merge_rows
+from kboost.kernels import Gaussian, Linear
+
+LIBRARY = [Linear(), Gaussian(0.1)]
+N = 137  # rows to judge by: a prime
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    X, y = make_classification(160 + N, 8, flip_y=0.2, random_state=0)
+    return X[N:], y[N:], X[:N], y[:N]
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_the_step_of_the_lowest_error_is_kept(noisy, penalty):
+    X, y, X_val, y_val = noisy
+    model = KernelBoostClassifier(
+        LIBRARY, penalty=penalty, C=10.0, columns_per_step=2, n_iter_no_change=3
+    ).fit(X, y, X_val=X_val, y_val=y_val)
+    errors = model.trace_.values("validation_error")
+    assert model.stop_reason_.startswith("TR3: the validation error")
+    assert int(np.argmin(errors)) == len(errors) - 4
+    assert errors.min() == pytest.approx(1 - model.score(X_val, y_val), abs=1e-12)
+
+
+def test_it_is_what_a_fraction_held_out_does(noisy):
+    X, y, *_ = noisy
+    options = {"C": 1.0, "n_iter_no_change": 3, "columns_per_step": 2}
+    rows = merge_rows(X, y, np.ones(len(y)))
+    learn, held = hold_out(rows, 0.3, np.random.RandomState(0), by_code=True)
+    fraction = KernelBoostClassifier(LIBRARY, validation_fraction=0.3, **options).fit(X, y)
+    own = KernelBoostClassifier(LIBRARY, **options)
+    own.fit(learn.X, learn.codes, X_val=held.X, y_val=held.codes)
+    assert own.objective_ == fraction.objective_
+    assert_allclose(own.decision_function(X), fraction.decision_function(X), atol=1e-9)
+
+
+def test_weights_of_these_rows_count_like_rows(noisy):
+    X, y, X_val, y_val = noisy
+    count = np.random.default_rng(0).integers(0, 4, N)
+    fits = [
+        KernelBoostClassifier(LIBRARY, C=1.0, class_weight={0: 1.0, 1: 3.0}, columns_per_step=2)
+        for _ in range(2)
+    ]
+    fits[0].fit(X, y, X_val=X_val, y_val=y_val, sample_weight_val=count)
+    again = np.repeat(np.arange(N), count)
+    fits[1].fit(X, y, X_val=X_val[again], y_val=y_val[again])
+    first, second = (model.trace_.values("validation_error") for model in fits)
+    assert_allclose(first, second, atol=1e-12)
+    assert_allclose(fits[0].coef_, fits[1].coef_, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_they_judge_c_too(n_classes):
+    X, y = make_classification(
+        120 + N, 6, n_informative=4, n_classes=n_classes, flip_y=0.2, random_state=1
+    )
+    model = KernelBoostClassifier(LIBRARY).fit(X[N:], y[N:], X_val=X[:N], y_val=y[:N])
+    wrong = model.tuning_.error * N
+    assert_allclose(wrong, np.round(wrong), atol=1e-9)
+    assert model.tuning_.C[model.tuning_.best] == model.C_
+
+
+def test_regression_is_judged_by_values_that_fit_has_not_seen():
+    X, y = make_regression(120, 4, noise=20.0, random_state=0)
+    model = KernelBoostRegressor(
+        LIBRARY, C=1.0, epsilon=0.1, columns_per_step=1, n_iter_no_change=2
+    ).fit(X[:80], y[:80], X_val=X[80:], y_val=y[80:])
+    lowest = model.trace_.values("validation_error").min()
+    assert lowest == pytest.approx(np.mean((model.predict(X[80:]) - y[80:]) ** 2))
+
+
+def test_several_classes_are_judged_one_by_one():
+    X, y = load_iris(return_X_y=True)
+    model = KernelBoostClassifier(LIBRARY, C=1.0, n_iter_no_change=1)
+    model.fit(X[::2], y[::2], X_val=X[1::2], y_val=y[1::2])
+    assert len(model.stop_reason_) == 3
+    assert model.score(X[1::2], y[1::2]) > 0.9
+
+
+def test_a_pipeline_transforms_and_passes_them(noisy):
+    X, y, X_val, y_val = noisy
+    X, X_val = 50 * X + 3, 50 * X_val + 3
+    with config_context(enable_metadata_routing=True):
+        model = KernelBoostClassifier(LIBRARY, C=1.0, n_iter_no_change=2, columns_per_step=2)
+        model.set_fit_request(X_val=True, y_val=True)
+        pipe = make_pipeline(StandardScaler(), model, transform_input=["X_val"])
+        pipe.fit(X, y, X_val=X_val, y_val=y_val)
+    scaler = StandardScaler().fit(X)
+    X, X_val = scaler.transform(X), scaler.transform(X_val)
+    alone = KernelBoostClassifier(LIBRARY, C=1.0, n_iter_no_change=2, columns_per_step=2)
+    alone.fit(X, y, X_val=X_val, y_val=y_val)
+    assert pipe[-1].stop_reason_ == alone.stop_reason_
+    assert pipe[-1].stop_reason_.startswith("TR3")
+    assert_allclose(pipe[-1].decision_function(X_val), alone.decision_function(X_val))
+
+
+BAD = [
+    ({"X_val": "X"}, r"^X_val and y_val must be given together; got only X_val\.$"),
+    ({"y_val": "y"}, r"^X_val and y_val must be given together; got only y_val\.$"),
+    ({"sample_weight_val": "y"}, r"got only sample_weight_val\.$"),
+    ({"X_val": "narrow", "y_val": "y"}, r"^X_val and y_val must be like X and y; X has 3 features"),
+    ({"X_val": "X", "y_val": "short"}, r"^X_val and y_val must be like X and y; .*inconsistent"),
+    ({"X_val": "X", "y_val": "other"}, r"^y_val must hold classes of y; got 7, y has \[0, 1\]\.$"),
+    ({"X_val": "X", "y_val": "words"}, r"^y_val must hold classes of y; got 'a', y has \[0, 1\]"),
+    (
+        {"X_val": "X", "y_val": "y", "sample_weight_val": "zero"},
+        r"^sample_weight_val must not be zero",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), BAD)
+def test_what_does_not_fit_is_refused(noisy, given, message):
+    X, y, X_val, y_val = noisy
+    values = {
+        "X": X_val,
+        "narrow": X_val[:, :3],
+        "y": y_val,
+        "short": y_val[:5],
+        "other": np.full(N, 7),
+        "words": np.full(N, "a"),
+        "zero": np.zeros(N),
+    }
+    model = KernelBoostClassifier(LIBRARY, C=1.0)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y, **{name: values[which] for name, which in given.items()})
+    assert not hasattr(model, "classes_")
+
+
+def test_two_ways_to_hold_out_contradict_each_other(noisy):
+    X, y, X_val, y_val = noisy
+    for model in (KernelBoostClassifier, KernelBoostRegressor):
+        with pytest.raises(ValueError, match=r"validation_fraction=0\.2 and X_val"):
+            model(LIBRARY, C=1.0, validation_fraction=0.2).fit(X, y, X_val=X_val, y_val=y_val)
+
+
+def test_rows_of_no_weight_cannot_judge(noisy):
+    X, y, X_val, _ = noisy
+    three = np.where(np.arange(len(y)) < 5, 2, y)
+    model = KernelBoostClassifier(LIBRARY, C=1.0, class_weight={2: 0.0})
+    with pytest.raises(ValueError, match=r"^X_val must have rows of a class with"):
+        model.fit(X, three, X_val=X_val, y_val=np.full(N, 2))
+
+
+@pytest.mark.parametrize("budget", [2**30, 10**6])
+def test_the_banks_of_auto_share_the_budget(noisy, monkeypatch, budget):
+    X, y, *_ = noisy
+    plain, given = _base.Bank, []
+
+    def noted(*arguments, **options):
+        given.append(options["memory_budget"])
+        return plain(*arguments, **options)
+
+    monkeypatch.setattr(_base, "Bank", noted)
+    KernelBoostClassifier(LIBRARY, memory_budget=budget).fit(X, y)
+    *tuning, last = given
+    assert len(tuning) == 5  # alive together
+    assert 0.9 * budget < sum(tuning) <= budget
+    assert last == budget
