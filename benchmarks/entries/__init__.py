@@ -1,3 +1,11 @@
 """Entries, a file each: `run(bench) -> Report`. The first line of a file says what it compares."""
 
-NAMES = ("import_time", "bundled", "predict_speed", "lp_forest", "qp_forest", "memory")
+NAMES = (
+    "import_time",
+    "bundled",
+    "predict_speed",
+    "lp_forest",
+    "qp_forest",
+    "path_speed",
+    "memory",
+)
