@@ -1,10 +1,13 @@
 """The interior point against linprog, cold and warm."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from kboost.formulations import MarginRows
-from kboost.solvers.interior import DenseMarginLP, solve_interior
+from kboost.solvers.interior import begin, resume, solve_interior
+from kboost.solvers.newton import DenseMarginLP
 from tests.contracts.reference import margin_lp
 
 
@@ -27,13 +30,17 @@ def problem(seed, n=60, k=15, *, two_sided=True, free_bias=True, spread=0.0):
     return H, rows, lp
 
 
+def cold(lp):
+    return begin(lp, np.zeros(len(lp.cost)), 0.0, 0.5 * lp.caps)
+
+
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("two_sided", [True, False])
 @pytest.mark.parametrize("free_bias", [True, False])
 @pytest.mark.parametrize("spread", [0.0, 3.0])
 def test_optimum_and_duals(seed, two_sided, free_bias, spread):
     H, rows, lp = problem(seed, two_sided=two_sided, free_bias=free_bias, spread=spread)
-    found = solve_interior(lp, np.zeros(15), 0.0, 0.5 * rows.caps, tol=1e-8)
+    found = solve_interior(lp, cold(lp), tol=1e-8).best
     optimum = margin_lp(H, rows, not two_sided, "free" if free_bias else "none").objective
     assert found.gap <= 1e-8
     assert lp.objective(found.x, found.bias) == pytest.approx(optimum, rel=1e-7)
@@ -46,19 +53,64 @@ def test_optimum_and_duals(seed, two_sided, free_bias, spread):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_warm_start_needs_fewer_steps(seed):
-    _, rows, lp = problem(seed)
-    cold = solve_interior(lp, np.zeros(15), 0.0, 0.5 * rows.caps, tol=1e-6)
-    near = solve_interior(lp, np.zeros(15), 0.0, 0.5 * rows.caps, tol=0.05)
-    warm = solve_interior(lp, near.x, near.bias, near.duals, tol=1e-6)
-    assert warm.gap <= 1e-6
-    assert warm.steps < cold.steps
+    _, _, lp = problem(seed)
+    whole = solve_interior(lp, cold(lp), tol=1e-6)
+    near = solve_interior(lp, cold(lp), tol=0.05).best
+    warm = solve_interior(lp, begin(lp, near.x, near.bias, near.duals), tol=1e-6)
+    assert warm.best.gap <= 1e-6
+    assert len(warm.passed) < len(whole.passed)
+
+
+def some_columns(lp, ids):
+    return replace(
+        lp,
+        columns=np.asfortranarray(lp.columns[:, ids]),
+        cost=lp.cost[ids],
+        two_sided=lp.two_sided[ids],
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("two_sided", [True, False])
+def test_resuming_with_other_columns(seed, two_sided):
+    """Columns come and go; the optimum is that of the new set, reached from where it was."""
+    H, rows, lp = problem(seed, k=24, two_sided=two_sided)
+    before, after = np.arange(18), np.arange(3, 24)
+    old, new = some_columns(lp, before), some_columns(lp, after)
+    place = np.where(after < 18, after, -1)
+    path = solve_interior(old, cold(old), tol=1e-6)
+    start = resume(new, old, path.at_gap(0.1), place)
+    assert (start.v > 0).all()
+    assert (start.z > 0).all()
+    found = solve_interior(new, start, tol=1e-8)
+    optimum = margin_lp(H[:, after], rows, not two_sided).objective
+    assert new.objective(found.best.x, found.best.bias) == pytest.approx(optimum, rel=1e-7)
+
+
+def test_resuming_with_the_same_columns_changes_nothing():
+    _, _, lp = problem(0)
+    path = solve_interior(lp, cold(lp), tol=1e-3)
+    iterate = path.at_gap(0.05)
+    again = resume(lp, lp, iterate, np.arange(15))
+    for name in ("v", "z", "over", "under", "u"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(iterate, name))
+
+
+def test_iterates_by_their_gap():
+    _, _, lp = problem(0)
+    path = solve_interior(lp, cold(lp), tol=1e-6)
+    gaps = [gap for gap, _ in path.passed]
+    assert min(gaps) == path.best.gap
+    wanted = 0.5 * (gaps[2] + gaps[3])
+    assert path.at_gap(wanted) is path.passed[2][1]
+    assert path.at_gap(np.inf) is path.passed[0][1]
 
 
 def test_no_time_gives_the_start_back():
-    _, rows, lp = problem(0)
-    found = solve_interior(lp, np.zeros(15), 0.0, 0.5 * rows.caps, tol=1e-8, seconds=-1.0)
-    assert found.steps == 0
-    assert np.isfinite(lp.objective(found.x, found.bias))
+    _, _, lp = problem(0)
+    found = solve_interior(lp, cold(lp), tol=1e-8, seconds=-1.0)
+    assert len(found.passed) == 1
+    assert np.isfinite(found.best.objective)
 
 
 def test_dependent_columns_do_no_harm():
@@ -67,6 +119,6 @@ def test_dependent_columns_do_no_harm():
         np.asfortranarray(np.hstack([lp.columns, lp.columns])),
         *(lp.signs, lp.targets, lp.caps, np.tile(lp.cost, 2), np.tile(lp.two_sided, 2), True),
     )
-    found = solve_interior(doubled, np.zeros(16), 0.0, 0.5 * rows.caps, tol=1e-8)
+    found = solve_interior(doubled, cold(doubled), tol=1e-8).best
     optimum = margin_lp(H, rows).objective
     assert doubled.objective(found.x, found.bias) == pytest.approx(optimum, rel=1e-7)

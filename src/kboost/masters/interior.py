@@ -7,13 +7,15 @@ them adds many columns it does not need. Here
    price and rises in factors, each solution warm for the next, solved loosely by the interior
    point (solvers/interior.py). Duals of a smaller C are feasible for a larger one and stay near
    the middle of their optimal set: they price well;
-2. at theta = 1, when hardly a column is violated any more, one tight interior solve names the
-   active columns and the rows on the margin: a basis;
-3. simplex starts from that basis and needs few pivots, then column generation goes on exactly,
-   as in lp.py.
+2. at theta = 1 the solves tighten as the gap over the whole library closes: a solve is a fixed
+   fraction of that gap from its own optimum, so its duals stay central while columns still come,
+   and it resumes from an iterate that was about that gap away;
+3. when the library's gap is small, one tight solve names the active columns and the rows on the
+   margin: a basis. Simplex starts from it and needs few pivots or none; then column generation
+   goes on exactly, as in lp.py.
 
-Columns that are clearly inactive are set aside and come back when they are violated. The fit of an
-interior step is the best one so far for the full C, so the objective never rises.
+Columns that are clearly inactive are set aside; one that comes back, being violated, stays. The
+fit of an interior step is the best one so far for the full C, so the objective never rises.
 """
 
 from __future__ import annotations
@@ -23,21 +25,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kboost._errors import SolverError
-from kboost._typing import FloatArray, IntArray
+from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.core.protocols import Fit, Problem, Proposal
 from kboost.masters.margin import MarginPenalty, MarginRun, best_length
-from kboost.solvers.interior import DenseMarginLP, solve_interior
+from kboost.solvers.interior import InteriorPath, begin, resume, solve_interior
 from kboost.solvers.lp import ColumnShape
+from kboost.solvers.newton import DenseMarginLP, Iterate
 
 _EXTRA = ("bias", "level")
 _RISE = 4.0  # of theta
-_TIGHT = 1e-6  # relative gap of the solve that names the basis
 _NEARLY = 1.5  # theta may rise when no edge is above this
-_HARDLY = 1.1  # the tight solve may come when no edge is above this
-_PATIENCE = 12  # steps at one theta
+_FRACTION = 1 / 30  # of the library's gap, which a solve at theta = 1 goes down to
+_BACK = 0.5  # of the library's gap, which a solve resumes from
+_NAMING = 3e-3  # gap over the library at which the basis can be named
+_TIGHT = 1e-9  # relative gap of the solve that names it
+_PATIENCE = 12  # steps at one theta; twice that at the last
 _NOTHING = 1e-7  # of the largest coefficient: rounding of the tight solve
 _WORTH = 1e-9  # least price of a column for the exact solves
-_IDLE_EDGE, _IDLE_SHARE = 0.6, 1e-3  # below both, a column is set aside
+_IDLE_EDGE, _IDLE_SHARE = 0.4, 1e-3  # below both, a column is set aside
 
 
 @dataclass(frozen=True)
@@ -64,9 +69,12 @@ class InteriorRun(MarginRun):
         self._in_lp = np.zeros(0, dtype=np.intp)  # columns of the simplex solver, in its order
         self._theta = 0.0
         self._loose = self._tol = master.loose
+        self._gap = 1.0  # over the library, at the present theta
         self._central_duals = self._tight_duals = self.duals
         self._waited = 0  # steps at the present theta
         self._active = np.zeros(0, dtype=bool)  # (k,)
+        self._returned = np.zeros(0, dtype=bool)  # (k,), once set aside and violated later
+        self._last: _Solve | None = None  # at the present theta
         self._x: FloatArray = np.zeros(0)  # (k,), the interior solution, not the incumbent
         self._extra: FloatArray = np.zeros(len(_EXTRA))  # the same of bias and level
 
@@ -74,6 +82,7 @@ class InteriorRun(MarginRun):
         self.columns = np.hstack([self.columns, proposal.values])
         new = proposal.values.shape[1]
         self._active = np.concatenate([self._active, np.ones(new, dtype=bool)])
+        self._returned = np.concatenate([self._returned, np.zeros(new, dtype=bool)])
         self._x = np.concatenate([self._x, np.zeros(new)])
         if self._lp is not None:
             self._pivot()
@@ -83,16 +92,17 @@ class InteriorRun(MarginRun):
         self._solve_inside()
         if self._tol == _TIGHT:
             self._cross_over()
-        else:
+            return
+        if self._tol == self._loose:
             self._central_duals = self.duals
-            self._keep_best(settled=False)
+        self._keep_best(settled=False)
 
     def recap(self, factor: float) -> None:
         """Go on inside, from where the last loose solve was, towards the new prices."""
         before = self.rows.caps.sum()
         super().recap(factor)
         self._theta *= float(before / self.rows.caps.sum())
-        self._lp, self._tol = None, self._loose
+        self._lp, self._tol, self._last = None, self._loose, None
         if self._theta > 0.0:
             self._theta, self._waited = min(1.0, self._theta), 0
             self.duals = self.repaired(self._central_duals)
@@ -102,7 +112,7 @@ class InteriorRun(MarginRun):
     def finish(self) -> Fit:
         """The vertex of the columns so far, if the loop ended before there was one."""
         if self._lp is None and self.columns.shape[1]:
-            self._theta, self._tol = 1.0, _TIGHT
+            self._theta, self._tol, self._last = 1.0, _TIGHT, None
             self._active[:] = True
             self._solve_inside()
             self._cross_over()
@@ -111,23 +121,27 @@ class InteriorRun(MarginRun):
     # -- inside ----------------------------------------------------------------------------------
 
     def _choose_stage(self, proposal: Proposal) -> None:
-        """Where theta starts, when it rises, when the tight solve comes.
+        """Where theta starts, when it rises, and how tight the next solve is.
 
-        Both come when few columns are violated, when none is left to add, or after some steps.
+        Theta rises when few columns are violated, when none is left to add, or after some steps.
         """
         reach = 1.0 + max(proposal.price, float(np.max(self._prices(), initial=0.0)))
         self._waited += 1
-        ready = not proposal.hypotheses or self._waited > _PATIENCE
         if self._theta == 0.0:
             self._theta = min(1.0, _NEARLY / reach)
             # from the middle: the duals that priced the first columns may be at their bounds
             self.duals = 0.5 * self._theta * self.repaired(self.rows.caps)
-        elif self._theta < 1.0:
-            if ready or reach < _NEARLY:
+            return
+        if self._last is not None:
+            bound = float(self.rows.targets @ self.duals) / reach
+            self._gap = 1.0 - bound / max(self._last.path.best.objective, 1e-300)
+        if self._theta < 1.0:
+            if not proposal.hypotheses or reach < _NEARLY or self._waited > _PATIENCE:
                 self._theta = min(1.0, _RISE * self._theta)
-                self._waited = 0
-        elif ready or reach < _HARDLY:
-            self._tol = _TIGHT
+                self._waited, self._last = 0, None
+        elif self._last is not None:
+            near = self._gap < _NAMING or self._waited > 2 * _PATIENCE
+            self._tol = _TIGHT if near else min(self._tol, _FRACTION * self._gap)
 
     def _prices(self) -> FloatArray:
         """Prices of the columns so far at the present duals."""
@@ -138,8 +152,9 @@ class InteriorRun(MarginRun):
         share = np.abs(self._x)
         busy = share > _IDLE_SHARE * share.max(initial=0.0)
         prices = self._prices()
-        self._active &= (prices > _IDLE_EDGE - 1.0) | busy | (share == 0.0)
-        self._active |= prices > 0.0
+        self._active &= (prices > _IDLE_EDGE - 1.0) | busy | (share == 0.0) | self._returned
+        self._returned |= (prices > 0.0) & ~self._active
+        self._active |= self._returned
         self._x[~self._active] = 0.0
 
     def _solve_inside(self) -> None:
@@ -157,24 +172,23 @@ class InteriorRun(MarginRun):
             two_sided=two_sided,
             free_bias=free,
         )
-        k = int(self._active.sum())
         present = np.array([self.penalty.intercept == "penalized", rows.level is not None])
-        point = solve_interior(
-            problem,
-            np.concatenate([self._x[self._active], self._extra[present]]) * size,
-            self._extra[0] if free else 0.0,
-            self.duals,
-            tol=self._tol,
-            seconds=self.deadline.remaining,
-        )
-        found = point.x / size
+        ids = np.concatenate([np.flatnonzero(self._active), -1 - np.flatnonzero(present)])
+        if self._last is None:
+            x = np.concatenate([self._x[self._active], self._extra[present]]) * size
+            start = begin(problem, x, self._extra[0] if free else 0.0, self.duals)
+        else:
+            start = self._last.resume(problem, ids, _BACK * self._gap)
+        path = solve_interior(problem, start, tol=self._tol, seconds=self.deadline.remaining)
+        self._last = _Solve(problem, ids, path)
+        found, k = path.best.x / size, int(self._active.sum())
         self._x[self._active] = found[:k]
         self._extra[present] = found[k:]
         if free:
-            self._extra[0] = point.bias
-        self.duals = self._tight_duals = self.repaired(point.duals)
+            self._extra[0] = path.best.bias
+        self.duals = self._tight_duals = self.repaired(path.best.duals)
 
-    def _charged_columns(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _charged_columns(self) -> tuple[FloatArray, BoolArray, FloatArray]:
         """Active columns as the rows see them, whether their sign is free, and their price.
 
         A penalised bias is a column of ones whose sign is free, the level one that is not negative.
@@ -259,3 +273,18 @@ class InteriorRun(MarginRun):
         worth = self._prices() > _WORTH
         worth[self._in_lp] = False
         return np.flatnonzero(worth)
+
+
+@dataclass(frozen=True)
+class _Solve:
+    """An interior solve and whose columns it had."""
+
+    problem: DenseMarginLP
+    ids: IntArray  # number of each column, negative for bias and level
+    path: InteriorPath
+
+    def resume(self, problem: DenseMarginLP, ids: IntArray, gap: float) -> Iterate:
+        """A start for other columns, from where this solve was about `gap` from its optimum."""
+        where = {number: place for place, number in enumerate(self.ids.tolist())}
+        place = np.array([where.get(number, -1) for number in ids.tolist()], dtype=np.intp)
+        return resume(problem, self.problem, self.path.at_gap(gap), place)

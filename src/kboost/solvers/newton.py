@@ -1,0 +1,192 @@
+"""One primal-dual Newton step for the margin LP with dense columns.
+
+The problem is that of interior.py. In equality form x = p - q (q absent for a column that must not
+be negative), each pair of a variable and its dual slack is held near one product mu, which falls:
+
+    G(p - q) + sign b + over - under = target        over (caps - u) = mu,   under u = mu
+    cost - G'u - zp = 0,  cost + G'u - zq = 0        p zp = mu,              q zq = mu
+
+A step eliminates everything but the k columns (D = over/(caps-u) + under/u, a number a row;
+T = p/zp + q/zq, a number a column), so it costs n k^2 and simplex's many thin pivots become few
+dense products:
+
+    (1/T + G' D^-1 G) dx + G' D^-1 sign db = right side,    du = D^-1 (r - G dx - sign db).
+
+In this order rounding falls into the products, which the next step mends, not into feasibility.
+Mehrotra's predictor and corrector choose mu.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import blas, cho_factor, cho_solve
+
+from kboost._typing import BoolArray, FloatArray
+
+_STEP = 0.99  # of the way to the boundary
+
+
+@dataclass(frozen=True)
+class DenseMarginLP:
+    """One problem: signed columns G and what is charged for them."""
+
+    columns: FloatArray  # (n, k), signed, Fortran order
+    signs: FloatArray  # (n,)
+    targets: FloatArray  # (n,)
+    caps: FloatArray  # (n,)
+    cost: FloatArray  # (k,)
+    two_sided: BoolArray  # (k,): whether x_j may be negative
+    free_bias: bool
+
+    @property
+    def costs(self) -> FloatArray:
+        """The price of every side."""
+        return np.concatenate([self.cost, self.cost[self.two_sided]])
+
+    def spread(self, edges: FloatArray) -> FloatArray:
+        """From columns to sides: +g for p, -g for q."""
+        return np.concatenate([edges, -edges[self.two_sided]])
+
+    def gather(self, sides: FloatArray, sign: float) -> FloatArray:
+        """From sides to columns: p + sign q."""
+        k = len(self.cost)
+        out = sides[:k].copy()
+        out[self.two_sided] += sign * sides[k:]
+        return out
+
+    def pairs(self, sides: FloatArray, absent: float = 0.0) -> FloatArray:
+        """From sides to (2, k): p and q, with `absent` where there is no q."""
+        k = len(self.cost)
+        out = np.full((2, k), absent)
+        out[0], out[1, self.two_sided] = sides[:k], sides[k:]
+        return out
+
+    def sides(self, pairs: FloatArray) -> FloatArray:
+        """Back from (2, k)."""
+        return np.concatenate([pairs[0], pairs[1, self.two_sided]])
+
+    def objective(self, x: FloatArray, bias: float) -> float:
+        slack = np.maximum(0.0, self.targets - self.columns @ x - self.signs * bias)
+        return float(self.cost @ np.abs(x) + self.caps @ slack)
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """Where the method is, or a direction to go: sides v = (p, q) and z, over and under, u, b."""
+
+    v: FloatArray
+    z: FloatArray
+    over: FloatArray
+    under: FloatArray
+    u: FloatArray
+    b: float
+
+    def products(self, caps: FloatArray) -> float:
+        """The sum over all pairs."""
+        return float(self.v @ self.z + self.over @ (caps - self.u) + self.under @ self.u)
+
+    def moved(self, d: Iterate, primal: float, dual: float) -> Iterate:
+        return Iterate(
+            v=self.v + primal * d.v,
+            z=self.z + dual * d.z,
+            over=self.over + primal * d.over,
+            under=self.under + primal * d.under,
+            u=self.u + dual * d.u,
+            b=self.b + primal * d.b,
+        )
+
+
+def advance(lp: DenseMarginLP, at: Iterate, *, refine: bool) -> Iterate:
+    """One predictor-corrector step; `refine` asks for directions refined once."""
+    newton = _Newton(lp, at)
+    products = (at.v * at.z, at.over * (lp.caps - at.u), at.under * at.u)
+    count = len(at.v) + 2 * len(at.u)
+    mu = at.products(lp.caps) / count
+    plain = newton.direction(*(-p for p in products), refine=False)
+    ahead = at.moved(plain, *_lengths(lp, at, plain))
+    target = mu * (ahead.products(lp.caps) / count / mu) ** 3
+    corrected = newton.direction(
+        target - products[0] - plain.v * plain.z,
+        target - products[1] + plain.over * plain.u,
+        target - products[2] - plain.under * plain.u,
+        refine=refine,
+    )
+    primal, dual = _lengths(lp, at, corrected)
+    return at.moved(corrected, min(1.0, _STEP * primal), min(1.0, _STEP * dual))
+
+
+def _lengths(lp: DenseMarginLP, at: Iterate, d: Iterate) -> tuple[float, float]:
+    """How far the primal and the dual side may go."""
+    primal = min(_room(at.v, d.v), _room(at.over, d.over), _room(at.under, d.under))
+    dual = min(_room(at.z, d.z), _room(at.u, d.u), _room(lp.caps - at.u, -d.u))
+    return min(1.0, primal), min(1.0, dual)
+
+
+class _Newton:
+    """The linear system of one step, factored once."""
+
+    def __init__(self, lp: DenseMarginLP, at: Iterate) -> None:
+        self.lp, self.at = lp, at
+        self.slack = lp.caps - at.u
+        self.D = at.over / self.slack + at.under / at.u  # (n,)
+        self.T = lp.gather(at.v / at.z, 1.0)  # (k,)
+        self.dual_rest = lp.costs - lp.spread(lp.columns.T @ at.u) - at.z
+        x = lp.gather(at.v, -1.0)
+        margins = lp.columns @ x + lp.signs * at.b
+        self.rest = lp.targets - margins - at.over + at.under
+        self.balance = -float(lp.signs @ at.u) if lp.free_bias else 0.0
+        weighted = lp.columns * (1.0 / np.sqrt(self.D))[:, None]
+        normal = blas.dsyrk(1.0, weighted, trans=1, lower=1)
+        diagonal = np.arange(len(self.T))
+        normal[diagonal, diagonal] += 1.0 / self.T
+        self.factor = cho_factor(normal, lower=True, overwrite_a=True, check_finite=False)
+        if lp.free_bias:
+            self.across = lp.columns.T @ (lp.signs / self.D)
+            self.along = cho_solve(self.factor, self.across, check_finite=False)
+            self.pivot = float(lp.signs @ (lp.signs / self.D) - self.across @ self.along)
+
+    def direction(
+        self, sides: FloatArray, over: FloatArray, under: FloatArray, *, refine: bool
+    ) -> Iterate:
+        """The step that changes the products by the given amounts."""
+        lp, at = self.lp, self.at
+        sides = sides - at.v * self.dual_rest
+        pull = lp.gather(sides / at.z, -1.0) / self.T
+        right = self.rest - over / self.slack + under / at.u
+        dx, db, du = self._solve(pull, right, self.balance)
+        edges = lp.columns.T @ du
+        if refine:
+            left = right - lp.columns @ dx - lp.signs * db - self.D * du
+            uneven = self.balance - float(lp.signs @ du) if lp.free_bias else 0.0
+            more = self._solve(pull - dx / self.T + edges, left, uneven)
+            dx, db, du = dx + more[0], db + more[1], du + more[2]
+            edges = lp.columns.T @ du
+        implied = lp.spread(dx / self.T - pull)
+        return Iterate(
+            v=(sides + at.v * implied) / at.z,
+            z=self.dual_rest - lp.spread(edges),
+            over=(over + at.over * du) / self.slack,
+            under=(under - at.under * du) / at.u,
+            u=du,
+            b=db,
+        )
+
+    def _solve(
+        self, pull: FloatArray, right: FloatArray, balance: float
+    ) -> tuple[FloatArray, float, FloatArray]:
+        lp = self.lp
+        dx = cho_solve(self.factor, pull + lp.columns.T @ (right / self.D), check_finite=False)
+        db = 0.0
+        if lp.free_bias:
+            ahead = float(lp.signs @ (right / self.D)) - float(self.across @ dx)
+            db = (ahead - balance) / self.pivot
+            dx = dx - self.along * db
+        return dx, db, (right - lp.columns @ dx - lp.signs * db) / self.D
+
+
+def _room(values: FloatArray, change: FloatArray) -> float:
+    """The step at which the first value reaches zero."""
+    falling = np.minimum(change, -1e-300)
+    return float(np.min(-(values / falling), initial=np.inf))
