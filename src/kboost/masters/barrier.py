@@ -1,0 +1,151 @@
+"""The barrier master of SRE (20): the margin LP from the inside, its slacks eliminated exactly.
+
+The exponential barrier gives every slack its best value in closed form, which leaves a softplus a
+row; coefficients of either sign are differences of two parts >= 0, and a logarithmic barrier gives
+those their best values too:
+
+    minimise  sum_j phi(coef_j) [+ phi(bias)] [+ level_price level - mu log level]
+              + sum_r cap_r beta log(1 + exp(z_r / beta)),
+              z_r = target_r - sign_r f(x_s) - level_sign level        (formulations.py)
+
+    phi(c) = q - mu log(q + mu),  q = sqrt(mu^2 + c^2)      (nonnegative: c - mu log c)
+
+a smooth problem, minimised by damped Newton steps (solvers/smooth.py). The duals are
+
+    u_r = cap_r / (1 + exp(-z_r / beta)),
+
+inside their box by themselves and, at the minimum, balanced as bias and level want them, with
+edges `phi'(coef_j)` inside (-1, 1): the certificate of margin.py holds for every beta once the last
+rounding is repaired.
+
+beta falls by Lemma 8: only when the largest corrected edge `|edge| - 1` over the library and the
+derivatives that Newton has left are below it. That compares a number without a unit with one of
+the targets' unit, so beta is measured in the loss a row that is left without columns (as if the
+targets had been standardised first); mu is a tenth of beta times an average sample's slack price.
+The fit is the best one so far for the LP itself, so the objective never rises; `settled` says that
+the barrier alone is off by less than `tol` of it. Columns that the present edges leave idle are set
+aside, at exactly 0, and come back when they are violated.
+
+A point inside spreads a coefficient over columns that say nearly the same. At the end simplex finds
+the vertex of the columns in use, from the basis that the last point names: no more of them than
+rows (Corollary 4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kboost._errors import SolverError
+from kboost.core.protocols import Fit, Problem, Proposal
+from kboost.masters._softened import Softened
+from kboost.masters.margin import MarginPenalty, MarginRun
+from kboost.solvers.lp import ColumnShape
+from kboost.solvers.smooth import DampedNewton
+
+_SHARPER = 0.1  # Newton's derivatives, against beta
+_ROUNDING = 1e-12  # of the slack prices' sum: no derivative below it can be asked for
+_STEPS = 100
+_IDLE_EDGE = 0.3  # below it a column is set aside
+_MU = 0.1  # mu, in betas times the slack price of an average sample
+_SMALL = 10.0  # coefficients below so many mu are the barrier's, not the optimum's
+_LEAST = 1e-12  # beta in its unit
+
+
+@dataclass(frozen=True)
+class BarrierMaster(MarginPenalty):
+    """Begin at `first` beta, take `fall` of it at a time; `tol` is when it is small enough."""
+
+    first: float = 0.3
+    fall: float = 0.3
+    tol: float = 1e-4
+
+    def start(self, problem: Problem) -> BarrierRun:
+        return BarrierRun(self, problem)
+
+
+class BarrierRun(MarginRun):
+    """The columns, the point inside (bias and level first), and beta."""
+
+    def __init__(self, master: BarrierMaster, problem: Problem) -> None:
+        super().__init__(master, problem)
+        self._master = master
+        start = ColumnShape(self.data).solve()
+        self.settle(start.coef, start.bias, self.central(start.duals), start.level)
+        self._caps = float(self.rows.caps.sum())
+        self._unit = self.fit.objective / self._caps or 1.0
+        self._share = master.first  # beta in that unit
+        self._left = 0.0  # of Newton's derivatives
+        self._newton = DampedNewton()
+        self._active = np.zeros(0, dtype=bool)  # (k,)
+        self._coef = np.zeros(0)  # (k,), inside, not the incumbent
+        self._bias, self._level = start.bias, max(start.level, self._unit)
+        self._solve()
+
+    @property
+    def barrier(self) -> float:
+        """The present beta."""
+        return self._share * self._unit
+
+    def extend(self, proposal: Proposal) -> None:
+        self.deadline.check()
+        if max(proposal.price, self._left) <= self._share:
+            self._share *= self._master.fall
+            self._newton.forget()
+        new = proposal.values.shape[1]
+        self.columns = np.asfortranarray(np.hstack([self.columns, proposal.values]))
+        self._coef = np.append(self._coef, np.zeros(new))
+        self._choose_columns(new)
+        self._solve()
+
+    def _choose_columns(self, new: int) -> None:
+        """Set idle columns aside, take violated ones back, and the new ones."""
+        edges = self.price(self.columns.T @ self.fit.weights) + 1.0
+        before = np.append(self._active, np.ones(new, dtype=bool))
+        self._active = (before & (edges > _IDLE_EDGE)) | (edges > 1.0)
+        self._active[len(before) - new :] = True
+        if (self._active != before).any():
+            self._newton.forget()
+        self._coef[~self._active] = 0.0
+
+    def _solve(self) -> None:
+        """Minimise at the present beta; keep the best fit so far, with the duals of now."""
+        softened = Softened(
+            self.columns[:, self._active], self.rows, self.penalty, self.barrier, self._mu
+        )
+        start = softened.join(self._bias, self._level, self._coef[self._active])
+        goal = max(_SHARPER * min(self._share, 1.0), _ROUNDING * self._caps)
+        x, self._left = self._newton.minimise(softened, start, tol=goal, max_steps=_STEPS)
+        self._bias, self._level, self._coef[self._active] = softened.split(x)
+        self.duals = self.repaired(softened.duals(x))
+        coef = np.where(np.abs(self._coef) > _SMALL * self._mu, self._coef, 0.0)
+        now = self.make_fit(coef, self._bias, self.duals, self._level)
+        if now.objective > self.fit.objective:
+            grown = np.zeros(len(coef))
+            grown[: len(self.fit.coef)] = self.fit.coef
+            now = replace(self.fit, coef=grown, weights=now.weights)
+        off = np.log(2.0) * self.barrier * self._caps
+        small = off <= self._master.tol * abs(now.objective) or self._share <= _LEAST
+        self.fit = replace(now, settled=small)
+
+    def finish(self) -> Fit:
+        """The vertex of the columns in use; the point inside where simplex does not find it."""
+        used = np.flatnonzero(self.fit.coef)
+        share = np.abs(self.fit.coef[used]) / np.abs(self.fit.coef).max(initial=0.0)
+        away = np.abs(self.price(self.columns[:, used].T @ self.fit.weights))
+        lp = ColumnShape(self.data)
+        lp.extend(self.rows.signed(self.columns[:, used]))
+        lp.crash(np.where(away < share, self.fit.coef[used], 0.0), self.duals)
+        try:
+            vertex = lp.solve(self.deadline.remaining)
+        except SolverError:
+            return self.fit
+        coef = np.zeros(len(self.fit.coef))
+        coef[used] = vertex.coef
+        fit = self.make_fit(coef, vertex.bias, self.repaired(vertex.duals), vertex.level)
+        return replace(fit, settled=self.fit.settled)
+
+    @property
+    def _mu(self) -> float:
+        return _MU * self.barrier * self._caps / self.rows.n_samples

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import linprog
+
+from kboost.columns.bank import Bank
+from kboost.core.grow import grow
+from kboost.core.protocols import Problem
+from kboost.core.stopping import AnyOf, GapBelow, MaxIterations, PriceBelow
+from kboost.formulations import hinge, nu_tube, tube
+from kboost.masters._softened import Softened
+from kboost.masters.barrier import BarrierMaster
+from kboost.masters.margin import MarginPenalty
+from kboost.oracles.scan import ScanOracle
+from tests.contracts.reference import MIXED, table
+
+KINDS = {
+    "hinge": lambda y, w: hinge(np.sign(y - np.median(y) + 1e-9), w, 0.5),
+    "tube": lambda y, w: tube(y, w, 0.5, 0.1),
+    "nu tube": lambda y, w: nu_tube(y, w, 0.5, 0.3),
+}
+EACH = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
+PENALTIES = pytest.mark.parametrize(
+    "penalty",
+    [
+        MarginPenalty(),
+        MarginPenalty(intercept="penalized"),
+        MarginPenalty(intercept="none"),
+        MarginPenalty(nonnegative=True),
+    ],
+    ids=str,
+)
+
+
+def make(kind, seed=0, n=30, scale=1.0, scaling="unit"):
+    X, _, weight = table(seed, n)
+    y = np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + 0.2 * np.random.default_rng(seed).normal(size=n)
+    bank = Bank(MIXED, X, sample_weight=weight, scaling=scaling)
+    return Problem(bank, kind(scale * y, weight))
+
+
+def full_lp(problem, penalty):
+    """The optimum over the whole library: coef+, coef-, bias+, bias-, level, slacks >= 0."""
+    rows, bank = problem.rows, problem.columns
+    H = bank.values(np.arange(bank.n_columns))
+    k, r = H.shape[1], len(rows.signs)
+    G = rows.signs[:, None] * H[np.arange(r) if rows.sample is None else rows.sample]
+    ones = rows.signs[:, None]
+    level = np.zeros(r) if rows.level is None else np.full(r, rows.level.sign)
+    A = np.hstack([G, -G, ones, -ones, level[:, None], np.eye(r)])
+    b = {"free": 0.0, "penalized": 1.0, "none": 1e9}[penalty.intercept]
+    price = 0.0 if rows.level is None else rows.level.price
+    cost = np.concatenate([np.ones(2 * k), [b, b, price], rows.caps])
+    if penalty.nonnegative:
+        cost[k : 2 * k] = 1e9
+    found = linprog(cost, A_ub=-A, b_ub=-rows.targets, method="highs")
+    assert found.status == 0
+    return found.fun
+
+
+def run_to(problem, master, tol, per_step=10):
+    stop = AnyOf((PriceBelow(tol), GapBelow(tol), MaxIterations(400)))
+    return grow(problem, ScanOracle(per_step), master, stop)
+
+
+@EACH
+@PENALTIES
+def test_derivatives(kind, penalty):
+    problem = make(kind)
+    rng = np.random.default_rng(1)
+    columns = problem.columns.values(rng.permutation(problem.columns.n_columns)[:6])
+    g = Softened(columns, problem.rows, penalty, barrier=0.2, mu=0.05)
+    x = g.join(0.3, 0.4, rng.normal(size=6))
+    everything, h = np.arange(len(x)), 1e-6
+    slopes = [(g.value(x + h * e) - g.value(x - h * e)) / (2 * h) for e in np.eye(len(x))]
+    assert_allclose(g.gradient(x), slopes, rtol=1e-5, atol=1e-7)
+    bends = [(g.gradient(x + h * e) - g.gradient(x - h * e)) / (2 * h) for e in np.eye(len(x))]
+    whole = g.block(g.curvature(x), everything, everything)
+    assert_allclose(whole, bends, rtol=1e-5, atol=1e-6)
+    some, others = everything[::2], everything[1::2]
+    assert_allclose(g.block(g.curvature(x), some, others), whole[np.ix_(some, others)])
+
+
+@EACH
+def test_variables_that_came_later_are_at_nothing(kind):
+    problem = make(kind)
+    columns = problem.columns.values(np.arange(8))
+    few = Softened(columns[:, :5], problem.rows, MarginPenalty(), 0.2, 0.05)
+    many = Softened(columns, problem.rows, MarginPenalty(), 0.2, 0.05)
+    coef = np.random.default_rng(0).normal(size=5)
+    old = few.curvature(few.join(0.3, 0.4, coef))
+    new = many.curvature(many.join(0.3, 0.4, np.append(coef, np.zeros(3))))
+    everything = np.arange(len(many.join(0.0, 0.0, np.zeros(8))))
+    assert_allclose(
+        many.block(old, everything, everything), many.block(new, everything, everything)
+    )
+
+
+def test_the_softplus_lies_within_its_bound_above_the_slack():
+    problem = make(KINDS["nu tube"])
+    rows, rng = problem.rows, np.random.default_rng(0)
+    for barrier in (1.0, 0.1, 0.001):
+        g = Softened(np.zeros((30, 0)), rows, MarginPenalty(intercept="none"), barrier, 1e-300)
+        x = g.join(0.0, float(rng.uniform(0.01, 1)), np.zeros(0))
+        exact = rows.caps @ rows.slack(np.zeros(30), x[0]) + rows.level.price * x[0]
+        above = g.value(x) - exact
+        assert -1e-9 <= above <= np.log(2) * barrier * rows.caps.sum() + 1e-9
+
+
+@EACH
+@PENALTIES
+def test_it_converges_to_the_full_lp(kind, penalty):
+    problem = make(kind)
+    optimum = full_lp(problem, penalty)
+    gaps = []
+    for tol in (1e-2, 1e-4, 1e-6):
+        master = BarrierMaster(penalty.nonnegative, penalty.intercept, tol=tol)
+        grown = run_to(problem, master, tol)
+        assert grown.reason.rule in ("gap", "tol")
+        inside = grown.trace[-1]  # before the vertex was looked for
+        assert optimum * (1 - 1e-9) <= inside.objective <= optimum * (1 + 2 * tol)
+        assert inside.bound <= optimum * (1 + 1e-9)
+        gaps.append(inside.objective / optimum - 1)
+        assert grown.fit.objective <= inside.objective * (1 + 1e-9)
+        assert np.count_nonzero(grown.fit.coef) <= problem.columns.n_rows  # Corollary 4
+    assert gaps[2] <= 2e-6
+
+
+@EACH
+def test_the_objective_never_rises_and_bounds_stay_below_the_optimum(kind):
+    problem = make(kind, seed=3)
+    optimum = full_lp(problem, MarginPenalty())
+    grown = run_to(problem, BarrierMaster(), 1e-5, per_step=3)
+    assert (np.diff(grown.trace.values("objective")) <= 1e-12).all()
+    assert (grown.trace.values("bound") <= optimum * (1 + 1e-9)).all()
+
+
+def test_the_barrier_falls_only_by_the_rule():
+    problem = make(KINDS["nu tube"])
+    search, run = ScanOracle(3).start(problem), BarrierMaster(fall=0.5).start(problem)
+    falls = stays = 0
+    for _ in range(80):
+        proposal, before, share, left = search.propose(run), run.barrier, run._share, run._left
+        run.extend(proposal)
+        if max(proposal.price, left) <= share:
+            assert_allclose(run.barrier, 0.5 * before)
+            falls += 1
+        else:
+            assert run.barrier == before
+            stays += 1
+    assert falls > 5
+    assert stays > 3
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_the_unit_of_the_targets_does_not_matter(scale):
+    kind = KINDS["nu tube"]
+    one = run_to(make(kind), BarrierMaster(), 1e-5)
+    other = run_to(make(kind, scale=scale), BarrierMaster(), 1e-5)
+    assert len(one.trace) == len(other.trace)
+    assert_allclose(other.trace.values("objective"), scale * one.trace.values("objective"))
+
+
+def test_nothing_to_explain():
+    rows = tube(np.zeros(10), np.ones(10), 1.0, 0.1)
+    bank = Bank(MIXED, np.random.default_rng(0).normal(size=(10, 3)))
+    grown = run_to(Problem(bank, rows), BarrierMaster(), 1e-4)
+    assert grown.fit.objective == pytest.approx(0.0, abs=1e-12)
+    assert np.count_nonzero(grown.fit.coef) == 0
