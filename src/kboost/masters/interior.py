@@ -43,6 +43,7 @@ _PATIENCE = 12  # steps at one theta; twice that at the last
 _NOTHING = 1e-7  # of the largest coefficient: rounding of the tight solve
 _WORTH = 1e-9  # least price of a column for the exact solves
 _IDLE_EDGE, _IDLE_SHARE = 0.4, 1e-3  # below both, a column is set aside
+_WAITING_EDGE = 0.8  # the same where a path goes on: most columns of the last C are not needed
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class InteriorRun(MarginRun):
             self._pivot()
             return
         self._choose_stage(proposal)
-        self._choose_columns()
+        self._choose_columns(new)
         self._solve_inside()
         if self._tol == _TIGHT:
             self._cross_over()
@@ -106,14 +107,18 @@ class InteriorRun(MarginRun):
         if self._theta > 0.0:
             self._theta, self._waited = min(1.0, self._theta), 0
             self.duals = self.repaired(self._central_duals)
+            self._returned[:] = False
+            self._set_aside(_WAITING_EDGE)
         fit = self.fit
         self.fit = self.make_fit(fit.coef, fit.bias, self.duals, fit.level, settled=False)
 
     def finish(self) -> Fit:
         """The vertex of the columns so far, if the loop ended before there was one."""
         if self._lp is None and self.columns.shape[1]:
-            self._theta, self._tol, self._last = 1.0, _TIGHT, None
-            self._active[:] = True
+            if self._theta < 1.0:
+                self._theta, self._last = 1.0, None
+            self._tol = _TIGHT
+            self._choose_columns(0)
             self._solve_inside()
             self._cross_over()
         return self.fit
@@ -147,15 +152,20 @@ class InteriorRun(MarginRun):
         """Prices of the columns so far at the present duals."""
         return self.price(self.columns.T @ self.rows.weights(self.duals))
 
-    def _choose_columns(self) -> None:
-        """Set idle columns aside, take violated ones back."""
-        share = np.abs(self._x)
-        busy = share > _IDLE_SHARE * share.max(initial=0.0)
-        prices = self._prices()
-        self._active &= (prices > _IDLE_EDGE - 1.0) | busy | (share == 0.0) | self._returned
+    def _choose_columns(self, new: int) -> None:
+        """Set idle columns aside, but for `new` ones at the end; take violated ones back."""
+        prices = self._set_aside(_IDLE_EDGE, new)
         self._returned |= (prices > 0.0) & ~self._active
         self._active |= self._returned
+
+    def _set_aside(self, edge: float, new: int = 0) -> FloatArray:
+        """Leave out columns of a smaller edge and no coefficient to speak of; all prices."""
+        share, prices = np.abs(self._x), self._prices()
+        busy = share > _IDLE_SHARE * share.max(initial=0.0)
+        busy[len(busy) - new :] = True
+        self._active &= (prices > edge - 1.0) | busy | self._returned
         self._x[~self._active] = 0.0
+        return prices
 
     def _solve_inside(self) -> None:
         """The interior solution of the active columns at the present theta."""
