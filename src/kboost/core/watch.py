@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 from kboost._typing import FloatArray
-from kboost.core.protocols import Fit, Hypothesis
+from kboost.core.protocols import Family, Fit, Hypothesis
 
 
 class Watch:
@@ -27,10 +26,17 @@ class Watch:
     def decision(self, hypotheses: Sequence[Hypothesis], fit: Fit) -> FloatArray:
         """Values of `fit` at the rows; hypotheses not seen before are evaluated now."""
         new = hypotheses[self._columns.shape[1] :]
-        blocks = [
-            family.columns(list(members), self._X)
-            for family, members in groupby(new, key=lambda h: h.family)
-        ]
-        self._columns = np.hstack([self._columns, *blocks])
+        self._columns = np.hstack([self._columns, columns_at(self._X, new)])
         values: FloatArray = self._columns @ fit.coef + fit.bias
         return values
+
+
+def columns_at(X: Any, hypotheses: Sequence[Hypothesis]) -> FloatArray:
+    """Values of hypotheses at the rows of X, (n, m), a family at a time."""
+    members: dict[Family, list[int]] = {}
+    for place, hypothesis in enumerate(hypotheses):
+        members.setdefault(hypothesis.family, []).append(place)
+    out = np.empty((X.shape[0], len(hypotheses)))
+    for family, places in members.items():
+        out[:, places] = family.columns([hypotheses[j] for j in places], X)
+    return out

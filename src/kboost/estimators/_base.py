@@ -80,8 +80,19 @@ class KernelBoostBase(BaseEstimator):
             check_prices(problems)
             watches = None if held is None else self._judge(lesson.tasks, held).watches
             grown = self._grow(bank, problems, watches, deadline)
-        self._keep(bank, grown)
-        return any(g.reason is INTERRUPTED for g in grown)
+            self._keep(bank, grown)
+            stopped = self._conclude(rows, problems, grown, deadline)
+        return stopped or any(g.reason is INTERRUPTED for g in grown)
+
+    def _conclude(
+        self,
+        rows: MergedRows,
+        problems: Sequence[MarginRows],
+        grown: Sequence[Grown],
+        deadline: Deadline,
+    ) -> bool:
+        """What is left to do when the models are there; says whether Ctrl-C ended it."""
+        return False
 
     def _hold_out(self, rows: MergedRows) -> tuple[MergedRows, MergedRows]:
         """Rows to learn from, and the `validation_fraction`."""

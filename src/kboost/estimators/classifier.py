@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 
-from kboost._typing import FloatArray, IntArray
+from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost._validation import (
     NOT_NEGATIVE,
     UNIT,
@@ -20,13 +22,20 @@ from kboost._validation import (
     optional,
 )
 from kboost.columns.bank import Bank
-from kboost.core.protocols import Master
+from kboost.core.grow import Grown
+from kboost.core.protocols import Deadline, Master
+from kboost.core.stopping import INTERRUPTED
+from kboost.core.watch import columns_at
 from kboost.estimators._base import KernelBoostBase
 from kboost.estimators._lesson import Lesson, Task
+from kboost.estimators._probability import calibrate
 from kboost.estimators._rows import MergedRows, merge_rows
 from kboost.estimators._rules import RULES
 from kboost.formulations import MarginRows, hinge, nu_margin
+from kboost.masters.leave_out import Norm, leave_out
+from kboost.masters.margin import MarginPenalty
 from kboost.masters.nu_lp import NuLPMaster
+from kboost.solvers.lp import Intercept
 
 
 class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
@@ -97,6 +106,9 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         The labels.
     C_ : float
         The price of errors used.
+    calibration_ : Calibration
+        Behind `predict_proba`: the slope, the number of rows it was fitted to, and whether these
+        were held out (otherwise there was no time for that, or there were too few).
     tuning_ : Tuning or None
         With ``C="auto"``: the values of C tried, their errors, and the place of the best.
     n_columns_ : int
@@ -259,6 +271,42 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
         return self.classes_[codes]
 
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each class; the largest is that of the class predicted.
+
+        They are a logistic function of the decision values, without an offset and with one slope
+        for all classes (`calibration_`), fitted to rows that were left out. With `class_weight`
+        they are those of the classes as weighted.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            Probabilities in the order of `classes_`.
+        """
+        decision = self._decision(X)
+        return self.calibration_.probabilities(decision)
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return the logarithms of the probabilities.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            Logarithms in the order of `classes_`; finite, also where `predict_proba` gives 0.
+        """
+        decision = self._decision(X)
+        return self.calibration_.log_probabilities(decision)
+
     def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> Lesson:
         check_params(self.get_params(deep=False), RULES | {"nu": optional(UNIT)})
         self._check_combination()
@@ -359,6 +407,49 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         share = held.weight / held.weight.sum()
         return lambda decisions: float(share @ (decisions.argmax(axis=1) != held.codes))
 
+    def _conclude(
+        self,
+        rows: MergedRows,
+        problems: Sequence[MarginRows],
+        grown: Sequence[Grown],
+        deadline: Deadline,
+    ) -> bool:
+        """Calibrate the probabilities."""
+        rng = check_random_state(self.random_state)
+        if any(g.reason is INTERRUPTED for g in grown):
+            deadline.call_off()
+
+        def left_out(parts: list[BoolArray]) -> FloatArray:
+            jobs = zip(problems, grown, strict=True)
+            return _joined([self._left_out(rows, p, g, parts, deadline) for p, g in jobs])
+
+        fitted = _joined([g.fit.decision for g in grown])
+        self.calibration_, stopped = calibrate(rows, fitted, left_out, rng)
+        return stopped
+
+    def _left_out(
+        self,
+        rows: MergedRows,
+        problem: MarginRows,
+        grown: Grown,
+        parts: list[BoolArray],
+        deadline: Deadline,
+    ) -> FloatArray:
+        """Decision values of one output at the rows of each part, by models without it."""
+        used = np.flatnonzero(grown.fit.coef)
+        values = leave_out(
+            columns_at(rows.X, [grown.hypotheses[j] for j in used]),
+            problem,
+            replace(grown.fit, coef=grown.fit.coef[used]),
+            parts,
+            norm=cast(Norm, self.penalty),
+            penalty=MarginPenalty(self.nonnegative, cast(Intercept, self.intercept)),
+            deadline=deadline,
+        )
+        # a nu model chosen by held-out rows is not scaled to a margin of 1
+        watched = self.nu is not None and grown.trace[-1].validation_error is not None
+        return values * grown.fit.level if watched else values
+
     def _class_weights(self, codes: IntArray, weight: FloatArray) -> FloatArray:
         """One factor a class."""
         n_classes = len(self.classes_)
@@ -386,3 +477,8 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
                 f"got class_weight={self.class_weight!r}."
             )
         return factors
+
+
+def _joined(outputs: Sequence[FloatArray]) -> FloatArray:
+    """One column an output; a single one stays a vector."""
+    return outputs[0] if len(outputs) == 1 else np.column_stack(outputs)

@@ -113,11 +113,18 @@ class MarginQP:
         self.rows = rows
         self.offsets, self.offset_prices, self.offset_bounded = _offsets(rows)
 
+    def start_from(self, coef: FloatArray, bias: float) -> None:
+        """Begin the next solve at these values of the columns so far; a level begins at 0."""
+        self.x = np.concatenate([np.full(self._lead, bias), coef])
+        self.offset_values = np.zeros(len(self.offset_prices))
+        if self.rows.intercept == "free":
+            self.offset_values[0] = bias
+
     def solve(self, seconds: float = np.inf, tol: float = 1e-10) -> MarginOptimum:
         """Go from the last solution to a relative gap of `tol`, or as near as rounding allows."""
         with np.errstate(all="ignore"):
             best, steps = self._close(time.monotonic() + seconds, tol)
-        if not best.gap <= _USELESS:
+        if not best.gap <= max(tol, _USELESS):
             raise SolverError(
                 f"the quadratic program was solved to a relative gap of {best.gap:.1e} only; "
                 "scale the features or the columns."

@@ -1,0 +1,100 @@
+"""Models without some rows, against the same problem solved cold without them."""
+
+import numpy as np
+import pytest
+
+from kboost._errors import OutOfTimeError
+from kboost.core.protocols import Deadline, Problem, Proposal
+from kboost.formulations import MarginRows, hinge, nu_margin
+from kboost.masters.leave_out import leave_out
+from kboost.masters.lp import LPMaster
+from kboost.masters.margin import MarginPenalty
+from kboost.masters.nu_lp import NuLPMaster
+from kboost.masters.qp import QPMaster
+from tests.contracts.reference import margin_lp
+
+FOREVER = Deadline(float("inf"))
+PENALTIES = [
+    MarginPenalty(nonnegative, intercept)
+    for nonnegative in (False, True)
+    for intercept in ("free", "penalized", "none")
+]
+
+
+def problem(seed, n=60, k=8):
+    rng = np.random.default_rng(seed)
+    H = rng.normal(size=(n, k))
+    signs = np.where(H[:, 0] + 0.5 * H[:, 1] + 0.7 * rng.normal(size=n) > 0, 1.0, -1.0)
+    return H, signs, rng.uniform(0.5, 2.0, n)
+
+
+def solved(master, rows, H):
+    run = master.start(Problem(None, rows))
+    k = H.shape[1]
+    run.extend(Proposal(np.arange(k), [None] * k, H, 0.0, None, 0))
+    return run.finish()
+
+
+def two_parts(n):
+    return [np.arange(n) % 4 == 1, np.arange(n) % 4 == 2]
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("seed", range(3))
+def test_linear_program(seed, penalty):
+    H, signs, w = problem(seed)
+    rows = hinge(signs, w, 0.3)
+    fit = solved(LPMaster(penalty.nonnegative, penalty.intercept), rows, H)
+    parts = two_parts(len(H))
+    found = leave_out(H, rows, fit, parts, norm="l1", penalty=penalty, deadline=FOREVER)
+    assert np.isnan(found[~(parts[0] | parts[1])]).all()
+    for part in parts:
+        kept = ~part
+        rest = MarginRows(signs[kept], np.ones(kept.sum()), rows.caps[kept])
+        cold = margin_lp(H[kept], rest, penalty.nonnegative, penalty.intercept)
+        np.testing.assert_allclose(found[part], H[part] @ cold.coef + cold.bias, atol=1e-7)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_quadratic_program(penalty):
+    H, signs, w = problem(3)
+    rows = hinge(signs, w, 0.3)
+    master = QPMaster(penalty.nonnegative, penalty.intercept)
+    fit = solved(master, rows, H)
+    parts = two_parts(len(H))
+    found = leave_out(H, rows, fit, parts, norm="l2", penalty=penalty, deadline=FOREVER)
+    for part in parts:
+        kept = ~part
+        cold = solved(master, hinge(signs[kept], w[kept], 0.3), H[kept])
+        # a relative gap of 1e-3 is a distance of its root, at most, in the norm of the penalty
+        reach = np.sqrt(2e-3 * cold.objective) * (1 + np.linalg.norm(H[part], axis=1))
+        assert (np.abs(found[part] - H[part] @ cold.coef - cold.bias) <= reach).all()
+
+
+@pytest.mark.parametrize("intercept", ["free", "none"])
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+@pytest.mark.parametrize("form", ["hinge", "nu"])
+def test_rows_without_a_dual_are_not_missed(form, norm, intercept):
+    H, signs, w = problem(5)
+    rows = hinge(signs, w, 0.3) if form == "hinge" else nu_margin(signs, w, 0.6)
+    penalty = MarginPenalty(False, intercept)
+    if norm == "l2":
+        master = QPMaster(False, intercept)
+    elif form == "hinge":
+        master = LPMaster(False, intercept)
+    else:
+        master = NuLPMaster(0.6, free_bias=intercept == "free")
+    fit = solved(master, rows, H)
+    idle = np.abs(fit.weights) < 1e-9 * np.abs(fit.weights).max()
+    assert idle.sum() > 5
+    found = leave_out(H, rows, fit, [idle], norm=norm, penalty=penalty, deadline=FOREVER)
+    tolerance = 1e-6 if norm == "l1" else 1e-4  # the QP starts at its solution, and stays
+    np.testing.assert_allclose(found[idle], fit.decision[idle], atol=tolerance)
+
+
+def test_no_time():
+    H, signs, w = problem(0)
+    rows = hinge(signs, w, 0.3)
+    fit, over = solved(LPMaster(), rows, H), Deadline.after(0.0)
+    with pytest.raises(OutOfTimeError, match="no time is left"):
+        leave_out(H, rows, fit, two_parts(60), norm="l1", penalty=MarginPenalty(), deadline=over)
