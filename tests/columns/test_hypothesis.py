@@ -51,7 +51,8 @@ def test_combined_members_are_their_sum(kernel, container, n_outputs, scaling):
 def test_many_centers_fold_and_few_do_not(kernel):
     rng = np.random.default_rng(0)
     many = KernelPart(kernel, rows(200), rng.normal(size=(200, 2)), np.arange(200))
-    assert many.folded is not None
+    assert many.folded
+    assert many.rest is None
     few = KernelPart(kernel, rows(1), rng.normal(size=(1, 2)), np.arange(1))
     for part in (many, few):
         new = rows(11, seed=4)
@@ -70,10 +71,27 @@ def test_a_folded_part_forms_no_pairs(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "kernel", [Gaussian(1.0), Sigmoid(1.0), Linear() + Gaussian(1.0)], ids=repr
+    "kernel", [Gaussian(1.0), Sigmoid(1.0), Linear() * Gaussian(1.0)], ids=repr
 )
 def test_other_kernels_do_not_fold(kernel):
-    assert KernelPart(kernel, rows(200), np.ones((200, 1)), np.arange(200)).folded is None
+    part = KernelPart(kernel, rows(200), np.ones((200, 1)), np.arange(200))
+    assert not part.folded
+    assert part.rest == kernel
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.5])
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_the_terms_of_a_sum_that_fold_are_folded(factor, n_outputs, monkeypatch):
+    kernel = factor * (Linear() + Polynomial(2) + Gaussian(1.0))
+    coef = np.random.default_rng(0).normal(size=(200, n_outputs))
+    new = rows(11, seed=4)
+    expected = kernel(new, rows(200)) @ coef
+    part = KernelPart(kernel, rows(200), coef, np.arange(200))
+    assert len(part.folded) == 2
+    assert part.rest == factor * Gaussian(1.0)
+    monkeypatch.setattr(Linear, "profile", lambda *_: 1 / 0)
+    monkeypatch.setattr(Polynomial, "profile", lambda *_: 1 / 0)
+    assert_allclose(part(new), expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix, sparse.csr_array])

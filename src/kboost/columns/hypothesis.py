@@ -14,8 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from kboost._typing import FloatArray
+from kboost.kernels.algebra import terms, total
 from kboost.kernels.base import Kernel
-from kboost.kernels.folding import Folded, fold
+from kboost.kernels.folding import fold
 
 
 @dataclass(frozen=True)
@@ -51,19 +52,31 @@ class KernelFamily:
 
 
 class KernelPart:
-    """`sum_j coef_j k(x, c_j)`: folded where the kernel allows it and that is cheaper."""
+    """`sum_j coef_j k(x, c_j)`: folded where the kernel allows it and that is cheaper.
+
+    A sum of kernels is folded term by term; what is left of it needs the pairs.
+    """
 
     def __init__(self, kernel: Kernel, centers: Any, coef: FloatArray, indices: FloatArray) -> None:
         self.kernel = kernel
         self.centers = centers  # (m, d)
         self.coef = coef  # (m, n_outputs)
         self.indices = indices  # (m,), of the centres in the training library
-        self.folded: Folded | None = fold(kernel, centers, coef, only_if_cheaper=True)
+        parts = [(term, fold(term, centers, coef, only_if_cheaper=True)) for term in terms(kernel)]
+        self.folded = tuple(folded for _, folded in parts if folded is not None)
+        self.rest = total([term for term, folded in parts if folded is None])
 
     def __call__(self, X: Any) -> FloatArray:
-        if self.folded is not None:
-            return self.folded(X)
-        values: FloatArray = self.kernel(X, self.centers) @ self.coef
+        if self.rest is None:
+            return self.fold_at(X)
+        values: FloatArray = self.rest(X, self.centers) @ self.coef
+        return values + self.fold_at(X) if self.folded else values
+
+    def fold_at(self, X: Any) -> FloatArray:
+        """The folded terms, (n, n_outputs)."""
+        values = self.folded[0](X)
+        for folded in self.folded[1:]:
+            values = values + folded(X)
         return values
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any, Self, cast
 
 import numpy as np
@@ -12,9 +13,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kboost._typing import FloatArray
-from kboost._validation import check_table, unchanged_on_error
+from kboost._validation import check_params, check_table, unchanged_on_error
 from kboost.columns.bank import Bank
 from kboost.columns.hypothesis import KernelPart, stack_rows
+from kboost.columns.single import in_single
 from kboost.core.grow import Grown, grow
 from kboost.core.model import AdditiveModel
 from kboost.core.path import Follower
@@ -36,6 +38,7 @@ from kboost.estimators._lesson import Lesson, Task, check_prices
 from kboost.estimators._part import Judge, Part
 from kboost.estimators._progress import show_progress
 from kboost.estimators._rows import MergedRows, hold_out
+from kboost.estimators._rules import RULES
 from kboost.estimators._tuning import Tuning, split_parts, tune
 from kboost.formulations import MarginRows
 from kboost.kernels.adapters import as_kernels
@@ -44,11 +47,12 @@ from kboost.masters.lp import LPMaster
 from kboost.masters.qp import QPMaster
 from kboost.oracles.scan import ScanOracle
 from kboost.oracles.stratified import StratifiedOracle
-from kboost.solvers.threads import blas_threads_for
+from kboost.solvers.threads import blas_threads_for, one_blas_thread
 
 PATH_TOL, PATH_STEPS = 0.05, 60  # how well, and in how many steps, each C of a path is solved
 DEFAULT_C = 1.0  # where there are too few rows to choose by
 COPIES = {"l1": 32, "l2": 4}  # of a column, at most, in a master and its solver, as measured
+PREDICT_RULES = {"predict_dtype": RULES["predict_dtype"]}
 SMALL = 200  # rows; below, simplex from the start is as fast
 
 
@@ -302,7 +306,14 @@ class KernelBoostBase(BaseEstimator):
     def _decision(self, X: Any) -> FloatArray:
         """The model's values, (n,) or (n, n_outputs)."""
         check_is_fitted(self, "coef_")
-        values = self._model.decision(check_table(self, X, reset=False))
+        check_params({"predict_dtype": self.predict_dtype}, PREDICT_RULES)
+        rows = check_table(self, X, reset=False)
+        model = self._model
+        if self.predict_dtype == "float32":
+            model = AdditiveModel(tuple(map(in_single, model.parts)), model.bias)
+        several = len(model.chunks(rows.shape[0])) > 1
+        with one_blas_thread() if several else nullcontext():
+            values = model.decision(rows, effective_n_jobs(self.n_jobs))
         return values[:, 0] if values.shape[1] == 1 else values
 
     def __sklearn_tags__(self) -> Any:

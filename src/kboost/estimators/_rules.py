@@ -31,6 +31,7 @@ RULES: dict[str, Rule] = {
     "n_iter_no_change": COUNT,
     "memory_budget": COUNT,
     "n_jobs": optional(INTEGER),
+    "predict_dtype": one_of("float64", "float32"),
     "random_state": SEED,
     "verbose": Rule("an integer", lambda v: INTEGER.holds(v) or BOOLEAN.holds(v)),
     "pricing": one_of("scan", "stratified"),

@@ -95,8 +95,12 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         given, first at the points in error (Algorithm 5.1 of the paper).
     stop_at_errors : bool, default=False
         Whether to stop when no column centred at a point in error is worth its price.
+    predict_dtype : {"float64", "float32"}, default="float64"
+        Arithmetic of the kernels at prediction. "float32" is faster and takes half the memory; the
+        values stay within 1e-5 of ``sum_j |coef_j k(., c_j)|``. It may be set after `fit`.
     n_jobs : int or None, default=None
-        Threads over the classes, where there are more than two, and of the scans.
+        Threads over the classes, where there are more than two, of the scans, and of predictions
+        for many rows. They change no prediction, not even its last bit.
     verbose : int, default=0
         1 shows every step.
 
@@ -176,6 +180,7 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         random_state: Any = 0,
         pricing: str = "scan",
         stop_at_errors: bool = False,
+        predict_dtype: str = "float64",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -198,6 +203,7 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         self.random_state = random_state
         self.pricing = pricing
         self.stop_at_errors = stop_at_errors
+        self.predict_dtype = predict_dtype
         self.n_jobs = n_jobs
         self.verbose = verbose
 

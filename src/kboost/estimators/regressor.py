@@ -85,8 +85,11 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
         How columns are searched; see :class:`KernelBoostClassifier`.
     stop_at_errors : bool, default=False
         Whether to stop when no column centred at a point outside the tube is worth its price.
+    predict_dtype : {"float64", "float32"}, default="float64"
+        Arithmetic of the kernels at prediction. "float32" is faster and takes half the memory; the
+        values stay within 1e-5 of ``sum_j |coef_j k(., c_j)|``. It may be set after `fit`.
     n_jobs : int or None, default=None
-        Threads of the scans.
+        Threads of the scans, and of predictions for many rows.
     verbose : int, default=0
         1 shows every step.
 
@@ -164,6 +167,7 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
         random_state: Any = 0,
         pricing: str = "scan",
         stop_at_errors: bool = False,
+        predict_dtype: str = "float64",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -186,6 +190,7 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
         self.random_state = random_state
         self.pricing = pricing
         self.stop_at_errors = stop_at_errors
+        self.predict_dtype = predict_dtype
         self.n_jobs = n_jobs
         self.verbose = verbose
 

@@ -8,7 +8,7 @@ move to the front, so that equal expressions are equal kernels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,8 +31,20 @@ def scale(factor: float, kernel: Kernel) -> Kernel:
 
 def add(left: Kernel, right: Kernel) -> Kernel:
     """Return ``left + right``, flat."""
-    terms = (k.kernels if isinstance(k, Sum) else (k,) for k in (left, right))
-    return Sum(tuple(k for part in terms for k in part))
+    parts = (k.kernels if isinstance(k, Sum) else (k,) for k in (left, right))
+    return Sum(tuple(k for part in parts for k in part))
+
+
+def terms(kernel: Kernel) -> tuple[Kernel, ...]:
+    """Return the terms of a sum; a multiple of a sum is a sum of multiples."""
+    if isinstance(kernel, Scaled):
+        return tuple(scale(kernel.scale, term) for term in terms(kernel.kernel))
+    return kernel.kernels if isinstance(kernel, Sum) else (kernel,)
+
+
+def total(kernels: Sequence[Kernel]) -> Kernel | None:
+    """Return the sum of kernels, None of none."""
+    return None if not kernels else kernels[0] if len(kernels) == 1 else Sum(tuple(kernels))
 
 
 def multiply(left: Kernel, right: Kernel) -> Kernel:
@@ -117,10 +129,10 @@ class Sum(_Several):
         """Return the monomials of all terms, None if one term has none."""
         flat: list[Monomial] = []
         for kernel in self.kernels:
-            terms = kernel.monomials()
-            if terms is None:
+            found = kernel.monomials()
+            if found is None:
                 return None
-            flat.extend(terms)
+            flat.extend(found)
         return tuple(flat)
 
     def __repr__(self) -> str:

@@ -22,7 +22,10 @@ def _controller() -> Any:
 
 def blas_threads_for(n_rows: int) -> AbstractContextManager[Any]:
     """A context with one BLAS thread, or as many as there are for many rows."""
-    if n_rows > SMALL:
-        return nullcontext()
+    return nullcontext() if n_rows > SMALL else one_blas_thread()
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """A context with one BLAS thread: for work that threads of its own share."""
     limited: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
     return limited

@@ -1,0 +1,77 @@
+"""Prediction: threads change no bit, float32 little, and both work for every estimator."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from kboost import KernelBoostClassifier, KernelBoostNovelty, KernelBoostRegressor
+from kboost.core import model as module
+from kboost.kernels import Gaussian, Linear
+
+LIBRARY = [Linear(), Gaussian("mean")]
+MODELS = [
+    KernelBoostClassifier(LIBRARY, C=1.0),
+    KernelBoostRegressor(LIBRARY, C=1.0),
+    KernelBoostNovelty([Gaussian("mean")]),
+]
+
+
+def fitted(model, n_classes=3):
+    X, y = make_classification(
+        120, 6, n_informative=4, n_classes=n_classes, flip_y=0.1, random_state=0
+    )
+    return model.fit(X, y), np.random.default_rng(0).normal(size=(700, 6))
+
+
+def decide(model, X):
+    return getattr(model, "decision_function", model.predict)(X)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_threads_change_no_bit(model, dtype, monkeypatch):
+    monkeypatch.setattr(module, "_CHUNK_ENTRIES", 1)  # chunks of 256 rows
+    model, X = fitted(model.set_params(predict_dtype=dtype))
+    assert len(model._model.chunks(len(X))) == 3
+    alone = decide(model.set_params(n_jobs=1), X)
+    for n_jobs in (2, 3, -1):
+        np.testing.assert_array_equal(decide(model.set_params(n_jobs=n_jobs), X), alone)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)
+def test_float32_is_near_and_set_at_any_time(model):
+    model, X = fitted(model.set_params(predict_dtype="float64", n_jobs=None))
+    double = decide(model, X)
+    single = decide(model.set_params(predict_dtype="float32"), X)
+    assert single.dtype == np.float64
+    assert (single != double).any()
+    scale = np.abs(model.coef_).sum(axis=-1).max()
+    assert np.abs(single - double).max() <= 1e-5 * scale
+
+
+def test_probabilities_agree_with_predictions_in_float32():
+    model, X = fitted(MODELS[0].set_params(predict_dtype="float32"))
+    p = model.predict_proba(X)
+    np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)], model.predict(X))
+
+
+def test_an_unknown_dtype_is_refused_in_fit_and_predict():
+    X, y = make_classification(40, 4, random_state=0)
+    message = "predict_dtype must be 'float64' or 'float32'; got predict_dtype='half'."
+    with pytest.raises(ValueError, match=message):
+        KernelBoostClassifier(LIBRARY, C=1.0, predict_dtype="half").fit(X, y)
+    model = KernelBoostClassifier(LIBRARY, C=1.0).fit(X, y).set_params(predict_dtype="half")
+    with pytest.raises(ValueError, match=message):
+        model.predict(X)
+
+
+def test_an_error_in_a_thread_is_raised(monkeypatch):
+    monkeypatch.setattr(module, "_CHUNK_ENTRIES", 1)
+    model, X = fitted(MODELS[0].set_params(predict_dtype="float64", n_jobs=2))
+
+    def fail(*_):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(Gaussian, "profile", fail)
+    with pytest.raises(MemoryError, match="no room"):
+        model.predict(X)
