@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from kboost._typing import FloatArray
+from kboost._typing import FloatArray, IntArray
 from kboost.kernels.algebra import terms, total
 from kboost.kernels.base import Kernel
 from kboost.kernels.folding import fold
@@ -57,7 +57,7 @@ class KernelPart:
     A sum of kernels is folded term by term; what is left of it needs the pairs.
     """
 
-    def __init__(self, kernel: Kernel, centers: Any, coef: FloatArray, indices: FloatArray) -> None:
+    def __init__(self, kernel: Kernel, centers: Any, coef: FloatArray, indices: IntArray) -> None:
         self.kernel = kernel
         self.centers = centers  # (m, d)
         self.coef = coef  # (m, n_outputs)
