@@ -3,6 +3,7 @@
 NAMES = (
     "import_time",
     "bundled",
+    "calibration",
     "predict_speed",
     "lp_forest",
     "qp_forest",
