@@ -12,7 +12,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.model_selection import train_test_split
 
 from kboost import KernelBoostClassifier
-from kboost.estimators import classifier
+from kboost.estimators import _probability
 from kboost.estimators._probability import ENOUGH, SHRUNKEN, Calibration, deal, fit_slope
 from kboost.estimators._rows import merge_rows
 from kboost.kernels import Gaussian, Linear
@@ -173,7 +173,7 @@ def test_no_time_for_it_is_said(noisy, monkeypatch):
     def late(*args, **options):
         raise OutOfTimeError("too late")
 
-    monkeypatch.setattr(classifier, "leave_out", late)
+    monkeypatch.setattr(_probability, "leave_out", late)
     model = boost(LIBRARY).fit(*noisy)
     assert not model.calibration_.held_out
     fitted = fit_slope(model.decision_function(noisy[0]), noisy[1], np.ones(100))
@@ -185,7 +185,7 @@ def test_ctrl_c_in_the_calibration_leaves_a_model_with_probabilities(noisy, monk
     def interrupted(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(classifier, "leave_out", interrupted)
+    monkeypatch.setattr(_probability, "leave_out", interrupted)
     model = boost(LIBRARY)
     with pytest.raises(KeyboardInterrupt):
         model.fit(*noisy)

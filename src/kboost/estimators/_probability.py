@@ -21,8 +21,9 @@ solver that gives up), half the slope of the training rows stands in, and `held_
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -31,7 +32,12 @@ from scipy.special import log_softmax, softmax
 from kboost._errors import OutOfTimeError, SolverError
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.core.grow import logger
+from kboost.core.protocols import Deadline, Fit, Hypothesis
+from kboost.core.watch import columns_at
 from kboost.estimators._rows import MergedRows, heaviest_code
+from kboost.formulations import MarginRows
+from kboost.masters.leave_out import Norm, leave_out
+from kboost.masters.margin import MarginPenalty
 
 FOLDS = 5
 ENOUGH = 500  # rows left out
@@ -68,21 +74,32 @@ class Calibration:
         return bounded
 
 
+@dataclass(frozen=True)
+class Output:
+    """A fitted output: what it was fitted to, and whether held-out rows chose the step."""
+
+    problem: MarginRows
+    hypotheses: Sequence[Hypothesis]
+    fit: Fit
+    watched: bool
+
+
 def calibrate(
     rows: MergedRows,
-    fitted: FloatArray,
-    leave_out: Callable[[list[BoolArray]], FloatArray],
+    outputs: Sequence[Output],
+    *,
+    norm: Norm,
+    penalty: MarginPenalty,
     rng: np.random.RandomState,
+    deadline: Deadline,
 ) -> tuple[Calibration, bool]:
-    """Fit the slope; says also whether Ctrl-C ended it.
-
-    `fitted` are the decision values at the training rows, `leave_out` gives those of the rows in
-    some part, NaN elsewhere.
-    """
-    values, stopped = np.full(len(fitted), np.nan), False
+    """Fit the slope; says also whether Ctrl-C ended it."""
+    values, stopped = np.full(len(rows.weight), np.nan), False
     try:
         if parts := deal(rows, rng):
-            values = leave_out(parts)
+            values = _joined(
+                [_left_out(rows.X, o, parts, norm, penalty, deadline) for o in outputs]
+            )
     except (OutOfTimeError, SolverError) as reason:
         logger.info("%s", reason)
     except KeyboardInterrupt:
@@ -90,12 +107,42 @@ def calibrate(
     known = ~np.isnan(values.reshape(len(values), -1)).any(axis=1)
     if known.any():
         slope = fit_slope(values[known], rows.codes[known], rows.weight[known])
-        found = Calibration(slope, int(known.sum()), held_out=True)
+        calibration = Calibration(slope, int(known.sum()), held_out=True)
     else:
+        fitted = _joined([output.fit.decision for output in outputs])
         slope = SHRUNKEN * fit_slope(fitted, rows.codes, rows.weight)
-        found = Calibration(slope, len(fitted), held_out=False)
-    logger.info("%s", found)
-    return found, stopped
+        calibration = Calibration(slope, len(fitted), held_out=False)
+    logger.info("%s", calibration)
+    return calibration, stopped
+
+
+def _left_out(
+    X: Any,
+    output: Output,
+    parts: Sequence[BoolArray],
+    norm: Norm,
+    penalty: MarginPenalty,
+    deadline: Deadline,
+) -> FloatArray:
+    """Decision values of one output at the rows of each part, by models without it."""
+    fit, used = output.fit, np.flatnonzero(output.fit.coef)
+    values = leave_out(
+        columns_at(X, [output.hypotheses[j] for j in used.tolist()]),
+        output.problem,
+        replace(fit, coef=fit.coef[used]),
+        parts,
+        norm=norm,
+        penalty=penalty,
+        deadline=deadline,
+    )
+    # a nu model that held-out rows chose is not scaled to a margin of 1
+    unscaled = output.watched and output.problem.level is not None
+    return values * fit.level if unscaled else values
+
+
+def _joined(outputs: Sequence[FloatArray]) -> FloatArray:
+    """One column an output; a single one stays a vector."""
+    return outputs[0] if len(outputs) == 1 else np.column_stack(outputs)
 
 
 def deal(rows: MergedRows, rng: np.random.RandomState) -> list[BoolArray]:

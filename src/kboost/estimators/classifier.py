@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -11,9 +10,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 
-from kboost._typing import BoolArray, FloatArray, IntArray
+from kboost._typing import FloatArray
 from kboost._validation import (
-    NOT_NEGATIVE,
     UNIT,
     check_params,
     check_table,
@@ -25,14 +23,14 @@ from kboost.columns.bank import Bank
 from kboost.core.grow import Grown
 from kboost.core.protocols import Deadline, Master
 from kboost.core.stopping import INTERRUPTED
-from kboost.core.watch import columns_at
 from kboost.estimators._base import KernelBoostBase
+from kboost.estimators._class_weight import class_factors
 from kboost.estimators._lesson import Lesson, Task
-from kboost.estimators._probability import calibrate
+from kboost.estimators._probability import Output, calibrate
 from kboost.estimators._rows import MergedRows, merge_rows
 from kboost.estimators._rules import RULES
 from kboost.formulations import MarginRows, hinge, nu_margin
-from kboost.masters.leave_out import Norm, leave_out
+from kboost.masters.leave_out import Norm
 from kboost.masters.margin import MarginPenalty
 from kboost.masters.nu_lp import NuLPMaster
 from kboost.solvers.lp import Intercept
@@ -320,7 +318,7 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         weight = check_weights(sample_weight, len(codes))
-        factors = self._class_weights(codes, weight)
+        factors = class_factors(self.class_weight, self.classes_, codes, weight)
         rows = merge_rows(X, codes, weight * factors[codes])
         if len(np.unique(rows.codes)) < 2:
             raise ValueError(
@@ -421,70 +419,18 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         deadline: Deadline,
     ) -> bool:
         """Calibrate the probabilities."""
-        rng = check_random_state(self.random_state)
         if any(g.reason is INTERRUPTED for g in grown):
             deadline.call_off()
 
-        def left_out(parts: list[BoolArray]) -> FloatArray:
-            jobs = zip(problems, grown, strict=True)
-            return _joined([self._left_out(rows, p, g, parts, deadline) for p, g in jobs])
-
-        fitted = _joined([g.fit.decision for g in grown])
-        self.calibration_, stopped = calibrate(rows, fitted, left_out, rng)
-        return stopped
-
-    def _left_out(
-        self,
-        rows: MergedRows,
-        problem: MarginRows,
-        grown: Grown,
-        parts: list[BoolArray],
-        deadline: Deadline,
-    ) -> FloatArray:
-        """Decision values of one output at the rows of each part, by models without it."""
-        used = np.flatnonzero(grown.fit.coef)
-        values = leave_out(
-            columns_at(rows.X, [grown.hypotheses[j] for j in used]),
-            problem,
-            replace(grown.fit, coef=grown.fit.coef[used]),
-            parts,
+        self.calibration_, stopped = calibrate(
+            rows,
+            [
+                Output(problem, g.hypotheses, g.fit, g.trace[-1].validation_error is not None)
+                for problem, g in zip(problems, grown, strict=True)
+            ],
             norm=cast(Norm, self.penalty),
             penalty=MarginPenalty(self.nonnegative, cast(Intercept, self.intercept)),
+            rng=check_random_state(self.random_state),
             deadline=deadline,
         )
-        # a nu model chosen by held-out rows is not scaled to a margin of 1
-        watched = self.nu is not None and grown.trace[-1].validation_error is not None
-        return values * grown.fit.level if watched else values
-
-    def _class_weights(self, codes: IntArray, weight: FloatArray) -> FloatArray:
-        """One factor a class."""
-        n_classes = len(self.classes_)
-        if self.class_weight is None:
-            return np.ones(n_classes)
-        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            mass = np.bincount(codes, weights=weight, minlength=n_classes)
-            return float(mass.sum()) / (n_classes * np.where(mass > 0, mass, np.inf))
-        if not isinstance(self.class_weight, dict):
-            raise ValueError(
-                "class_weight must be a dict, 'balanced' or None; "
-                f"got class_weight={self.class_weight!r}."
-            )
-        unknown = set(self.class_weight) - set(self.classes_.tolist())
-        if unknown:
-            raise ValueError(
-                f"class_weight must name classes of y; got {unknown.pop()!r}, y has "
-                f"{self.classes_.tolist()}."
-            )
-        weights = [self.class_weight.get(c, 1.0) for c in self.classes_.tolist()]
-        factors = np.array(weights) if all(map(NOT_NEGATIVE.holds, weights)) else np.array([-1.0])
-        if (factors < 0).any():
-            raise ValueError(
-                "class_weight must hold finite weights of zero or more; "
-                f"got class_weight={self.class_weight!r}."
-            )
-        return factors
-
-
-def _joined(outputs: Sequence[FloatArray]) -> FloatArray:
-    """One column an output; a single one stays a vector."""
-    return outputs[0] if len(outputs) == 1 else np.column_stack(outputs)
+        return stopped
