@@ -82,7 +82,7 @@ def run(name: str, options: argparse.Namespace, here: dict[str, Any]) -> bool:
     except RuntimeError as error:
         print(f"  failed: {error}", file=sys.stderr)
         return False
-    bench.store.finish(report.settings, report.ratios, bench.used)
+    bench.store.finish(report.settings, report.ratios, bench.used, report.shown())
     show(report)
     return report.met is not False
 

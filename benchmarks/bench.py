@@ -23,6 +23,11 @@ class Report:
     met: bool | None = None  # None: there is none to meet
     notes: Sequence[str] = ()
 
+    def shown(self) -> dict[str, Any]:
+        """What is printed, for pages that quote it."""
+        names = ("head", "lines", "criterion", "met", "notes")
+        return {name: getattr(self, name) for name in names}
+
 
 @dataclass
 class Bench:

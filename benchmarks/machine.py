@@ -69,7 +69,7 @@ def blas() -> list[dict[str, Any]]:
         entry = {k: pool.get(k) for k in ("internal_api", "version", "num_threads")}
         if entry not in found:
             found.append(entry)
-    return found
+    return sorted(found, key=lambda entry: str(entry["version"]))  # they come in any order
 
 
 def in_one_line(machine: dict[str, Any]) -> str:

@@ -1,7 +1,8 @@
 """Results on disk: one JSON file an entry, written row by row, so that a run can be taken up again.
 
-A file holds `machine`, `code`, `settings`, `rows` and `ratios`. Its rows are used again only if
-machine and code are the same: a ratio then never mixes two machines or two versions.
+A file holds `machine`, `code`, `settings`, `rows`, `ratios` and `shown`, the table as printed. Its
+rows are used again only if machine and code are the same: a ratio then never mixes two machines or
+two versions.
 """
 
 from __future__ import annotations
@@ -72,10 +73,17 @@ class Store:
             self.write()
         return row
 
-    def finish(self, settings: dict[str, Any], ratios: dict[str, Any], used: list[Row]) -> None:
-        """Settings and ratios, and only the rows that went into them."""
+    def finish(
+        self,
+        settings: dict[str, Any],
+        ratios: dict[str, Any],
+        used: list[Row],
+        shown: dict[str, Any] | None = None,
+    ) -> None:
+        """Settings and ratios, only the rows that went into them, and what was printed."""
         self.rows = {key_of(row["job"]): row for row in used}
         self.content["settings"] = settings
+        self.content["shown"] = shown or {}
         self.write(ratios)
 
     def write(self, ratios: dict[str, Any] | None = None) -> None:

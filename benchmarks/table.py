@@ -17,6 +17,14 @@ def table(head: Sequence[str], lines: Sequence[Sequence[Any]]) -> str:
     return "\n".join(_set(line, widths, right) for line in [list(head), rule, *cells])
 
 
+def markdown(head: Sequence[str], lines: Sequence[Sequence[Any]]) -> str:
+    """The same for a page."""
+    numeric = [any(isinstance(v, int | float) for v in c) for c in zip(*lines, strict=True)]
+    rule = ["--:" if right else ":--" for right in numeric]
+    rows = [list(head), rule, *([cell(value) for value in line] for line in lines)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
 def _set(line: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
     words = [
         word.rjust(width) if r else word.ljust(width)

@@ -9,4 +9,10 @@ NAMES = (
     "qp_forest",
     "path_speed",
     "memory",
+    "toy",
+    "table2",
+    "table3",
+    "table4",
+    "table5",
+    "curves",
 )

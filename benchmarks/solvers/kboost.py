@@ -1,7 +1,14 @@
-"""Ours. `library` is "auto" or letters: L linear, Q quadratic, R Gaussian of the mean width."""
+"""Ours. `library` is "auto" or letters: L linear, Q quadratic, R Gaussian of the mean width.
+
+"LQR" is a library of three kernels, "L+Q+R" of one, their sum.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -23,18 +30,25 @@ class Solver:
             "Q": kernels.Polynomial(2),
             "R": kernels.Gaussian("mean"),
         }
-        chosen = "auto" if self.library == "auto" else [letters[x] for x in self.library]
+        sums = [[letters[x] for x in name.split("+")] for name in self.names]
+        chosen = [reduce(add, kernels) for kernels in sums] or "auto"
         self.estimator = KernelBoostClassifier(chosen, **self.parameters)
 
+    @property
+    def names(self) -> list[str]:
+        """The kernels of the library as letters; none for "auto"."""
+        return [] if self.library == "auto" else re.findall(r"\w(?:\+\w)*", self.library)
+
     def fit(self, data: Data) -> Model:
-        return Model(self.estimator.fit(data.X_train, data.y_train))
+        held = {} if data.X_val is None else {"X_val": data.X_val, "y_val": data.y_val}
+        return Model(self.estimator.fit(data.X_train, data.y_train, **held), self.names)
 
 
 class Model:
     """The fitted estimator, as the judge wants it."""
 
-    def __init__(self, estimator: Any) -> None:
-        self.estimator = estimator
+    def __init__(self, estimator: Any, names: Sequence[str] = ()) -> None:
+        self.estimator, self.names = estimator, names
 
     def predict(self, X: FloatArray) -> FloatArray:
         return np.asarray(self.estimator.predict(X))
@@ -51,13 +65,16 @@ class Model:
     def facts(self) -> dict[str, Any]:
         fitted = self.estimator
         traces = fitted.trace_ if np.ndim(fitted.objective_) else [fitted.trace_]
+        counts = fitted.columns_per_kernel_
+        errors = np.concatenate([trace.values("validation_error") for trace in traces])
         return {
             "columns": int(fitted.n_columns_),
             "columns_generated": int(sum(trace[-1].n_columns for trace in traces)),
             "priced_per_step": float(np.mean([step.n_priced for t in traces for step in t])),
             "gap": float(np.max(fitted.dual_gap_)),
             "objective_reported": float(np.sum(fitted.objective_)),
-            "columns_per_kernel": dict(fitted.columns_per_kernel_),
+            "columns_per_kernel": dict(zip(self.names or counts, counts.values(), strict=True)),
+            "validation_error": None if np.isnan(errors).all() else float(np.nanmin(errors)),
             "iterations": int(np.max(fitted.n_iter_)),
             "stop_reason": str(fitted.stop_reason_),
         }

@@ -1,5 +1,6 @@
 """The judge on tiny data: what it measures, and what it does when things go wrong."""
 
+import numpy as np
 import pytest
 
 from benchmarks import datasets, solvers
@@ -98,6 +99,57 @@ def test_threads_are_left_alone_unless_given(monkeypatch):
 
 def test_timing_repeats_what_is_short():
     calls = []
-    result, seconds = timed(lambda: calls.append(1) or len(calls))
+    result, seconds, cpu_seconds = timed(lambda: calls.append(1) or len(calls))
     assert result == len(calls) == 5
     assert seconds >= 0
+    assert cpu_seconds >= 0
+
+
+def test_a_sum_of_kernels_is_one_kernel_of_the_library():
+    mixture = answer(Job("kboost", "friedman", {"library": "LQR", "C": 1.0}, TINY))
+    composite = answer(Job("kboost", "friedman", {"library": "L+Q+R", "C": 1.0}, TINY))
+    assert set(mixture["columns_per_kernel"]) == {"L", "Q", "R"}
+    assert composite["columns_per_kernel"] == {"L+Q+R": composite["columns"]}
+
+
+def test_three_parts_do_not_overlap_and_are_scaled_by_the_first():
+    rng = np.random.default_rng(0)
+    X, rows = rng.integers(0, 50, (40, 3)).astype(np.int16), rng.permutation(40)
+    X[:, 0] = np.arange(40)  # tells the rows apart
+    y = np.where(X[:, 0] % 2, 1.0, -1.0)
+    data = datasets.three_parts(X, y, rows, n_train=10, n_val=6, skip=4, n_test=8)
+    parts = (data.X_train, data.X_val, data.X_test)
+    assert [len(part) for part in parts] == [10, 6, 8]
+    assert len(np.unique(np.concatenate(parts)[:, 0])) == 24
+    assert np.allclose(data.X_train.std(axis=0), 1.0)
+    assert (data.y_test == y[rows[20:28]]).all()
+    assert datasets.three_parts(X, y, rows, n_train=9, n_val=0, skip=0, n_test=9).X_val is None
+
+
+def test_rates_add_up_to_the_error():
+    row, data = answer(Job("svc", "friedman", {}, TINY)), datasets.load("friedman", **TINY)
+    share = float(np.mean(data.y_test > 0))
+    error = row["false_negatives"] * share + row["false_positives"] * (1 - share)
+    assert row["test_error"] == pytest.approx(error)
+
+
+def test_curves_and_grid_judge_by_the_validation_rows():
+    whole = datasets.load("friedman", n_train=60, n_test=80, seed=3)
+    data = datasets.Data(
+        whole.X_train, whole.y_train, whole.X_test[:40], whole.y_test[:40],
+        whole.X_test[40:], whole.y_test[40:],
+    )  # fmt: skip
+    settings = {"library": "LR", "penalty": "l2", "n_iter_no_change": 100, "tol": 1e-3}
+    curves = solvers.build("kboost_curves", C=0.1, **settings)
+    curves.prepare(data)
+    model = curves.fit(data)
+    facts = model.facts()
+    curve, place = facts["curve"], facts["tr3"]
+    assert curve["validation"][place] == pytest.approx(facts["validation_error"])
+    for part, X, y in (("train", data.X_train, data.y_train), ("test", data.X_test, data.y_test)):
+        assert curve[part][place] == pytest.approx(np.mean(model.predict(X) != y))
+    grid = solvers.build("kboost_grid", grid=[0.01, 0.1], **settings)
+    grid.prepare(data)
+    chosen = grid.fit(data).facts()
+    assert chosen["validation_error"] == min(one["validation_error"] for one in chosen["tried"])
+    assert chosen["tried"][1]["validation_error"] == pytest.approx(facts["validation_error"])

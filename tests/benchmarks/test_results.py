@@ -11,7 +11,7 @@ from benchmarks import machine
 from benchmarks.bench import Bench, Report, SkipError, must
 from benchmarks.objective import Job
 from benchmarks.store import Store, code_version
-from benchmarks.table import number, percent, table
+from benchmarks.table import markdown, number, percent, table
 
 HERE = {"cores": 2}
 
@@ -80,9 +80,10 @@ def test_finish_keeps_the_rows_that_were_used(tmp_path):
     results = store(path)
     results.row({"C": 1.0}, counted([]))
     kept = results.row({"C": 2.0}, counted([]))
-    results.finish({"C": 2.0}, {"median": 0.5}, [kept])
+    results.finish({"C": 2.0}, {"median": 0.5}, [kept], {"head": ["C"], "lines": [[2.0]]})
     content = json.loads(path.read_text())
-    assert set(content) == {"machine", "code", "settings", "rows", "ratios"}
+    assert set(content) == {"machine", "code", "settings", "rows", "ratios", "shown"}
+    assert content["shown"] == {"head": ["C"], "lines": [[2.0]]}
     assert content["rows"] == [kept]
     assert content["ratios"] == {"median": 0.5}
 
@@ -168,3 +169,9 @@ def test_an_entry_without_its_data_is_skipped(tmp_path, monkeypatch, capsys):
     assert command.main(["lp_forest", "--results", str(tmp_path)]) == 0
     assert "skipped: covtype.npz needed" in capsys.readouterr().out
     assert not list(tmp_path.iterdir())
+
+
+def test_a_table_for_a_page_has_the_cells_of_the_one_printed():
+    head, lines = ("name", "error"), [["ours", 0.25], ["theirs", None]]
+    words = [line.strip("| ").split(" | ") for line in markdown(head, lines).splitlines()]
+    assert words == [["name", "error"], [":--", "--:"], ["ours", "0.250"], ["theirs", "–"]]

@@ -1,0 +1,170 @@
+"""Tables and pictures of the documentation from the results: `python -m benchmarks.pages`.
+
+Every table is what its entry printed, as Markdown in docs/papers/tables; every picture is drawn
+from the rows of an entry into docs/_static. An entry without a result is passed over.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks import machine
+from benchmarks.objective import ROOT
+from benchmarks.store import RESULTS
+from benchmarks.table import markdown
+
+TABLES, PICTURES = ROOT / "docs" / "papers" / "tables", ROOT / "docs" / "_static"
+PARTS = {"train": "#888888", "validation": "#d95f02", "test": "#1b6ca8"}
+Result = dict[str, Any]
+
+
+def main() -> int:
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    mpl.rcParams.update(
+        {
+            "font.size": 9,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "svg.hashsalt": "kboost",
+            "svg.fonttype": "none",
+            "legend.frameon": False,
+        }
+    )
+    TABLES.mkdir(parents=True, exist_ok=True)
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    for name in ("toy", "table2", "table3", "table4", "table5", "curves"):
+        if (result := read(name)) is not None:
+            (TABLES / f"{name}.inc").write_text(page(result))
+    for name, draw in DRAWN.items():
+        if (result := read(name)) is not None:
+            draw(result)
+    return 0
+
+
+def read(name: str) -> Result | None:
+    path = RESULTS / f"{name}.json"
+    if not path.is_file():
+        print(f"  no result of {name}")
+        return None
+    result: Result = json.loads(path.read_text())
+    return result
+
+
+def page(result: Result) -> str:
+    """A table with what is said under it."""
+    shown = result["shown"]
+    words = [*shown["notes"]]
+    if shown["met"] is not None:
+        words.append(f"Criterion ({shown['criterion']}): {'met' if shown['met'] else 'not met'}.")
+    words.append(f"Measured on {machine.in_one_line(result['machine'])}; code {result['code']}.")
+    notes = "\n".join(f"- {word}" for word in words)
+    return f"{markdown(shown['head'], shown['lines'])}\n\n{notes}\n"
+
+
+def toy(result: Result) -> None:
+    """Figure 1: the target and what each method makes of 50 points."""
+    import matplotlib.pyplot as plt
+
+    from benchmarks import datasets
+
+    first = {r["job"]["method"]: r for r in result["rows"] if r["job"]["seed"] == 0}
+    surfaces = {"target": first["mixture"]["target"], **{m: r["surface"] for m, r in first.items()}}
+    names = ["target", "linear", "RBF", "composite", "mixture"]
+    points = datasets.load("toy", seed=0).X_train
+    figure, axes = plt.subplots(1, 5, figsize=(9, 2.5), sharey=True, layout="constrained")
+    low, high = np.min(surfaces["target"]), np.max(surfaces["target"])
+    for axis, name in zip(axes, names, strict=True):
+        values = np.array(surfaces[name])
+        side = int(np.sqrt(len(values)))
+        x = np.linspace(-1, 1, side)
+        levels = np.linspace(low - 0.2, high + 0.2, 15)
+        axis.contourf(x, x, values.reshape(side, side), levels, cmap="viridis", extend="both")
+        axis.set_aspect("equal")
+        axis.set_xticks([-1, 0, 1])
+        axis.set_yticks([-1, 0, 1])
+        if name == "target":
+            axis.plot(*points.T, "w.", markersize=3)
+            axis.set_title("target\n50 points", fontsize=9)
+        else:
+            row = first[name]
+            words = f"{name}\nerror {row['error']:.2f}\n{row['columns']} columns"
+            axis.set_title(words, fontsize=9)
+    save(figure, "cg_boost_1.png")
+
+
+def curves(result: Result) -> None:
+    """Figures 2 to 4: errors along the columns."""
+    import matplotlib.pyplot as plt
+
+    figure, axis = plt.subplots(figsize=(5.5, 3.2), layout="constrained")
+    row = pick(result, "mnist", "stratified", 0.1)
+    for part, colour in PARTS.items():
+        plot(axis, row, part, colour, label=part)
+    for rule, marker in (("TR1", "*"), ("TR3", "P"), ("TR2", "X")):
+        place = {"TR1": row["tr1"], "TR3": row["tr3"], "TR2": -1}[rule]
+        if place is not None:
+            at = [row["curve"]["columns"][place]]
+            axis.plot(at, [100 * row["curve"]["test"][place]], marker, color="k", markersize=8,
+                      linestyle="none", label=rule)  # fmt: skip
+    finish(axis, top=25)
+    save(figure, "cg_boost_2.svg")
+
+    figure, axis = plt.subplots(figsize=(5.5, 3.2), layout="constrained")
+    for pricing, style in (("stratified", "-"), ("scan", "--")):
+        row = pick(result, "mnist", pricing, 0.1)
+        for part in ("train", "test"):
+            plot(axis, row, part, PARTS[part], style, label=f"{part}, {pricing}")
+    finish(axis, top=25)
+    save(figure, "cg_boost_3.svg")
+
+    figure, axis = plt.subplots(figsize=(5.5, 3.2), layout="constrained")
+    for C, style in ((0.1, "-"), (10.0, "--")):
+        row = pick(result, "forest", "stratified", C)
+        for part in ("train", "validation"):
+            plot(axis, row, part, PARTS[part], style, label=f"{part}, C = {C:g}")
+    finish(axis, top=35)
+    save(figure, "cg_boost_4.svg")
+
+
+def pick(result: Result, dataset: str, pricing: str, C: float) -> Result:
+    """The run of these settings."""
+    wanted = (dataset, pricing, C)
+
+    def settings(job: dict[str, Any]) -> tuple[str, str, float]:
+        return job["dataset"], *(job["solver_parameters"][name] for name in ("pricing", "C"))
+
+    return next(row for row in result["rows"] if settings(row["job"]) == wanted)
+
+
+def plot(axis: Any, row: Result, part: str, colour: str, style: str = "-", *, label: str) -> None:
+    errors = 100 * np.array(row["curve"][part])
+    axis.plot(row["curve"]["columns"], errors, style, color=colour, linewidth=1.3, label=label)
+
+
+def finish(axis: Any, top: float) -> None:
+    axis.set_ylim(0, top)
+    axis.set_xlim(left=0)
+    axis.set_xlabel("columns generated")
+    axis.set_ylabel("error, %")
+    axis.legend(ncols=2, fontsize=8)
+
+
+def save(figure: Any, name: str) -> None:
+    import matplotlib.pyplot as plt
+
+    plain = {"metadata": {"Date": None}} if name.endswith("svg") else {"dpi": 110}
+    figure.savefig(PICTURES / name, **plain)
+    plt.close(figure)
+
+
+DRAWN: dict[str, Callable[[Result], None]] = {"toy": toy, "curves": curves}
+
+if __name__ == "__main__":
+    sys.exit(main())
