@@ -162,6 +162,12 @@ def _check(estimator: Any) -> None:
             "estimator must be a KernelBoostClassifier or a KernelBoostRegressor; "
             f"got {type(estimator).__name__}."
         )
+    for name, only in (("base", "kernels"), ("solver", "cg")):
+        if (value := getattr(estimator, name, only)) != only:
+            raise ValueError(
+                f"{name} must be {only!r} on a path, whose models share the columns of one "
+                f"library and one warm solver; got {name}={value!r}."
+            )
     names = ["max_columns", "validation_fraction"]
     names += ["nu"] if isinstance(estimator, ClassifierMixin) else []
     for name in names:

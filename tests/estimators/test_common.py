@@ -14,6 +14,8 @@ ESTIMATORS = [
     KernelBoostNovelty(),
     KernelBoostRegressor(),
     KernelBoostRegressor(C=0.1, penalty="l2", epsilon=0.1, max_columns=40),
+    KernelBoostRegressor(C=0.1, base="active", max_iter=10),
+    KernelBoostRegressor(C=0.1, base="halfspaces", solver="barrier", max_iter=10),
 ]
 
 

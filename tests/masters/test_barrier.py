@@ -34,7 +34,7 @@ PENALTIES = pytest.mark.parametrize(
 )
 
 
-def make(kind, seed=0, n=30, scale=1.0, scaling="unit"):
+def make(kind, seed=0, n=20, scale=1.0, scaling="unit"):
     X, _, weight = table(seed, n)
     y = np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + 0.2 * np.random.default_rng(seed).normal(size=n)
     bank = Bank(MIXED, X, sample_weight=weight, scaling=scaling)
@@ -102,9 +102,9 @@ def test_the_softplus_lies_within_its_bound_above_the_slack():
     problem = make(KINDS["nu tube"])
     rows, rng = problem.rows, np.random.default_rng(0)
     for barrier in (1.0, 0.1, 0.001):
-        g = Softened(np.zeros((30, 0)), rows, MarginPenalty(intercept="none"), barrier, 1e-300)
+        g = Softened(np.zeros((20, 0)), rows, MarginPenalty(intercept="none"), barrier, 1e-300)
         x = g.join(0.0, float(rng.uniform(0.01, 1)), np.zeros(0))
-        exact = rows.caps @ rows.slack(np.zeros(30), x[0]) + rows.level.price * x[0]
+        exact = rows.caps @ rows.slack(np.zeros(20), x[0]) + rows.level.price * x[0]
         above = g.value(x) - exact
         assert -1e-9 <= above <= np.log(2) * barrier * rows.caps.sum() + 1e-9
 
@@ -141,7 +141,7 @@ def test_the_barrier_falls_only_by_the_rule():
     problem = make(KINDS["nu tube"])
     search, run = ScanOracle(3).start(problem), BarrierMaster(fall=0.5).start(problem)
     falls = stays = 0
-    for _ in range(80):
+    for _ in range(50):
         proposal, before, share, left = search.propose(run), run.barrier, run._share, run._left
         run.extend(proposal)
         if max(proposal.price, left) <= share:

@@ -43,7 +43,7 @@ def test_the_minimum_is_that_of_another_method(seed):
     g = Rounded(rng.normal(size=(20, 6)), 3 * rng.normal(size=20))
     x, left = DampedNewton().minimise(g, np.full(6, 5.0), tol=1e-9, max_steps=200)
     assert left <= 1e-9
-    assert_allclose(left, np.abs(g.gradient(x)).max())
+    assert np.abs(g.gradient(x)).max() <= 1e-7
     other = minimize(g.value, np.ones(6), jac=g.gradient, bounds=[(1e-9, None)] * 6, tol=1e-12)
     assert_allclose(g.value(x), other.fun, rtol=1e-9)
     assert (x > 0).all()
@@ -68,5 +68,5 @@ def test_a_factor_that_pays_is_kept_and_grows():
 def test_nothing_left_to_gain_ends_it():
     g = Rounded(np.eye(2), np.zeros(2))
     x, left = DampedNewton().minimise(g, np.ones(2), tol=0.0, max_steps=500)
-    assert 0 < left < 1e-12 or left == 0.0
-    assert np.isfinite(x).all()
+    assert left == 0.0
+    assert np.abs(g.gradient(x)).max() < 1e-7

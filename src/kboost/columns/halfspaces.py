@@ -85,6 +85,10 @@ class HalfspaceSpace:
     def n_rows(self) -> int:
         return len(self.rows)
 
+    def edges(self, weights: FloatArray) -> FloatArray:
+        """Scaled edges of the halfspaces along single features."""
+        return self.edges_of_cuts(self.rows, weights)[0].ravel()
+
     def edges_of_cuts(
         self, places: FloatArray, weights: FloatArray
     ) -> tuple[FloatArray, FloatArray]:

@@ -42,6 +42,7 @@ from kboost.estimators._rules import RULES
 from kboost.estimators._tuning import Tuning, split_parts, tune
 from kboost.formulations import MarginRows
 from kboost.kernels.adapters import as_kernels
+from kboost.kernels.base import Kernel
 from kboost.masters.interior import InteriorLPMaster
 from kboost.masters.lp import LPMaster
 from kboost.masters.qp import QPMaster
@@ -127,7 +128,7 @@ class KernelBoostBase(BaseEstimator):
         parts = []
         for learn, held in splits:
             bank = self._make_bank(learn, lesson.n_input_rows, deadline, among=len(splits))
-            oracle = ScanOracle(self._columns_per_step(bank.n_rows))
+            oracle = self._tuning_oracle(self._columns_per_step(bank.n_rows))
             master = self._path_master(bank, loose=PATH_TOL / 2)
             problems = [Problem(bank, rows, deadline) for rows in lesson.problems(learn, 1.0)]
             followers = [Follower(p, oracle, master, stop, polish=False) for p in problems]
@@ -174,29 +175,37 @@ class KernelBoostBase(BaseEstimator):
         It is one of `among` that share the budget.
         """
         precomputed = isinstance(self.kernels, str) and self.kernels == "precomputed"
-        kernels = as_kernels(
-            self._library(),
-            rows.X,
-            sample_weight=rows.weight,
-            feature_names=getattr(self, "feature_names_in_", None),
-            width=n_input_rows,
-        )
-        return Bank(
-            kernels,
-            rows.X,
-            centers=rows.first[:, None] if precomputed else rows.centers,
-            center_of_row=rows.center_of_row,
-            sample_weight=rows.weight,
-            scaling=self.column_scaling,
-            memory_budget=self.memory_budget // among,
-            n_jobs=effective_n_jobs(self.n_jobs),
-            copies=COPIES[self.penalty],
-            before_block=deadline.check,
-        )
+
+        def resolve(kernels: Any) -> Sequence[Kernel]:
+            return as_kernels(
+                kernels,
+                rows.X,
+                sample_weight=rows.weight,
+                feature_names=getattr(self, "feature_names_in_", None),
+                width=n_input_rows,
+            )
+
+        options = {
+            "centers": rows.first[:, None] if precomputed else rows.centers,
+            "center_of_row": rows.center_of_row,
+            "sample_weight": rows.weight,
+            "scaling": self.column_scaling,
+            "memory_budget": self.memory_budget // among,
+            "n_jobs": effective_n_jobs(self.n_jobs),
+            "copies": COPIES[self.penalty],
+            "before_block": deadline.check,
+        }
+        return self._lined_up(rows, resolve, options)
 
     def _library(self) -> Any:
         """The kernels asked for."""
         return self.kernels
+
+    def _lined_up(
+        self, rows: MergedRows, resolve: Callable[[Any], Sequence[Kernel]], options: dict[str, Any]
+    ) -> Bank:
+        """The library to search; `options` are those of a bank."""
+        return Bank(resolve(self._library()), rows.X, **options)
 
     def _grow(
         self,
@@ -257,6 +266,10 @@ class KernelBoostBase(BaseEstimator):
             return StratifiedOracle(per_step, self.max_columns, self.tol, self.stop_at_errors)
         return ScanOracle(per_step, self.max_columns)
 
+    def _tuning_oracle(self, per_step: int) -> PathOracle:
+        """Who searches on the way to a good C."""
+        return ScanOracle(per_step)
+
     def _columns_per_step(self, n_rows: int) -> int:
         if self.columns_per_step != "auto":
             return int(self.columns_per_step)
@@ -282,19 +295,9 @@ class KernelBoostBase(BaseEstimator):
     def _keep(self, bank: Bank, grown: Sequence[Grown]) -> None:
         """Set the fitted attributes; a single problem gives scalars, several give arrays."""
         grouped = AdditiveModel.stack([(g.hypotheses, g.fit) for g in grown])
-        place = {kernel: p for p, kernel in enumerate(bank.kernels)}
-        parts = sorted(cast(tuple[KernelPart, ...], grouped.parts), key=lambda p: place[p.kernel])
-        model = self._model = AdditiveModel(tuple(parts), grouped.bias)
+        model = self._model = AdditiveModel(self._show(bank, grouped.parts), grouped.bias)
         single = len(grown) == 1
-        self.kernels_ = list(bank.kernels)
         self.n_columns_ = model.n_columns
-        counts = {part.kernel: len(part.coef) for part in parts}
-        names = numbered([repr(kernel) for kernel in bank.kernels])
-        self.columns_per_kernel_ = {
-            name: counts.get(kernel, 0) for name, kernel in zip(names, bank.kernels, strict=True)
-        }
-        centers = [part.centers for part in parts]
-        self.centers_ = stack_rows(centers) if centers else bank.centers[:0]
         self.coef_ = model.coef[:, 0] if single else model.coef.T
         self.intercept_ = float(model.bias[0]) if single else model.bias
         self.objective_ = _pick(np.array([g.fit.objective for g in grown]), single)
@@ -302,6 +305,20 @@ class KernelBoostBase(BaseEstimator):
         self.trace_ = grown[0].trace if single else [g.trace for g in grown]
         self.n_iter_ = max(len(g.trace) for g in grown)
         self.stop_reason_ = str(grown[0].reason) if single else [str(g.reason) for g in grown]
+
+    def _show(self, bank: Bank, parts: Sequence[Any]) -> tuple[Any, ...]:
+        """Set the attributes that show the columns; the parts in the order of the kernels."""
+        place = {kernel: p for p, kernel in enumerate(bank.kernels)}
+        ordered: list[KernelPart] = sorted(parts, key=lambda part: place[part.kernel])
+        self.kernels_ = list(bank.kernels)
+        counts = {part.kernel: len(part.coef) for part in ordered}
+        names = numbered([repr(kernel) for kernel in bank.kernels])
+        self.columns_per_kernel_ = {
+            name: counts.get(kernel, 0) for name, kernel in zip(names, bank.kernels, strict=True)
+        }
+        centers = [part.centers for part in ordered]
+        self.centers_ = stack_rows(centers) if centers else bank.centers[:0]
+        return tuple(ordered)
 
     def _decision(self, X: Any) -> FloatArray:
         """The model's values, (n,) or (n, n_outputs)."""

@@ -3,31 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from kboost._typing import FloatArray
 from kboost._validation import (
+    FRACTION,
     NOT_NEGATIVE,
+    POSITIVE,
     UNIT,
+    Rule,
     check_params,
     check_table,
     check_validation,
     check_weights,
+    one_of,
     optional,
 )
 from kboost.columns.bank import Bank
 from kboost.core.grow import Grown
+from kboost.core.protocols import Master, PathMaster, PathOracle
 from kboost.estimators._base import KernelBoostBase
+from kboost.estimators._bases import BASES, Resolve
 from kboost.estimators._lesson import Lesson, Task
 from kboost.estimators._rows import MergedRows, merge_rows
 from kboost.estimators._rules import RULES
 from kboost.formulations import MarginRows, nu_tube, tube
+from kboost.masters.barrier import BarrierMaster
+from kboost.masters.lp import LPMaster
+from kboost.solvers.lp import Intercept
 
-_RULES = RULES | {"epsilon": optional(NOT_NEGATIVE), "nu": optional(UNIT)}
+_BOUNDS = Rule(
+    "two positive widths, the lower one first, or None",
+    lambda v: (
+        v is None
+        or (
+            isinstance(v, tuple | list)
+            and len(v) == 2
+            and all(map(POSITIVE.holds, v))
+            and v[0] < v[1]
+        )
+    ),
+)
+_RULES = RULES | {
+    "solver": one_of("cg", "barrier"),
+    "base": one_of("kernels", "active", "halfspaces"),
+    "width_bounds": _BOUNDS,
+    "halfspace_sparsity": FRACTION,
+    "epsilon": optional(NOT_NEGATIVE),
+    "nu": optional(UNIT),
+}
 _NU = 0.5
+_DEFAULTS = {"width_bounds": None, "halfspace_sparsity": 0.7}
 
 
 class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
@@ -45,6 +74,14 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
     ----------
     kernels : "auto", "precomputed", or list of kernels, names and callables, default="auto"
         The library; see :class:`KernelBoostClassifier`.
+    solver : {"cg", "barrier"}, default="cg"
+        Who sets the coefficients: linear programs solved exactly, or a barrier method that comes
+        from the inside and ends at a vertex too.
+    base : {"kernels", "active", "halfspaces"}, default="kernels"
+        What the columns are: kernels at training points; Gaussians whose centres and widths are
+        moved to where they help most, starting from `kernels` (Gaussians only; five widths by
+        default); or halfspaces ``[w.x > cut]`` with few features each (for few rows of many
+        features). The last two libraries are infinite: `dual_gap_` is relative to their search.
     penalty : {"l1", "l2"}, default="l1"
         The norm of the coefficients that is penalised. With "l2" the optimum is dense, and `tol`
         and `max_columns` are parameters of the model.
@@ -56,6 +93,12 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
     nu : float or None, default=None
         Bound of the fraction of rows outside the tube, in (0, 1]; 0.5 when neither it nor
         `epsilon` is given.
+    width_bounds : tuple of two floats or None, default=None
+        With ``base="active"``: the interval of the widths (standard deviations of the Gaussians,
+        on standardised features if `kernels` is "auto"); a little beyond those to start from by
+        default.
+    halfspace_sparsity : float, default=0.7
+        With ``base="halfspaces"``: nearer 1 halfspaces look at fewer features, in (0, 1).
     nonnegative : bool, default=False
         Whether coefficients must not be negative.
     intercept : {"free", "penalized", "none"}, default="free"
@@ -106,9 +149,16 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
     columns_per_kernel_ : dict of str to int
         How many of them belong to each kernel of the library.
     kernels_ : list of Kernel
-        The library, with the widths found.
+        The library, with the widths found; those to start from, with ``base="active"``.
     centers_ : ndarray or CSR matrix of shape (n_columns_, n_features_in_)
-        The centre of each column (its row number, for precomputed kernels).
+        The centre of each column (its row number, for precomputed kernels); None for halfspaces.
+    widths_ : ndarray of shape (n_columns_,) or None
+        With ``base="active"``: the width of each column.
+    directions_, cuts_ : ndarray of shape (n_columns_, n_features_in_) and (n_columns_,) or None
+        With ``base="halfspaces"``: each column is 1 where ``directions_ @ z > cuts_``, z the
+        standardised features (scaled only, for CSR), and 0 elsewhere.
+    selected_features_ : ndarray of int or None
+        With ``base="halfspaces"``: the features that the model looks at.
     coef_ : ndarray of shape (n_columns_,)
         Coefficients of the columns, kernel after kernel in the order of `kernels_`.
     intercept_ : float
@@ -116,7 +166,8 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
     objective_ : float
         The objective of the problem solved.
     dual_gap_ : float
-        Proven relative distance to the optimum over the whole library.
+        Proven relative distance to the optimum over the whole library; with an infinite one
+        (`base`), over what its search found.
     stop_reason_ : str
         Why the fit ended.
     trace_ : Trace
@@ -149,10 +200,14 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
         self,
         kernels: Any = "auto",
         *,
+        solver: str = "cg",
+        base: str = "kernels",
         penalty: str = "l1",
         C: float | str = "auto",
         epsilon: float | None = None,
         nu: float | None = None,
+        width_bounds: tuple[float, float] | None = None,
+        halfspace_sparsity: float = 0.7,
         nonnegative: bool = False,
         intercept: str = "free",
         column_scaling: str | None = "unit",
@@ -172,10 +227,14 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
         verbose: int = 0,
     ) -> None:
         self.kernels = kernels
+        self.solver = solver
+        self.base = base
         self.penalty = penalty
         self.C = C
         self.epsilon = epsilon
         self.nu = nu
+        self.width_bounds = width_bounds
+        self.halfspace_sparsity = halfspace_sparsity
         self.nonnegative = nonnegative
         self.intercept = intercept
         self.column_scaling = column_scaling
@@ -249,11 +308,7 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> Lesson:
         check_params(self.get_params(deep=False), _RULES)
-        if self.epsilon is not None and self.nu is not None:
-            raise ValueError(
-                "epsilon and nu must not both be given, one fixes what the other finds; "
-                f"got epsilon={self.epsilon!r} and nu={self.nu!r}."
-            )
+        self._check_combination()
         X, y = check_table(self, X, y, reset=True, y_numeric=True)
         weight = check_weights(sample_weight, X.shape[0])
         checked = check_validation(self, **validation, y_numeric=True)
@@ -273,6 +328,77 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
             return nu_tube(values[rows.codes], rows.weight, C, self.nu or _NU)
 
         return Lesson(rows, [Task(formulate, error)], X.shape[0], held)
+
+    def _check_combination(self) -> None:
+        """Refuse parameters that contradict each other."""
+        if self.epsilon is not None and self.nu is not None:
+            raise ValueError(
+                "epsilon and nu must not both be given, one fixes what the other finds; "
+                f"got epsilon={self.epsilon!r} and nu={self.nu!r}."
+            )
+        special = {"solver": "cg", "base": "kernels"}
+        chosen = [name for name, plain in special.items() if getattr(self, name) != plain]
+        for name in chosen:
+            given = f"{name}={getattr(self, name)!r}"
+            for other, plain in (("penalty", "l1"), ("pricing", "scan"), ("stop_at_errors", False)):
+                if (value := getattr(self, other)) != plain:
+                    raise ValueError(
+                        f"{other} must be {plain!r} with {given}; got {other}={value!r}."
+                    )
+        for name, base in (("width_bounds", "active"), ("halfspace_sparsity", "halfspaces")):
+            if self.base != base and getattr(self, name) != _DEFAULTS[name]:
+                raise ValueError(
+                    f"{name} must be {_DEFAULTS[name]!r} with base={self.base!r}, it is about "
+                    f"base={base!r}; got {name}={getattr(self, name)!r}."
+                )
+        if self.base == "halfspaces" and not (
+            isinstance(self.kernels, str) and self.kernels == "auto"
+        ):
+            raise ValueError(
+                "kernels must be 'auto' with base='halfspaces', which has no kernels; "
+                f"got kernels={self.kernels!r}."
+            )
+        if self.base == "active" and isinstance(self.kernels, str) and self.kernels != "auto":
+            raise ValueError(
+                "kernels must be 'auto' or a list of Gaussians with base='active', which moves "
+                f"their centres and widths; got kernels={self.kernels!r}."
+            )
+
+    def _lined_up(self, rows: MergedRows, resolve: Resolve, options: dict[str, Any]) -> Any:
+        if self.base in BASES:
+            return BASES[self.base].library(self, rows, resolve, options)
+        return super()._lined_up(rows, resolve, options)
+
+    def _oracle(self, per_step: int) -> PathOracle:
+        if self.base in BASES:
+            return BASES[self.base].oracle(self, per_step)
+        return super()._oracle(per_step)
+
+    def _tuning_oracle(self, per_step: int) -> PathOracle:
+        """The kernels that active ones start from are good enough to find C by."""
+        if self.base == "halfspaces":
+            return BASES[self.base].oracle(self, per_step)
+        return super()._tuning_oracle(per_step)
+
+    def _master(self, bank: Bank, *, watched: bool = False) -> Master:
+        if self.solver == "barrier":
+            return BarrierMaster(self.nonnegative, cast(Intercept, self.intercept), tol=self.tol)
+        return super()._master(bank, watched=watched)
+
+    def _path_master(self, bank: Bank, **options: Any) -> PathMaster:
+        if self.base == "halfspaces":  # a column or two a step: each step counts
+            return LPMaster(self.nonnegative, cast(Intercept, self.intercept))
+        return super()._path_master(bank, **options)
+
+    def _show(self, bank: Bank, parts: Sequence[Any]) -> tuple[Any, ...]:
+        for name in ("centers_", "widths_", "directions_", "cuts_", "selected_features_"):
+            setattr(self, name, None)
+        if self.base not in BASES:
+            return super()._show(bank, parts)
+        self.kernels_ = list(getattr(bank, "kernels", ()))
+        for name, value in BASES[self.base].show(parts, self.n_features_in_).items():
+            setattr(self, name, value)
+        return tuple(parts)
 
     def _keep(self, bank: Bank, grown: Sequence[Grown]) -> None:
         super()._keep(bank, grown)

@@ -23,8 +23,7 @@ derivatives that Newton has left are below it. That compares a number without a 
 the targets' unit, so beta is measured in the loss a row that is left without columns (as if the
 targets had been standardised first); mu is a tenth of beta times an average sample's slack price.
 The fit is the best one so far for the LP itself, so the objective never rises; `settled` says that
-the barrier alone is off by less than `tol` of it. Columns that the present edges leave idle are set
-aside, at exactly 0, and come back when they are violated.
+the barrier alone is off by less than `tol` of it.
 
 A point inside spreads a coefficient over columns that say nearly the same. At the end simplex finds
 the vertex of the columns in use, from the basis that the last point names: no more of them than
@@ -38,6 +37,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kboost._errors import SolverError
+from kboost._typing import FloatArray
 from kboost.core.protocols import Fit, Problem, Proposal
 from kboost.masters._softened import Softened
 from kboost.masters.margin import MarginPenalty, MarginRun
@@ -47,9 +47,10 @@ from kboost.solvers.smooth import DampedNewton
 _SHARPER = 0.1  # Newton's derivatives, against beta
 _ROUNDING = 1e-12  # of the slack prices' sum: no derivative below it can be asked for
 _STEPS = 100
-_IDLE_EDGE = 0.3  # below it a column is set aside
 _MU = 0.1  # mu, in betas times the slack price of an average sample
 _SMALL = 10.0  # coefficients below so many mu are the barrier's, not the optimum's
+_SPARSER = 1e-6  # relative, what dropping them may cost
+_FINE = 1e-5  # beta in its unit; below, Newton may run out of digits
 _LEAST = 1e-12  # beta in its unit
 
 
@@ -78,8 +79,7 @@ class BarrierRun(MarginRun):
         self._share = master.first  # beta in that unit
         self._left = 0.0  # of Newton's derivatives
         self._newton = DampedNewton()
-        self._active = np.zeros(0, dtype=bool)  # (k,)
-        self._coef = np.zeros(0)  # (k,), inside, not the incumbent
+        self._coef: FloatArray = np.zeros(0)  # (k,), inside, not the incumbent
         self._bias, self._level = start.bias, max(start.level, self._unit)
         self._solve()
 
@@ -90,37 +90,28 @@ class BarrierRun(MarginRun):
 
     def extend(self, proposal: Proposal) -> None:
         self.deadline.check()
-        if max(proposal.price, self._left) <= self._share:
+        out_of_digits = not proposal.hypotheses and self._share < _FINE
+        if proposal.price <= self._share and (self._left <= self._share or out_of_digits):
             self._share *= self._master.fall
             self._newton.forget()
         new = proposal.values.shape[1]
         self.columns = np.asfortranarray(np.hstack([self.columns, proposal.values]))
         self._coef = np.append(self._coef, np.zeros(new))
-        self._choose_columns(new)
         self._solve()
-
-    def _choose_columns(self, new: int) -> None:
-        """Set idle columns aside, take violated ones back, and the new ones."""
-        edges = self.price(self.columns.T @ self.fit.weights) + 1.0
-        before = np.append(self._active, np.ones(new, dtype=bool))
-        self._active = (before & (edges > _IDLE_EDGE)) | (edges > 1.0)
-        self._active[len(before) - new :] = True
-        if (self._active != before).any():
-            self._newton.forget()
-        self._coef[~self._active] = 0.0
 
     def _solve(self) -> None:
         """Minimise at the present beta; keep the best fit so far, with the duals of now."""
-        softened = Softened(
-            self.columns[:, self._active], self.rows, self.penalty, self.barrier, self._mu
-        )
-        start = softened.join(self._bias, self._level, self._coef[self._active])
+        softened = Softened(self.columns, self.rows, self.penalty, self.barrier, self._mu)
+        start = softened.join(self._bias, self._level, self._coef)
         goal = max(_SHARPER * min(self._share, 1.0), _ROUNDING * self._caps)
         x, self._left = self._newton.minimise(softened, start, tol=goal, max_steps=_STEPS)
-        self._bias, self._level, self._coef[self._active] = softened.split(x)
+        self._bias, self._level, self._coef = softened.split(x)
         self.duals = self.repaired(softened.duals(x))
-        coef = np.where(np.abs(self._coef) > _SMALL * self._mu, self._coef, 0.0)
+        coef = self._coef.copy()
         now = self.make_fit(coef, self._bias, self.duals, self._level)
+        coef[np.abs(coef) <= _SMALL * self._mu] = 0.0
+        sparse = self.make_fit(coef, self._bias, self.duals, self._level)
+        now = sparse if sparse.objective <= now.objective * (1 + _SPARSER) else now
         if now.objective > self.fit.objective:
             grown = np.zeros(len(coef))
             grown[: len(self.fit.coef)] = self.fit.coef

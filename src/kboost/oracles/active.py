@@ -77,6 +77,10 @@ class ActiveSearch:
         _, edges = self._refine(self._starts(run, scanned), run.fit.weights)
         return run.bound(np.concatenate([scanned, edges]))
 
+    def put_back(self, proposal: Proposal) -> None:
+        """Forget the last columns offered; their places are found again."""
+        self._taken = self._taken[: len(self._taken) - len(proposal.ids)]
+
     def _starts(self, run: MasterRun, scanned: FloatArray) -> FloatArray:
         """Points to start from: the best of every width, and the columns in use."""
         bank = self._bank

@@ -34,7 +34,7 @@ _NOTHING = 1e-9  # of the largest coefficient: rounding
 class HalfspaceOracle:
     """One halfspace a round, or two: with its complement."""
 
-    sparsity: float = 0.5
+    sparsity: float = 0.7
     both_sides: bool = False
     max_columns: int | None = None
 
@@ -67,6 +67,10 @@ class HalfspaceSearch:
 
     def bound(self, run: MasterRun) -> float | None:
         return run.bound(self._search(run)[2])
+
+    def put_back(self, proposal: Proposal) -> None:
+        """Forget the last columns offered; they are found again."""
+        self._n_taken -= len(proposal.ids)
 
     def _search(self, run: MasterRun) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Directions and cuts worth their price, and the edges of all that were looked at."""

@@ -18,7 +18,7 @@ from kboost._typing import FloatArray, IntArray
 from kboost.solvers.factor import GrowingCholesky
 
 _ENOUGH = 1e-4  # of the fall that the gradient promises
-_HALVINGS = 30
+_HALVINGS = 60
 _PAYING = 0.1  # a step with an old factor must leave no more of the gradient than this
 _ROUNDING = 1e-15  # of a value: what two evaluations may differ by
 
@@ -56,7 +56,10 @@ class DampedNewton:
     def minimise(
         self, g: Smooth, x: FloatArray, *, tol: float, max_steps: int
     ) -> tuple[FloatArray, float]:
-        """A point where no derivative is above `tol`, and the largest that is left."""
+        """A point where no derivative is above `tol`, and the largest that is left.
+
+        0 stands for it where values are too coarse to come any closer.
+        """
         value, gradient = g.value(x), g.gradient(x)
         left = float(np.abs(gradient).max(initial=0.0))
         for _ in range(max_steps):
@@ -65,18 +68,18 @@ class DampedNewton:
             fresh = self._grow(g, x)
             moved = _step(g, x, value, gradient, -self._factor.solve(gradient))
             if moved is None:
-                if fresh:
-                    break  # rounding: nothing more to gain
                 self.forget()
+                if fresh:
+                    return x, 0.0
                 continue
             fall = value - moved[1]
             x, value = moved
             gradient, before = g.gradient(x), left
             left = float(np.abs(gradient).max(initial=0.0))
             if left > _PAYING * before:
-                if fresh and fall <= _ROUNDING * abs(value):
-                    break
                 self.forget()
+                if fresh and fall <= _ROUNDING * abs(value):
+                    return x, 0.0
         return x, left
 
     def _grow(self, g: Smooth, x: FloatArray) -> bool:
