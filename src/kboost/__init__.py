@@ -4,6 +4,7 @@ from kboost import datasets, kernels, time_series
 from kboost.estimators.classifier import KernelBoostClassifier
 from kboost.estimators.novelty import KernelBoostNovelty
 from kboost.estimators.regressor import KernelBoostRegressor
+from kboost.estimators.semi_supervised import SemiSupervisedKernelBoostClassifier
 
 __version__ = "0.1.0"
 
@@ -11,6 +12,7 @@ __all__ = [
     "KernelBoostClassifier",
     "KernelBoostNovelty",
     "KernelBoostRegressor",
+    "SemiSupervisedKernelBoostClassifier",
     "__version__",
     "datasets",
     "kernels",

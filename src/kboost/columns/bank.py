@@ -30,8 +30,10 @@ DEFAULT_BUDGET = 1 << 30  # bytes
 class Bank:
     """All columns on offer for one set of training rows; see the head of this file.
 
-    `center_of_row` says which centre each training row is, where centres are given; `copies` how
-    many times over a master and its solver hold a column, which counts against the budget.
+    `center_of_row` says which centre each training row is, where centres are given; `measured_on`
+    are rows and weights for the sizes of the columns, where these are not the training rows;
+    `copies` says how many times over a master and its solver hold a column, which counts against
+    the budget.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class Bank:
         *,
         centers: Any | None = None,
         center_of_row: IntArray | None = None,
+        measured_on: tuple[Any, FloatArray] | None = None,
         sample_weight: FloatArray | None = None,
         scaling: Scaling = None,
         memory_budget: int = DEFAULT_BUDGET,
@@ -67,7 +70,14 @@ class Bank:
             copies=copies,
         )
         self.is_nonnegative = True  # until a value below 0 is seen
-        rms, peak = self._sizes(before_block)
+        if measured_on is None:
+            rms, peak = self._sizes(self._source, self.sample_weight, before_block)
+        else:
+            rows, weight = measured_on
+            source = BlockSource(
+                self.kernels, rows, self.centers, memory_budget, keep=(), n_jobs=n_jobs
+            )
+            rms, peak = self._sizes(source, weight, before_block)
         self.scales = column_scales(scaling, rms, peak)  # what each column is divided by
         self.rms = rms / self.scales  # of each scaled column; 0: the column is dead
 
@@ -147,10 +157,12 @@ class Bank:
             for (p, c), scale in zip(pairs, self.scales[ids], strict=True)
         ]
 
-    def _sizes(self, before_block: Callable[[], None]) -> tuple[FloatArray, FloatArray]:
+    def _sizes(
+        self, source: BlockSource, weight: FloatArray, before_block: Callable[[], None]
+    ) -> tuple[FloatArray, FloatArray]:
         """Root mean square and largest value of every column, unscaled; one pass."""
         rms, peak = np.empty((2, len(self.kernels), self.n_centers))
-        share = self.sample_weight / self.sample_weight.sum()
+        share = weight / weight.sum()
 
         def measure(p: int, block: Centers, values: FloatArray) -> None:
             before_block()
@@ -165,5 +177,5 @@ class Bank:
             peak[p, block] = top
             rms[p, block] = unit * np.sqrt(share @ ratio)
 
-        self._source.visit(range(len(self.kernels)), measure)
+        source.visit(range(len(self.kernels)), measure)
         return rms.ravel(), peak.ravel()

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kboost._typing import FloatArray
+from kboost._typing import FloatArray, IntArray
 from kboost._validation import check_params, check_table, unchanged_on_error
 from kboost.columns.bank import Bank
 from kboost.columns.hypothesis import KernelPart, stack_rows
@@ -174,20 +174,22 @@ class KernelBoostBase(BaseEstimator):
 
         It is one of `among` that share the budget.
         """
+        pool, center_of_row = self._pooled(rows)
         precomputed = isinstance(self.kernels, str) and self.kernels == "precomputed"
 
         def resolve(kernels: Any) -> Sequence[Kernel]:
             return as_kernels(
                 kernels,
-                rows.X,
-                sample_weight=rows.weight,
+                pool.X,
+                sample_weight=pool.weight,
                 feature_names=getattr(self, "feature_names_in_", None),
                 width=n_input_rows,
             )
 
         options = {
-            "centers": rows.first[:, None] if precomputed else rows.centers,
-            "center_of_row": rows.center_of_row,
+            "centers": pool.first[:, None] if precomputed else pool.centers,
+            "center_of_row": center_of_row,
+            "measured_on": None if pool is rows else (pool.X, pool.weight),
             "sample_weight": rows.weight,
             "scaling": self.column_scaling,
             "memory_budget": self.memory_budget // among,
@@ -196,6 +198,10 @@ class KernelBoostBase(BaseEstimator):
             "before_block": deadline.check,
         }
         return self._lined_up(rows, resolve, options)
+
+    def _pooled(self, rows: MergedRows) -> tuple[MergedRows, IntArray]:
+        """The rows whose x are the centres and the sample, and which of these each row is at."""
+        return rows, rows.center_of_row
 
     def _library(self) -> Any:
         """The kernels asked for."""

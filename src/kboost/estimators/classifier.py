@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 
-from kboost._typing import FloatArray
+from kboost._typing import BoolArray, FloatArray
 from kboost._validation import (
     UNIT,
     check_params,
@@ -271,9 +271,7 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         ndarray of shape (n,)
             Labels from `classes_`.
         """
-        scores = self._decision(X)
-        codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
-        return self.classes_[codes]
+        return self._labels(self._decision(X))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class; the largest is that of the class predicted.
@@ -311,15 +309,29 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         decision = self._decision(X)
         return self.calibration_.log_probabilities(decision)
 
+    def _labels(self, decision: FloatArray) -> Any:
+        """The label of each row from its values, (n,) or (n, n_classes)."""
+        several = decision.ndim == 2
+        codes = decision.argmax(axis=1) if several else (decision > 0).astype(np.intp)
+        return self.classes_[codes]
+
     def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> Lesson:
         check_params(self.get_params(deep=False), RULES | {"nu": optional(UNIT)})
         self._check_combination()
         X, y = check_table(self, X, y, reset=True)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        weight = check_weights(sample_weight, len(codes))
-        factors = class_factors(self.class_weight, self.classes_, codes, weight)
-        rows = merge_rows(X, codes, weight * factors[codes])
+        weight = check_weights(sample_weight, X.shape[0])
+        return self._lesson(X, y, weight, np.ones(X.shape[0], dtype=bool), **validation)
+
+    def _lesson(
+        self, X: Any, y: Any, weight: FloatArray, labelled: BoolArray, **validation: Any
+    ) -> Lesson:
+        """What the labelled rows teach."""
+        check_classification_targets(y[labelled])
+        self.classes_, found = np.unique(y[labelled], return_inverse=True)
+        codes = np.zeros(len(y), dtype=np.intp)
+        codes[labelled] = found
+        factors = class_factors(self.class_weight, self.classes_, found, weight[labelled])
+        rows = merge_rows(X, codes, weight * factors[codes] * labelled)
         if len(np.unique(rows.codes)) < 2:
             raise ValueError(
                 "y must have at least two classes with a positive weight; got one class, "

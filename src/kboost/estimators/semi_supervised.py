@@ -1,0 +1,155 @@
+"""SSMK: mixtures of kernels from labelled and unlabelled rows.
+
+The problem is the classifier's, SSMK (9), with rows for the labelled points only and columns
+centred at all points. Nothing else speaks of the unlabelled points: no graph, no guessed labels.
+Widths, transforms and the sizes of the columns are found on all points too: over the labelled ones
+alone a narrow column at a far unlabelled centre would look tiny, and cost nothing once scaled.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kboost._typing import BoolArray, IntArray
+from kboost._validation import UNIT, check_params, check_table, check_weights, optional
+from kboost.columns.bank import Bank
+from kboost.core.grow import Grown
+from kboost.estimators._lesson import Lesson
+from kboost.estimators._rows import MergedRows, merge_rows
+from kboost.estimators._rules import RULES
+from kboost.estimators.classifier import KernelBoostClassifier
+from kboost.kernels.rows import group_rows
+
+UNLABELLED = -1
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """The input, and all its points merged."""
+
+    X: Any  # (n, d)
+    y: Any  # (n,)
+    labelled: BoolArray  # (n,)
+    rows: MergedRows
+    center_of_input: IntArray  # (n,), -1 for rows without weight
+
+
+class SemiSupervisedKernelBoostClassifier(KernelBoostClassifier):
+    """Classify with a sparse mixture of kernels, centred at labelled and unlabelled rows.
+
+    Unlabelled rows carry the label -1, as in scikit-learn's semi-supervised module; labels
+    themselves may be anything else (classes coded as -1 and 1 must be recoded). The margin is
+    asked of the labelled rows only, but every row is a possible centre, so a few labels can pick
+    from columns at many places. Without unlabelled rows this is :class:`KernelBoostClassifier`
+    (and a warning says so).
+
+    Parameters
+    ----------
+    kernels : "auto", "precomputed", or list of kernels, names and callables, default="auto"
+        The library; see :class:`KernelBoostClassifier`, also for all that follows. With
+        "precomputed", X has a row and each matrix a column for every row, labelled or not.
+    penalty : {"l1", "l2"}, default="l1"
+        The norm of the coefficients that is penalised.
+    C : float or "auto", default="auto"
+        Price of a unit of margin error, a labelled row.
+    nu : float or None, default=None
+        In place of C.
+    nonnegative : bool, default=False
+        Whether coefficients must not be negative.
+    intercept : {"free", "penalized", "none"}, default="free"
+        The offset.
+    column_scaling : {"unit", None}, default="unit"
+        Whether columns are scaled to unit root mean square, over all rows.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of the weights of the labelled rows.
+    columns_per_step, max_columns, max_iter, max_seconds, tol : optional
+        When columns are added, and when to stop.
+    validation_fraction, n_iter_no_change : optional
+        Early stopping on labelled rows held out; these stay possible centres.
+    memory_budget, random_state, pricing, stop_at_errors, n_jobs, verbose : optional
+        As for :class:`KernelBoostClassifier`.
+
+    Attributes
+    ----------
+    transduction_ : ndarray of shape (n,)
+        A label for each training row: its own, or the one predicted.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, without -1.
+    C_, tuning_, calibration_, n_columns_, columns_per_kernel_, kernels_, centers_, coef_, \
+intercept_, objective_, dual_gap_, stop_reason_, trace_, n_iter_ : see above
+        As for :class:`KernelBoostClassifier`.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of str
+        Their names, where X has any.
+
+    References
+    ----------
+    Bi, Fung, Dundar, Rao: Semi-supervised mixture of kernels via LPBoost methods, ICDM 2005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from kboost import SemiSupervisedKernelBoostClassifier
+    >>> X, y = load_digits(n_class=3, return_X_y=True)
+    >>> some = np.where(np.arange(len(y)) < 30, y, -1)
+    >>> model = SemiSupervisedKernelBoostClassifier(C=1.0).fit(X, some)
+    >>> bool((model.transduction_ == y).mean() > 0.8)
+    True
+    """
+
+    _pool: _Pool
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> Lesson:
+        check_params(self.get_params(deep=False), RULES | {"nu": optional(UNIT)})
+        self._check_combination()
+        X, y = check_table(self, X, y, reset=True)
+        weight = check_weights(sample_weight, X.shape[0])
+        labelled = np.array([label != UNLABELLED for label in y.tolist()], dtype=bool)
+        _check_labels(y[labelled & (weight > 0)], all_labelled=bool(labelled.all()))
+        positive = np.flatnonzero(weight > 0)
+        center_of_input = np.full(len(weight), -1)
+        center_of_input[positive] = group_rows(X[positive])[1]
+        everything = merge_rows(X, np.zeros(len(weight), dtype=np.intp), weight)
+        self._pool = _Pool(X, y, labelled, everything, center_of_input)
+        return self._lesson(X, y, weight, labelled, **validation)
+
+    def _pooled(self, rows: MergedRows) -> tuple[MergedRows, IntArray]:
+        if self._pool.labelled.all():
+            return super()._pooled(rows)
+        at_input = rows.first[rows.center_of_row]
+        return self._pool.rows, self._pool.center_of_input[at_input]
+
+    def _keep(self, bank: Bank, grown: Sequence[Grown]) -> None:
+        super()._keep(bank, grown)
+        pool = self._pool
+        del self._pool  # the rows stay out of the fitted model
+        values = self._model.decision(pool.X)
+        found = self._labels(values[:, 0] if values.shape[1] == 1 else values)
+        self.transduction_ = np.array(found)
+        self.transduction_[pool.labelled] = pool.y[pool.labelled]
+
+
+def _check_labels(labels: Any, *, all_labelled: bool) -> None:
+    """Refuse what cannot be learnt from, with the likely reason."""
+    if not len(labels):
+        raise ValueError(
+            "y must have labelled rows with a positive weight; got -1, which marks an unlabelled "
+            "row, everywhere else."
+        )
+    classes = np.unique(labels)
+    if len(classes) < 2 and not all_labelled:
+        raise ValueError(
+            f"y must have at least two labelled classes; got one class, {classes[0]}, beside -1, "
+            "which marks unlabelled rows: if -1 is a class here, recode it (as 0, say)."
+        )
+    if all_labelled:
+        warnings.warn(
+            "y has no unlabelled rows (-1); KernelBoostClassifier does the same.", stacklevel=2
+        )
