@@ -30,7 +30,7 @@ class Library:
     def edges(self, weights):
         return self.H.T @ weights
 
-    def values(self, ids):
+    def values(self, ids, *, keep=True):
         return self.H[:, ids]
 
     def hypotheses(self, ids):

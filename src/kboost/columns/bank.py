@@ -141,11 +141,12 @@ class Bank:
     def _folded(self, p: int, weights: FloatArray) -> Folded | None:
         return fold(self.kernels[p], self._X, weights, only_if_cheaper=True)
 
-    def values(self, ids: IntArray) -> FloatArray:
-        """Columns at the training rows, (n, len(ids)), Fortran order."""
+    def values(self, ids: IntArray, *, keep: bool = True) -> FloatArray:
+        """Columns at the training rows, (n, len(ids)), Fortran order; `keep`: for good."""
         out = np.empty((self.n_rows, len(ids)), order="F")
+        make = self._source.hand_out if keep else self._source.columns
         for p, chosen in self.by_kernel(ids):
-            out[:, chosen] = self._source.hand_out(p, ids[chosen] % self.n_centers)
+            out[:, chosen] = make(p, ids[chosen] % self.n_centers)
         out /= self.scales[ids]
         return out
 

@@ -93,12 +93,17 @@ class BlockSource:
         blocks = {pairing: self._pair(pairing, centers) for pairing in needed}
         return {p: self._kernels[p].from_blocks(blocks) for p in kernels}
 
-    def hand_out(self, kernel: int, centers: IntArray) -> FloatArray:
-        """Columns of one kernel for good, (n, m); kept blocks give way to what they will take."""
+    def columns(self, kernel: int, centers: IntArray) -> FloatArray:
+        """Columns of one kernel, (n, m), Fortran order."""
         out = np.empty((self._X.shape[0], len(centers)), order="F")
         for start in range(0, len(centers), self.width):
             piece = slice(start, start + self.width)
             out[:, piece] = self.evaluate([kernel], centers[piece])[kernel]
+        return out
+
+    def hand_out(self, kernel: int, centers: IntArray) -> FloatArray:
+        """Columns of one kernel for good; kept blocks give way to what they will take."""
+        out = self.columns(kernel, centers)
         with self._handing_out:
             self._n_handed_out += len(centers)
             taken = 8 * self._copies * self._n_handed_out * self._X.shape[0]

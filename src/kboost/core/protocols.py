@@ -61,8 +61,8 @@ class Dictionary(Protocol):
     def centered_at(self, rows: BoolArray) -> BoolArray | None:
         """Which columns are centred at one of the rows, (n_columns,); None if not known."""
 
-    def values(self, ids: IntArray) -> FloatArray:
-        """The columns `ids` at the training rows, (n, len(ids))."""
+    def values(self, ids: IntArray, *, keep: bool = True) -> FloatArray:
+        """The columns `ids` at the training rows, (n, len(ids)); `keep` unless only to look at."""
 
     def hypotheses(self, ids: IntArray) -> Sequence[Hypothesis]:
         """The columns `ids` as functions of a row."""

@@ -54,6 +54,7 @@ PATH_TOL, PATH_STEPS = 0.05, 60  # how well, and in how many steps, each C of a 
 DEFAULT_C = 1.0  # where there are too few rows to choose by
 COPIES = {"l1": 32, "l2": 4}  # of a column, at most, in a master and its solver, as measured
 PREDICT_RULES = {"predict_dtype": RULES["predict_dtype"]}
+ALIKE = {"l1": 0.95, "l2": 1.0}  # a 2-norm optimum is dense: it takes them all in the end
 SMALL = 200  # rows; below, simplex from the start is as fast
 
 
@@ -270,11 +271,11 @@ class KernelBoostBase(BaseEstimator):
     def _oracle(self, per_step: int) -> PathOracle:
         if self.pricing == "stratified":
             return StratifiedOracle(per_step, self.max_columns, self.tol, self.stop_at_errors)
-        return ScanOracle(per_step, self.max_columns)
+        return ScanOracle(per_step, self.max_columns, ALIKE[self.penalty])
 
     def _tuning_oracle(self, per_step: int) -> PathOracle:
         """Who searches on the way to a good C."""
-        return ScanOracle(per_step)
+        return ScanOracle(per_step, alike=ALIKE[self.penalty])
 
     def _columns_per_step(self, n_rows: int) -> int:
         if self.columns_per_step != "auto":

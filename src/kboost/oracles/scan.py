@@ -3,7 +3,8 @@
 Which of the columns with a positive price go first is a matter of speed, not of correctness. On
 unscaled columns the largest price is the largest column; per unit of root mean square it is the
 steepest direction, so columns are ranked by `price / rms` (the same order where columns are
-scaled to unit root mean square).
+scaled to unit root mean square). The best columns are often neighbours that say the same; with
+`alike` only one of those goes a step, and the others come later if they are still worth it.
 """
 
 from __future__ import annotations
@@ -22,9 +23,12 @@ class ScanOracle:
 
     columns_per_step: int = 1
     max_columns: int | None = None
+    alike: float = 1.0  # correlation above which two columns do not go in the same step
 
     def start(self, problem: Problem) -> ScanSearch:
-        return ScanSearch(Shelf(problem.columns, self.columns_per_step, self.max_columns))
+        return ScanSearch(
+            Shelf(problem.columns, self.columns_per_step, self.max_columns, self.alike)
+        )
 
 
 class ScanSearch:

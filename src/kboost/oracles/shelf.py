@@ -7,12 +7,23 @@ import numpy as np
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.core.protocols import Dictionary, Fit, MasterRun, Proposal
 
+_WIDER = 3  # times as many columns as may go are compared
+
 
 class Shelf:
-    """Columns not yet taken; at most `columns_per_step` at a time go, `max_columns` in all."""
+    """Columns not yet taken; at most `columns_per_step` at a time go, `max_columns` in all.
 
-    def __init__(self, library: Dictionary, columns_per_step: int, max_columns: int | None) -> None:
-        self.library = library
+    Of columns whose correlation is above `alike`, one goes at a time.
+    """
+
+    def __init__(
+        self,
+        library: Dictionary,
+        columns_per_step: int,
+        max_columns: int | None,
+        alike: float = 1.0,
+    ) -> None:
+        self.library, self._alike = library, alike
         self._available = library.rms > 0
         self._per_step = columns_per_step
         self._room = library.n_columns if max_columns is None else max_columns
@@ -24,7 +35,11 @@ class Shelf:
     def take(self, candidates: IntArray, rank: FloatArray) -> IntArray:
         """The candidates of the highest rank; ties go to the lower number."""
         count = min(self._per_step, self._room, len(candidates))
-        ids = candidates[np.argsort(-rank, kind="stable")[:count]]
+        ids = candidates[np.argsort(-rank, kind="stable")]
+        if self._alike < 1.0 and count > 1:
+            ids = ids[: _WIDER * count]
+            ids = ids[distinct(self.library.values(ids, keep=False), self._alike)]
+        ids = ids[:count]
         self._available[ids] = False
         self._room -= len(ids)
         return ids
@@ -68,3 +83,17 @@ class Shelf:
 
 def _best(prices: FloatArray) -> float:
     return max(0.0, float(np.max(prices, initial=0.0)))
+
+
+def distinct(columns: FloatArray, alike: float) -> list[int]:
+    """Columns (n, m) one after the other, without those too much like one that came before."""
+    centered = columns - columns.mean(axis=0)
+    size = np.sqrt(np.einsum("ij,ij->j", centered, centered))
+    centered /= np.where(size > 0.0, size, 1.0)
+    close = np.abs(centered.T @ centered) > alike
+    chosen, covered = [], np.zeros(len(close), dtype=bool)
+    for j in range(len(close)):
+        if not covered[j]:
+            chosen.append(j)
+            covered |= close[j]
+    return chosen
