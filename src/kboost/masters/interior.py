@@ -30,7 +30,7 @@ from kboost.core.protocols import Fit, Problem, Proposal
 from kboost.masters.margin import MarginPenalty, MarginRun, best_length
 from kboost.solvers.interior import InteriorPath, begin, resume, solve_interior
 from kboost.solvers.lp import ColumnShape
-from kboost.solvers.newton import DenseMarginLP, Iterate
+from kboost.solvers.newton import DenseMarginLP, Iterate, scaled_lp
 
 _EXTRA = ("bias", "level")
 _RISE = 4.0  # of theta
@@ -171,17 +171,8 @@ class InteriorRun(MarginRun):
         """The interior solution of the active columns at the present theta."""
         rows, free = self.rows, self.penalty.intercept == "free"
         signed, two_sided, cost = self._charged_columns()
-        size = np.sqrt(np.mean(signed**2, axis=0))
-        size[size == 0.0] = 1.0
-        problem = DenseMarginLP(
-            columns=np.asfortranarray(signed / size),
-            signs=rows.signs,
-            targets=rows.targets,
-            caps=self._theta * rows.caps,
-            cost=cost / size,
-            two_sided=two_sided,
-            free_bias=free,
-        )
+        data = replace(self.data, caps=self._theta * rows.caps)
+        problem, size = scaled_lp(signed, data, cost, two_sided, free_bias=free)
         present = np.array([self.penalty.intercept == "penalized", rows.level is not None])
         ids = np.concatenate([np.flatnonzero(self._active), -1 - np.flatnonzero(present)])
         if self._last is None:

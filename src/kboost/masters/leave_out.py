@@ -1,9 +1,8 @@
 """What a margin classifier says of rows it has not seen, for a fraction of what it cost.
 
 The columns of a finished model stay; only their coefficients are found again, without some of the
-rows, and these rows are judged by them. A row whose slack costs nothing is not there: in the LP
-it is enough to set the caps of the rows left out to 0, and simplex goes on from the vertex that
-the model names. The QP starts from the model's coefficients and duals and is solved loosely.
+rows, and these rows are judged by them. Both programs start from the model's coefficients and duals
+and are solved loosely: the LP from the inside, which needs no vertex here, the QP as always.
 
 A nu problem is replaced by the hinge problem of the same solution, whose margin is 1. Divided by
 the margin rho, or by tau, the optimum and largest edge of the LP (nu_lp.py), it is
@@ -16,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
@@ -26,9 +25,11 @@ from kboost.core.protocols import Deadline, Fit
 from kboost.formulations import MarginRows
 from kboost.masters.margin import MarginPenalty
 from kboost.solvers.box_qp import MarginQP
-from kboost.solvers.lp import ColumnShape, MarginData
+from kboost.solvers.interior import begin, solve_interior
+from kboost.solvers.lp import MarginData
+from kboost.solvers.newton import scaled_lp
 
-_LOOSE = 1e-3  # relative gap of the quadratic programs
+_LOOSE = 1e-3  # relative gap
 _NOTHING = 1e-12  # of a margin
 
 Norm = Literal["l1", "l2"]
@@ -43,6 +44,7 @@ def leave_out(
     norm: Norm,
     penalty: MarginPenalty,
     deadline: Deadline,
+    tol: float = _LOOSE,
 ) -> FloatArray:
     """Decision values of the samples in some part, (n,), by models without it; else NaN.
 
@@ -50,13 +52,21 @@ def leave_out(
     or a nu-SVM.
     """
     hinge, duals = _as_hinge(rows, fit, norm)
-    start = replace(fit, weights=hinge.signs * duals)
-    again: _Again = (_Simplex if norm == "l1" else _Newton)(columns, hinge, start, penalty)
+    solve = _linear if norm == "l1" else _quadratic
     out = np.full(len(columns), np.nan)
     for part in parts:
         if not deadline.remaining:
             raise OutOfTimeError("no time is left to find the coefficients again.")
-        coef, bias = again.without(part, deadline.remaining)
+        kept = ~part
+        data = MarginData(
+            hinge.signs[kept],
+            hinge.targets[kept],
+            hinge.caps[kept],
+            penalty.nonnegative,
+            penalty.intercept,
+        )
+        start = replace(fit, weights=duals[kept])
+        coef, bias = solve(columns[kept], data, start, tol, deadline.remaining)
         out[part] = columns[part] @ coef + bias
     return out
 
@@ -74,45 +84,28 @@ def _as_hinge(rows: MarginRows, fit: Fit, norm: Norm) -> tuple[MarginRows, Float
     return hinge, np.clip(duals / unit, 0.0, caps)
 
 
-class _Again(Protocol):
-    """The problem once more, some rows left out."""
-
-    def without(self, part: BoolArray, seconds: float) -> tuple[FloatArray, float]:
-        """Coefficients and bias."""
-
-
-class _Simplex:
-    def __init__(
-        self, columns: FloatArray, rows: MarginRows, fit: Fit, penalty: MarginPenalty
-    ) -> None:
-        self._data = _data(rows, penalty)
-        self._lp = ColumnShape(self._data)
-        self._lp.extend(rows.signed(columns))
-        self._lp.crash(fit.coef, rows.signs * fit.weights)
-
-    def without(self, part: BoolArray, seconds: float) -> tuple[FloatArray, float]:
-        self._lp.recap(replace(self._data, caps=np.where(part, 0.0, self._data.caps)))
-        vertex = self._lp.solve(seconds)
-        return vertex.coef, vertex.bias
+def _linear(
+    columns: FloatArray, rows: MarginData, fit: Fit, tol: float, seconds: float
+) -> tuple[FloatArray, float]:
+    """Coefficients and bias of the LP; the weights of `fit` are duals to start from."""
+    k, penalized = columns.shape[1], rows.intercept == "penalized"
+    signed = rows.signs[:, None] * np.hstack([columns, np.ones((len(columns), int(penalized)))])
+    two_sided = np.array([not rows.nonnegative] * k + [True] * penalized)
+    free = rows.intercept == "free"
+    lp, size = scaled_lp(signed, rows, np.ones(len(two_sided)), two_sided, free_bias=free)
+    x = np.append(fit.coef, [fit.bias] * penalized) * size
+    start = begin(lp, x, fit.bias if free else 0.0, fit.weights)
+    best = solve_interior(lp, start, tol=tol, seconds=seconds).best
+    coef = best.x / size
+    return coef[:k], float(coef[k]) if penalized else best.bias
 
 
-class _Newton:
-    def __init__(
-        self, columns: FloatArray, rows: MarginRows, fit: Fit, penalty: MarginPenalty
-    ) -> None:
-        self._columns, self._rows, self._fit, self._penalty = columns, rows, fit, penalty
-
-    def without(self, part: BoolArray, seconds: float) -> tuple[FloatArray, float]:
-        kept, rows = ~part, self._rows
-        left = replace(
-            rows, signs=rows.signs[kept], targets=rows.targets[kept], caps=rows.caps[kept]
-        )
-        qp = MarginQP(_data(left, self._penalty), left.signs * self._fit.weights[kept])
-        qp.extend(self._columns[kept])
-        qp.start_from(self._fit.coef, self._fit.bias)
-        optimum = qp.solve(seconds, tol=_LOOSE)
-        return optimum.coef, optimum.bias
-
-
-def _data(rows: MarginRows, penalty: MarginPenalty) -> MarginData:
-    return MarginData(rows.signs, rows.targets, rows.caps, penalty.nonnegative, penalty.intercept)
+def _quadratic(
+    columns: FloatArray, rows: MarginData, fit: Fit, tol: float, seconds: float
+) -> tuple[FloatArray, float]:
+    """The same of the QP."""
+    qp = MarginQP(rows, fit.weights)
+    qp.extend(columns)
+    qp.start_from(fit.coef, fit.bias)
+    optimum = qp.solve(seconds, tol=tol)
+    return optimum.coef, optimum.bias

@@ -24,6 +24,7 @@ import numpy as np
 from scipy.linalg import blas, cho_factor, cho_solve
 
 from kboost._typing import BoolArray, FloatArray
+from kboost.solvers.lp import MarginData
 
 _STEP = 0.99  # of the way to the boundary
 
@@ -70,6 +71,19 @@ class DenseMarginLP:
     def objective(self, x: FloatArray, bias: float) -> float:
         slack = np.maximum(0.0, self.targets - self.columns @ x - self.signs * bias)
         return float(self.cost @ np.abs(x) + self.caps @ slack)
+
+
+def scaled_lp(
+    signed: FloatArray, rows: MarginData, cost: FloatArray, two_sided: BoolArray, *, free_bias: bool
+) -> tuple[DenseMarginLP, FloatArray]:
+    """The problem with columns of unit root mean square, and what they were divided by."""
+    size = np.sqrt(np.mean(signed**2, axis=0))
+    size[size == 0.0] = 1.0
+    columns = np.asfortranarray(signed / size)
+    lp = DenseMarginLP(
+        columns, rows.signs, rows.targets, rows.caps, cost / size, two_sided, free_bias
+    )
+    return lp, size
 
 
 @dataclass(frozen=True)
