@@ -40,9 +40,9 @@ class Library:
 class Quoting:
     """A run that asks the given prices, whatever the edges."""
 
-    def __init__(self, prices):
+    def __init__(self, prices, n_rows=3):
         self.prices = np.asarray(prices, dtype=float)
-        self.fit = SimpleNamespace(weights=np.ones(3), errors=None)
+        self.fit = SimpleNamespace(weights=np.ones(n_rows), errors=None)
 
     def price(self, edges):
         return self.prices
@@ -160,3 +160,36 @@ def test_a_column_given_twice_is_harmless():
     )
     assert doubled.fit.objective == pytest.approx(plain.fit.objective, rel=1e-7)
     assert doubled.gap <= 1e-7
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_of_columns_that_say_the_same_one_goes_a_step(seed):
+    """Against picking one at a time by hand; what is left out comes in a later step."""
+    rng = np.random.default_rng(seed)
+    H = rng.normal(size=(40, 5))[:, rng.integers(0, 5, 14)] + 0.1 * rng.normal(size=(40, 14))
+    library, prices = Library(H), rng.uniform(1.0, 2.0, 14)
+    search = ScanOracle(4, alike=0.9).start(Problem(library, rows=None))
+    rank, correlation = np.argsort(-prices / library.rms), np.abs(np.corrcoef(H.T))
+    taken = set()
+    for _ in range(3):
+        expected = []
+        waiting = [j for j in rank if j not in taken][:12]
+        for j in waiting:
+            if len(expected) < 4 and all(correlation[j, i] <= 0.9 for i in expected):
+                expected.append(j)
+        found = search.propose(Quoting(prices, 40)).ids.tolist()
+        assert found == expected
+        taken |= set(found)
+    assert len(taken) > 5  # more than there are directions: neighbours came later
+
+
+def test_looking_at_columns_does_not_count_against_the_budget():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    bank = Bank([Gaussian(0.5)], X, scaling="unit", memory_budget=60_000)
+    ids = np.arange(20)
+    kept = bank._source._cache.bytes_used
+    assert kept > 0
+    looked = bank.values(ids, keep=False)
+    assert bank._source._cache.bytes_used == kept
+    np.testing.assert_array_equal(bank.values(ids), looked)
+    assert bank._source._cache.bytes_used < kept  # columns handed out make blocks give way

@@ -22,11 +22,12 @@ import numpy as np
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.active import ActiveBank
 from kboost.core.protocols import MasterRun, Problem, Proposal
+from kboost.oracles.shelf import distinct
 from kboost.solvers.ascent import ascend
 
 _FIXED_POINTS = 3  # tries of (25) before the gradient
 _IN_USE = 1e-3  # of the largest coefficient: columns above it are starts
-_SAME = 1e-3  # columns whose cosine is this near to 1 say the same
+_SAME = 1e-3  # columns whose correlation is this near to 1 say the same
 
 
 @dataclass(frozen=True)
@@ -146,12 +147,5 @@ class ActiveSearch:
             room = oracle.max_columns - len(self._taken)
         worth = np.flatnonzero((prices > 0) & (rms > 0))
         order = worth[np.argsort(-prices[worth] / rms[worth], kind="stable")]
-        unit = values[:, order] / np.linalg.norm(values[:, order], axis=0)
-        alike = np.abs(unit.T @ unit) > 1 - _SAME
-        picked: list[int] = []
-        for j in range(len(order)):
-            if len(picked) >= min(room, oracle.columns_per_step):
-                break
-            if not alike[j, picked].any():
-                picked.append(j)
-        return order[picked]
+        different = distinct(values[:, order], 1 - _SAME)
+        return order[different[: min(room, oracle.columns_per_step)]]
