@@ -134,7 +134,7 @@ class KernelBoostBase(BaseEstimator):
             problems = [Problem(bank, rows, deadline) for rows in lesson.problems(learn, 1.0)]
             followers = [Follower(p, oracle, master, stop, polish=False) for p in problems]
             parts.append(self._part(bank, followers, lesson.tasks, learn, held))
-        return tune(parts)
+        return tune(parts, len(lesson.rows.weight))
 
     def _follow(self, lesson: Lesson, bank: Bank, deadline: Deadline) -> Part:
         """A path on all the rows: at each C what `fit` would solve, by the same parts."""

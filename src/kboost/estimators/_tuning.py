@@ -23,8 +23,9 @@ from kboost.estimators._rows import MergedRows, hold_out
 
 RATIO = 10 ** (1 / 3)
 MOST = 16  # values of C
-PATIENCE = 2  # values of C without a lower error
-PARTS = ((500, 5), (2_000, 3))  # so many parts up to so many rows; else one
+FEW = 500  # rows: up to there errors held out are noisy, and fits cheap
+PATIENCE, PATIENCE_OF_FEW = 2, 4  # values of C without a lower error
+PARTS = ((FEW, 5), (2_000, 3))  # so many parts up to so many rows; else one
 HELD = 0.2
 
 
@@ -54,11 +55,12 @@ def split_parts(
     ]
 
 
-def tune(parts: Sequence[Part]) -> Tuning | None:
+def tune(parts: Sequence[Part], n_rows: int) -> Tuning | None:
     """Raise C from the first that matters until the mean error has stopped falling.
 
     None without a part, or without the time for one value.
     """
+    patience = PATIENCE_OF_FEW if n_rows <= FEW else PATIENCE
     tried: list[float] = []
     errors: list[float] = []
     columns: list[float] = []
@@ -72,7 +74,7 @@ def tune(parts: Sequence[Part]) -> Tuning | None:
         errors.append(float(np.mean([point.held_error for point in found])))
         columns.append(float(np.mean([_in_use(point) for point in found])))
         logger.info("C %.3g  error %.4f  columns %.0f", C, errors[-1], columns[-1])
-        if step - int(np.argmin(errors)) >= PATIENCE:
+        if step - int(np.argmin(errors)) >= patience:
             break
     if not tried:
         return None
