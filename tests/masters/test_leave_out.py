@@ -99,3 +99,25 @@ def test_no_time():
     fit, over = solved(LPMaster(), rows, H), Deadline.after(0.0)
     with pytest.raises(OutOfTimeError, match="no time is left"):
         leave_out(H, rows, fit, two_parts(60), norm="l1", penalty=MarginPenalty(), deadline=over)
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+@pytest.mark.parametrize("intercept", ["free", "penalized"])
+def test_a_model_of_nothing_but_a_bias(norm, intercept):
+    H, signs, w = problem(2)
+    nothing, rows = H[:, :0], hinge(signs, w, 0.3)
+    penalty = MarginPenalty(False, intercept)
+    master = (LPMaster if norm == "l1" else QPMaster)(False, intercept)
+    fit = master.start(Problem(None, rows)).fit
+    part = np.arange(len(H)) % 4 == 1
+    options = {"norm": norm, "penalty": penalty, "deadline": FOREVER}
+    found = leave_out(nothing, rows, fit, [part], **options, tol=1e-10)[part]
+    rest = hinge(signs[~part], w[~part], 0.3)
+    assert np.ptp(found) == 0.0
+
+    def objective(bias):
+        charge = {"free": 0.0, "penalized": abs(bias) if norm == "l1" else 0.5 * bias**2}
+        return charge[intercept] + rest.caps @ rest.slack(np.full(len(rest.signs), bias))
+
+    grid = np.linspace(-2, 2, 4001)
+    assert objective(found[0]) <= min(map(objective, grid)) + 1e-6

@@ -90,7 +90,7 @@ def _linear(
     """Coefficients and bias of the LP; the weights of `fit` are duals to start from."""
     k, penalized = columns.shape[1], rows.intercept == "penalized"
     signed = rows.signs[:, None] * np.hstack([columns, np.ones((len(columns), int(penalized)))])
-    two_sided = np.array([not rows.nonnegative] * k + [True] * penalized)
+    two_sided = np.array([not rows.nonnegative] * k + [True] * penalized, dtype=bool)
     free = rows.intercept == "free"
     lp, size = scaled_lp(signed, rows, np.ones(len(two_sided)), two_sided, free_bias=free)
     x = np.append(fit.coef, [fit.bias] * penalized) * size
