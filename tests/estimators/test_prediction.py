@@ -32,7 +32,7 @@ def decide(model, X):
 def test_threads_change_no_bit(model, dtype, monkeypatch):
     monkeypatch.setattr(module, "_CHUNK_ENTRIES", 1)  # chunks of 256 rows
     model, X = fitted(model.set_params(predict_dtype=dtype))
-    assert len(model._model.chunks(len(X))) == 3
+    assert len(model._model.chunks(*X.shape)) == 3
     alone = decide(model.set_params(n_jobs=1), X)
     for n_jobs in (2, 3, -1):
         np.testing.assert_array_equal(decide(model.set_params(n_jobs=n_jobs), X), alone)

@@ -18,7 +18,7 @@ import numpy as np
 from kboost._typing import FloatArray
 from kboost.core.protocols import Family, Fit, Hypothesis, Part
 
-_CHUNK_ENTRIES = 1 << 21  # 16 MiB of float64 kernel values at a time: inside most caches' reach
+_CHUNK_ENTRIES = 1 << 21  # 16 MiB of float64 at a time, kernel values or features
 _ZERO = 1e-14  # coefficients this far below the largest are rounding
 
 
@@ -66,9 +66,10 @@ class AdditiveModel:
         empty = np.zeros((0, len(self.bias)))
         return np.concatenate([empty, *(part.coef for part in self.parts)])
 
-    def chunks(self, n_rows: int) -> list[slice]:
-        """Rows to predict together; they depend on the model only."""
+    def chunks(self, n_rows: int, n_features: int) -> list[slice]:
+        """Rows to predict together, few where they or the model are wide."""
         widest = max((len(part.coef) for part in self.parts), default=1)
+        widest = max(widest, n_features)
         size = max(256, _CHUNK_ENTRIES // max(1, widest))
         return [slice(start, start + size) for start in range(0, n_rows, size)]
 
@@ -81,7 +82,7 @@ class AdditiveModel:
             for part in self.parts:
                 out[rows] += part(chunk)
 
-        chunks = self.chunks(X.shape[0])
+        chunks = self.chunks(*X.shape)
         if n_jobs == 1 or len(chunks) <= 1:
             for rows in chunks:
                 add(rows)

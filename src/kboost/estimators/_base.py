@@ -335,7 +335,7 @@ class KernelBoostBase(BaseEstimator):
         model = self._model
         if self.predict_dtype == "float32":
             model = AdditiveModel(tuple(map(in_single, model.parts)), model.bias)
-        several = len(model.chunks(rows.shape[0])) > 1
+        several = len(model.chunks(*rows.shape)) > 1
         with one_blas_thread() if several else nullcontext():
             values = model.decision(rows, effective_n_jobs(self.n_jobs))
         return values[:, 0] if values.shape[1] == 1 else values
