@@ -1,9 +1,11 @@
 """CG-Boost, Table 5: how columns, time and memory grow with the rows of Forest.
 
-1000 to 10,000 rows to train, 2000 to validate (TR3, five steps), stratified pricing, three draws,
-each fit in a process of its own. Exponents are the slopes of straight lines through the logarithms
-of the medians. Times are of the processor, memory is the peak of resident memory during fit and
-prediction beyond what imports and data take.
+1000 to 10,000 rows to train, 2000 to validate, stratified pricing, a process of its own for each
+fit. TR3 waits for five steps, as by default, which on these data mostly ends among the linear
+columns, or for 25, which gets to the other kernels and to about as many columns as the paper has.
+Exponents are the slopes of straight lines through the logarithms of the medians. Times are of the
+processor, memory is the peak of resident memory during fit and prediction beyond what imports and
+data take.
 """
 
 from __future__ import annotations
@@ -15,26 +17,26 @@ from typing import Any
 import numpy as np
 
 from benchmarks.bench import Bench, Report, must
-from benchmarks.entries._mixture import PENALTIES, SETTINGS, TR3
+from benchmarks.entries._mixture import PENALTIES, SETTINGS, columns_of
 from benchmarks.objective import Job, Row
 
 SIZES = (1000, 2000, 5000, 10_000)
-SEEDS = range(3)
 C = {"2-norm": 0.1, "1-norm": 1.0}
+CASES = {("2-norm", 5): 3, ("2-norm", 25): 3, ("1-norm", 5): 3, ("1-norm", 25): 1}  # draws
 PAPER = {1000: (253, 141), 2000: (302, 315), 5000: (520, 740), 10_000: (613, 2530)}
 COLUMNS, TIME = 0.6, 1.7  # the exponents must stay below
 BUDGET = 2**30
-HEAD = ("norm", "rows", "columns", "generated", "test %", "fit s", "memory MiB",
+HEAD = ("norm", "wait", "rows", "columns", "L/Q/R", "generated", "test %", "fit s", "memory MiB",
         "paper columns", "paper s")  # fmt: skip
 
 
 def run(bench: Bench) -> Report:
     lines: list[list[Any]] = []
     ratios: dict[str, Any] = {}
-    for norm in PENALTIES:
-        rows = {size: [one(bench, norm, size, seed) for seed in SEEDS] for size in SIZES}
-        lines += [[norm, size, *summary(found), *PAPER[size]] for size, found in rows.items()]
-        ratios[norm] = {
+    for (norm, wait), draws in CASES.items():
+        rows = {n: [one(bench, norm, wait, n, seed) for seed in range(draws)] for n in SIZES}
+        lines += [[norm, wait, n, *summary(found), *PAPER[n]] for n, found in rows.items()]
+        ratios[f"{norm}, {wait} steps"] = {
             "columns exponent": exponent(rows, "columns"),
             "generated exponent": exponent(rows, "columns_generated"),
             "time exponent": exponent(rows, "fit_cpu_seconds"),
@@ -43,7 +45,12 @@ def run(bench: Bench) -> Report:
     return Report(
         head=HEAD,
         lines=lines,
-        settings={"C": C, "kboost": SETTINGS, "draws": len(SEEDS), "memory_budget": BUDGET},
+        settings={
+            "C": C,
+            "kboost": SETTINGS,
+            "draws": list(CASES.values()),
+            "memory_budget": BUDGET,
+        },
         ratios=ratios,
         criterion=f"columns grow slower than l^{COLUMNS}, time slower than l^{TIME}, memory of the "
         "largest fit under the budget",
@@ -54,26 +61,27 @@ def run(bench: Bench) -> Report:
             for found in ratios.values()
         ),
         notes=[
-            f"{norm}: columns l^{found['columns exponent']:.2f} (generated "
+            f"{case}: columns l^{found['columns exponent']:.2f} (generated "
             f"l^{found['generated exponent']:.2f}), time l^{found['time exponent']:.2f}, "
             f"peak {found['peak / budget']:.2f} of the budget"
-            for norm, found in ratios.items()
+            for case, found in ratios.items()
         ],
     )
 
 
-def one(bench: Bench, norm: str, size: int, seed: int) -> Row:
-    settings = {**SETTINGS, "penalty": PENALTIES[norm], "C": C[norm], "n_iter_no_change": TR3}
+def one(bench: Bench, norm: str, wait: int, size: int, seed: int) -> Row:
+    settings = {**SETTINGS, "penalty": PENALTIES[norm], "C": C[norm], "n_iter_no_change": wait}
     rows = {"n_train": size, "n_val": 2000, "n_test": 10_000, "seed": seed}
     job = Job("kboost", "forest", {"library": "LQR", "memory_budget": BUDGET, **settings}, rows)
-    return must(bench.run(job, f"{norm}, {size} rows, draw {seed}"))
+    return must(bench.run(job, f"{norm}, {wait} steps, {size} rows, draw {seed}"))
 
 
 def summary(rows: Sequence[Row]) -> list[Any]:
     names = ("columns", "columns_generated", "test_error", "fit_cpu_seconds", "memory_mib")
     middle = {name: median(row[name] for row in rows) for name in names}
-    middle["test_error"] *= 100
-    return list(middle.values())
+    kernels = "/".join(f"{median(columns_of(row, x) for row in rows):.0f}" for x in "LQR")
+    columns, generated, error, seconds, memory = middle.values()
+    return [columns, kernels, generated, 100 * error, seconds, memory]
 
 
 def exponent(rows: dict[int, list[Row]], name: str) -> float:
