@@ -56,6 +56,20 @@ def test_linear_program(seed, penalty):
         np.testing.assert_allclose(found[part], H[part] @ cold.coef + cold.bias, atol=1e-6)
 
 
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+@pytest.mark.parametrize("intercept", ["free", "penalized", "none"])
+def test_a_model_without_columns(intercept, norm, capfd):
+    signs = np.where(np.arange(40) % 4 == 0, 1.0, -1.0)
+    rows, H = hinge(signs, np.ones(40), 0.3), np.zeros((40, 0))
+    master = (LPMaster if norm == "l1" else QPMaster)(False, intercept)
+    fit = master.start(Problem(None, rows)).finish()
+    part = np.arange(40) < 8
+    options = {"norm": norm, "penalty": MarginPenalty(False, intercept), "deadline": FOREVER}
+    found = leave_out(H, rows, fit, [part], **options, tol=1e-10)
+    np.testing.assert_allclose(found[part], 0.0 if intercept == "none" else -1.0, atol=1e-6)
+    assert capfd.readouterr() == ("", "")  # BLAS complains there
+
+
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_quadratic_program(penalty):
     H, signs, w = problem(3)

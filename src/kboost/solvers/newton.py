@@ -152,13 +152,14 @@ class _Newton:
         self.rest = lp.targets - margins - at.over + at.under
         self.balance = -float(lp.signs @ at.u) if lp.free_bias else 0.0
         weighted = lp.columns * (1.0 / np.sqrt(self.D))[:, None]
-        normal = blas.dsyrk(1.0, weighted, trans=1, lower=1)
-        diagonal = np.arange(len(self.T))
+        k = len(self.T)
+        normal = blas.dsyrk(1.0, weighted, trans=1, lower=1) if k else np.zeros((0, 0))
+        diagonal = np.arange(k)
         normal[diagonal, diagonal] += 1.0 / self.T
         self.factor = cho_factor(normal, lower=True, overwrite_a=True, check_finite=False)
         if lp.free_bias:
             self.across = lp.columns.T @ (lp.signs / self.D)
-            self.along = cho_solve(self.factor, self.across, check_finite=False)
+            self.along = self._times_inverse(self.across)
             self.pivot = float(lp.signs @ (lp.signs / self.D) - self.across @ self.along)
 
     def direction(
@@ -191,13 +192,20 @@ class _Newton:
         self, pull: FloatArray, right: FloatArray, balance: float
     ) -> tuple[FloatArray, float, FloatArray]:
         lp = self.lp
-        dx = cho_solve(self.factor, pull + lp.columns.T @ (right / self.D), check_finite=False)
+        dx = self._times_inverse(pull + lp.columns.T @ (right / self.D))
         db = 0.0
         if lp.free_bias:
             ahead = float(lp.signs @ (right / self.D)) - float(self.across @ dx)
             db = (ahead - balance) / self.pivot
             dx = dx - self.along * db
         return dx, db, (right - lp.columns @ dx - lp.signs * db) / self.D
+
+    def _times_inverse(self, right: FloatArray) -> FloatArray:
+        """The normal matrix solved for one right side; LAPACK refuses one of no columns."""
+        if not len(right):
+            return right
+        found: FloatArray = cho_solve(self.factor, right, check_finite=False)
+        return found
 
 
 def _room(values: FloatArray, change: FloatArray) -> float:
