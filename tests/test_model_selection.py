@@ -60,6 +60,29 @@ def test_each_point_is_the_optimum_for_its_c(name):
         assert ours.C == ours.C_ == model.C_
 
 
+@pytest.mark.parametrize("intercept", ["free", "penalized", "none"])
+@pytest.mark.parametrize(("penalty", "n"), [("l1", 40), ("l1", 100), ("l1", 260), ("l2", 40)])
+def test_below_the_first_column_the_offset_is_that_of_the_c(penalty, n, intercept):
+    X, y = classes(n)
+    estimator = KernelBoostClassifier(LIBRARY, penalty=penalty, intercept=intercept)
+    found = path(estimator, X, y, Cs=[1e-6, 1e-5], sample_weight=1.0 + y)
+    for i, C in enumerate(found.C):
+        alone = clone(estimator).set_params(C=C).fit(X, y, sample_weight=1.0 + y)
+        assert_allclose(found.objective[i], alone.objective_, rtol=1e-9)
+        assert_allclose(found.dual_gap[i], alone.dual_gap_, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_each_point_has_the_probabilities_of_a_fit(n_classes):
+    X, y = classes(90, n_classes)
+    estimator = KernelBoostClassifier(LIBRARY)
+    for ours in path(estimator, X, y, Cs=[0.1, 1.0]).estimators:
+        alone = clone(estimator).set_params(C=ours.C).fit(X, y)
+        assert ours.calibration_.held_out
+        assert_allclose(ours.calibration_.slope, alone.calibration_.slope, rtol=0.05)
+        assert_array_equal(ours.classes_[ours.predict_proba(X).argmax(axis=1)], ours.predict(X))
+
+
 @pytest.mark.parametrize("pricing", ["scan", "stratified"])
 def test_columns_refused_at_one_c_are_offered_at_the_next(pricing):
     X, y = classes(150)

@@ -22,7 +22,7 @@ from kboost.columns.bank import Bank
 from kboost.columns.hypothesis import stack_rows
 from kboost.core.protocols import Deadline
 from kboost.estimators._base import KernelBoostBase
-from kboost.estimators._lesson import check_prices
+from kboost.estimators._lesson import Lesson, check_prices
 from kboost.estimators._part import Part, Point
 from kboost.estimators._progress import show_progress
 from kboost.estimators._tuning import RATIO, last_best
@@ -149,7 +149,8 @@ def path(
         values = _values(Cs, part.first)
         check_prices(lesson.problems(lesson.rows, 1.0), values[-1])
         points = _walk(part, values)
-    return _collect(points, [_fitted(model, bank, point) for point in points])
+        estimators = [_fitted(model, lesson, bank, point, deadline) for point in points]
+    return _collect(points, estimators)
 
 
 def _check(estimator: Any) -> None:
@@ -203,11 +204,14 @@ def _walk(part: Part, values: FloatArray) -> list[Point]:
     return points
 
 
-def _fitted(model: Any, bank: Bank, point: Point) -> Any:
+def _fitted(model: Any, lesson: Lesson, bank: Bank, point: Point, deadline: Deadline) -> Any:
     """An estimator as `fit` would have left it."""
     fitted = copy(model).set_params(C=point.C)
     fitted.C_, fitted.tuning_ = point.C, None
     fitted._keep(bank, point.grown)
+    problems = lesson.problems(lesson.rows, point.C)
+    if fitted._conclude(lesson.rows, problems, point.grown, deadline):
+        raise KeyboardInterrupt
     return fitted
 
 

@@ -64,8 +64,7 @@ class InteriorRun(MarginRun):
 
     def __init__(self, master: InteriorLPMaster, problem: Problem) -> None:
         super().__init__(master, problem)
-        start = ColumnShape(self.data).solve()
-        self.settle(start.coef, start.bias, self.central(start.duals), start.level)
+        self._settle_bare()
         self._lp: ColumnShape | None = None
         self._in_lp = np.zeros(0, dtype=np.intp)  # columns of the simplex solver, in its order
         self._theta = 0.0
@@ -104,13 +103,20 @@ class InteriorRun(MarginRun):
         super().recap(factor)
         self._theta *= float(before / self.rows.caps.sum())
         self._lp, self._tol, self._last = None, self._loose, None
-        if self._theta > 0.0:
-            self._theta, self._waited = min(1.0, self._theta), 0
-            self.duals = self.repaired(self._central_duals)
-            self._returned[:] = False
-            self._set_aside(_WAITING_EDGE)
+        if self._theta == 0.0:  # no columns yet
+            self._settle_bare()
+            return
+        self._theta, self._waited = min(1.0, self._theta), 0
+        self.duals = self.repaired(self._central_duals)
+        self._returned[:] = False
+        self._set_aside(_WAITING_EDGE)
         fit = self.fit
         self.fit = self.make_fit(fit.coef, fit.bias, self.duals, fit.level, settled=False)
+
+    def _settle_bare(self) -> None:
+        """The vertex without columns."""
+        start = ColumnShape(self.data).solve()
+        self.settle(start.coef, start.bias, self.central(start.duals), start.level)
 
     def finish(self) -> Fit:
         """The vertex of the columns so far, if the loop ended before there was one."""
@@ -206,7 +212,7 @@ class InteriorRun(MarginRun):
             parts.append(np.full((len(rows.signs), 1), rows.level.sign))
             two_sided.append(False)
             cost.append(self._theta * rows.level.price)
-        return np.hstack(parts), np.array(two_sided), np.array(cost)
+        return np.hstack(parts), np.array(two_sided, dtype=bool), np.array(cost)
 
     def _keep_best(self, *, settled: bool) -> None:
         """The best coefficients so far for the full C, with the duals of now.
