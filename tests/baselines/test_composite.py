@@ -109,3 +109,14 @@ def test_kernels_that_are_not_psd_are_refused():
     X, y, _ = table(0)
     with pytest.raises(ValueError, match="kernels must be positive semidefinite"):
         CompositeSVC([Sigmoid()]).fit(X, y)
+
+
+def test_a_class_without_weight_is_never_predicted():
+    X, y, _ = table(2, n=40)
+    labels = np.where(y > 0, "a", "b")
+    labels[:3] = "c"
+    some = labels != "c"
+    model = CompositeSVC([R], tol=1e-8).fit(X, labels, some.astype(float))
+    alone = CompositeSVC([R], tol=1e-8).fit(X[some], labels[some])
+    assert set(model.classes_) == {"a", "b", "c"}
+    np.testing.assert_array_equal(model.predict(NEW), alone.predict(NEW))

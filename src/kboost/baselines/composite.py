@@ -47,7 +47,10 @@ class CompositeBase(BaseEstimator):
     """What the two share: the matrix of pairs, and the model that predicts."""
 
     def _learn(self, rows: MergedRows, n_input_rows: int, machines: Sequence[Any]) -> None:
-        """Fit the machines, each with its targets, on the sum of the kernels; keep one model."""
+        """Fit the machines, each with its targets, on the sum of the kernels; keep one model.
+
+        The output of one whose targets are all the same is that constant.
+        """
         precomputed = self._is_precomputed
         centers = rows.first[rows.center_of_row][:, None] if precomputed else rows.X
         names = getattr(self, "feature_names_in_", None)
@@ -59,10 +62,14 @@ class CompositeBase(BaseEstimator):
             )
         K = sum(kernel(rows.X, centers) for kernel in kernels)
         coef, bias = np.zeros((len(rows.weight), len(machines))), np.zeros(len(machines))
+        self.n_iter_ = 0
         for output, (machine, targets) in enumerate(machines):
-            machine.fit(K, targets, sample_weight=rows.weight)
-            coef[machine.support_, output] = machine.dual_coef_[0]
-            bias[output] = machine.intercept_[0]
+            bias[output] = targets[0]
+            if np.ptp(targets) > 0:
+                machine.fit(K, targets, sample_weight=rows.weight)
+                coef[machine.support_, output] = machine.dual_coef_[0]
+                bias[output] = machine.intercept_[0]
+                self.n_iter_ = max(self.n_iter_, int(np.max(machine.n_iter_)))
         used = np.flatnonzero(coef.any(axis=1))
         needed = kernels if len(used) else ()
         parts = tuple(KernelPart(kernel, centers[used], coef[used], used) for kernel in needed)
@@ -73,7 +80,6 @@ class CompositeBase(BaseEstimator):
         self.centers_ = centers[used]
         self.coef_ = coef[used, 0] if single else coef[used].T
         self.intercept_ = float(bias[0]) if single else bias
-        self.n_iter_ = max(int(np.max(machine.n_iter_)) for machine, _ in machines)
 
     def _decision(self, X: Any) -> FloatArray:
         check_is_fitted(self, "coef_")
