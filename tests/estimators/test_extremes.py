@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_moons
 
+from kboost import KernelBoostRegressor
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial
 from tests.estimators.boost import boost
 
@@ -85,3 +86,25 @@ def test_narrow_widths_do_not_overfit_under_the_defaults():
         model = boost(kernels).fit(X[:200], y[:200])
         scores.append(model.score(X[200:], y[200:]))
     assert scores[1] >= scores[0] - 0.02
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(1e-8, 0.0), (1e8, 0.0), (1e12, 0.0), (1.0, 1e7)])
+@pytest.mark.parametrize("options", [{}, {"penalty": "l2"}, {"solver": "barrier"}])
+@pytest.mark.parametrize("n", [40, 90])
+def test_targets_of_any_size_and_place(n, options, scale, shift):
+    """Objective and tube are multiples of the targets' size, and a free offset takes a shift."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2))
+    y = np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=n)
+    # 1/2 |x|^2 is of second order: its price of errors grows with the targets
+    price = scale if options.get("penalty") == "l2" else 1.0
+    unit = scale * price
+
+    def fitted(targets, **more):
+        return KernelBoostRegressor([Gaussian(1.0)], **options, **more).fit(X, targets)
+
+    plain, other = fitted(y, C=0.5), fitted(scale * y + shift, C=0.5 * price)
+    gap = plain.dual_gap_ + other.dual_gap_
+    assert gap < 5e-3
+    np.testing.assert_allclose(other.objective_ / unit, plain.objective_, rtol=gap + 1e-6)
+    np.testing.assert_allclose((other.predict(X) - shift) / scale, plain.predict(X), atol=0.05)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -317,6 +318,9 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
         rows, held = merge_rows(X, codes[: len(y)], weight), None
         if checked is not None:
             held = merge_rows(checked[0], codes[len(y) :], checked[2])
+        # a free offset takes up what the targets have in common; solvers keep their digits
+        self._shift = _middle(values[rows.codes]) if self.intercept == "free" else 0.0
+        values = values - self._shift
 
         def error(held: MergedRows) -> Callable[[FloatArray], float]:
             targets, share = values[held.codes], held.weight / held.weight.sum()
@@ -401,5 +405,13 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
         return tuple(parts)
 
     def _keep(self, bank: Bank, grown: Sequence[Grown]) -> None:
-        super()._keep(bank, grown)
-        self.epsilon_ = grown[0].fit.level if self.epsilon is None else float(self.epsilon)
+        (found,) = grown
+        fit, shift = found.fit, self._shift
+        fit = replace(fit, bias=fit.bias + shift, decision=fit.decision + shift)
+        super()._keep(bank, [replace(found, fit=fit)])
+        self.epsilon_ = fit.level if self.epsilon is None else float(self.epsilon)
+
+
+def _middle(values: FloatArray) -> float:
+    """Half way between the ends; weights and repetitions do not matter."""
+    return float(values.min() / 2 + values.max() / 2)

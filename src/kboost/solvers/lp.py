@@ -81,8 +81,8 @@ class ColumnShape:
 
     def __init__(self, rows: MarginData) -> None:
         self._rows = rows
-        self._size = np.zeros(0)
-        self._lp = GrowingLP(-rows.targets, np.zeros_like(rows.caps), rows.caps)
+        self._size, self._unit = np.zeros(0), _unit(rows)
+        self._lp = GrowingLP(-rows.targets / self._unit, np.zeros_like(rows.caps), rows.caps)
         if rows.intercept != "none":
             width = np.array([0.0 if rows.intercept == "free" else 1.0])
             self._lp.add_rows(rows.signs[None, :], -width, width)
@@ -123,7 +123,7 @@ class ColumnShape:
 
     def solve(self, seconds: float = INFINITY) -> MarginVertex:
         found = self._lp.solve(seconds)
-        multipliers = (-found.row_duals).tolist()
+        multipliers = (-found.row_duals * self._unit).tolist()
         bias = multipliers.pop(0) if self._rows.intercept != "none" else 0.0
         level = multipliers.pop(0) if self._rows.level is not None else 0.0
         coef = np.array(multipliers) / self._size
@@ -135,10 +135,10 @@ class SampleShape:
 
     def __init__(self, rows: MarginData) -> None:
         self._rows = rows
-        self._size = np.zeros(0)
+        self._size, self._unit = np.zeros(0), _unit(rows)
         n = len(rows.caps)
         self._lp = GrowingLP(rows.caps, np.zeros(n), np.full(n, INFINITY))
-        self._lp.add_rows(np.eye(n), rows.targets, np.full(n, INFINITY))
+        self._lp.add_rows(np.eye(n), rows.targets / self._unit, np.full(n, INFINITY))
         if rows.intercept != "none":
             price = 0.0 if rows.intercept == "free" else 1.0
             self._append(both_signs(rows.signs[:, None]), np.full(2, price))
@@ -162,7 +162,7 @@ class SampleShape:
 
     def solve(self, seconds: float = INFINITY) -> MarginVertex:
         found = self._lp.solve(seconds)
-        rest, bias, level = found.values[len(self._rows.caps) :], 0.0, 0.0
+        rest, bias, level = self._unit * found.values[len(self._rows.caps) :], 0.0, 0.0
         if self._rows.intercept != "none":
             bias, rest = float(rest[0] - rest[1]), rest[2:]
         if self._rows.level is not None:
@@ -185,6 +185,12 @@ def _sizes(columns: FloatArray) -> FloatArray:
     safe = np.where(peak > 0, peak, 1.0)
     size: FloatArray = safe * np.sqrt(np.mean((columns / safe) ** 2, axis=0))
     return np.where(size > 0, size / np.clip(size, 1e-3, 1e3), 1.0)
+
+
+def _unit(rows: MarginData) -> float:
+    """What targets, and with them the primal variables, are divided by, for the same reason."""
+    peak = float(np.abs(rows.targets).max(initial=0.0))
+    return peak / float(np.clip(peak, 1e-3, 1e3)) if peak > 0 else 1.0
 
 
 def both_signs(block: FloatArray) -> FloatArray:
