@@ -71,7 +71,7 @@ class SemiSupervisedKernelBoostClassifier(KernelBoostClassifier):
         When columns are added, and when to stop.
     validation_fraction, n_iter_no_change : optional
         Early stopping on labelled rows held out; these stay possible centres.
-    memory_budget, random_state, pricing, stop_at_errors, n_jobs, verbose : optional
+    memory_budget, random_state, pricing, stop_at_errors, predict_dtype, n_jobs, verbose : optional
         As for :class:`KernelBoostClassifier`.
 
     Attributes
