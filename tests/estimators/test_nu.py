@@ -111,3 +111,15 @@ def test_novelty_is_the_full_lp_and_nu_bounds_the_rows_outside(nu):
     assert weight[outside].sum() / weight.sum() <= nu + 1e-9
     assert (model.predict([[0.0, 0.0], [8.0, 8.0]]) == [1, -1]).all()
     np.testing.assert_allclose(model.decision_function(X), model.score_samples(X) - model.offset_)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_a_step_that_held_out_rows_chose_has_the_margin_one_too(moons, penalty):
+    """As everywhere: nu bounds the share of rows below the margin, which is 1."""
+    X, y = moons
+    nu = 0.5
+    model = KernelBoostClassifier(LIBRARY, nu=nu, penalty=penalty, n_iter_no_change=3)
+    model.fit(X, y, X_val=X[::3], y_val=y[::3])
+    margins = np.where(y == model.classes_[1], 1.0, -1.0) * model.decision_function(X)
+    assert np.mean(margins < 1.0 - 1e-6) <= nu + 1e-9
+    assert np.mean(margins <= 1.0 + 1e-6) >= nu - 1e-9

@@ -85,6 +85,7 @@ class Growth:
         search, run, hypotheses = self._search, self._run, self._hypotheses
         trace, self.refused = Trace(), None
         kept, reason = run.fit, None
+        final: Fit | None = None
         try:
             try:
                 while True:
@@ -108,7 +109,7 @@ class Growth:
                     run.extend(proposal)
                     hypotheses.extend(proposal.hypotheses)
                 if watch is None and finish:
-                    kept = run.finish()
+                    final = run.finish()
             except OutOfTimeError:
                 reason = reason or OUT_OF_TIME
             if trace and not trace[-1].complete:
@@ -116,7 +117,8 @@ class Growth:
         except KeyboardInterrupt:
             reason = INTERRUPTED
         logger.log(level, "%s", reason)
-        return Grown(hypotheses[: len(kept.coef)], kept, trace, reason)
+        fit = run.complete(kept) if final is None else final
+        return Grown(hypotheses[: len(fit.coef)], fit, trace, reason)
 
 
 def _exhausted(fit: Fit, proposal: Proposal) -> StopReason | None:

@@ -157,6 +157,9 @@ class MasterRun(Protocol):
     def finish(self) -> Fit:
         """The last fit in its final form, called once when the loop has ended."""
 
+    def complete(self, fit: Fit) -> Fit:
+        """An earlier fit in its final form, where it is kept in place of the last."""
+
 
 class Master(Protocol):
     """Who sets the coefficients."""

@@ -76,12 +76,11 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Output:
-    """A fitted output: what it was fitted to, and whether held-out rows chose the step."""
+    """A fitted output, and what it was fitted to."""
 
     problem: MarginRows
     hypotheses: Sequence[Hypothesis]
     fit: Fit
-    watched: bool
 
 
 def calibrate(
@@ -126,7 +125,7 @@ def _left_out(
 ) -> FloatArray:
     """Decision values of one output at the rows of each part, by models without it."""
     fit, used = output.fit, np.flatnonzero(output.fit.coef)
-    values = leave_out(
+    return leave_out(
         columns_at(X, [output.hypotheses[j] for j in used.tolist()]),
         output.problem,
         replace(fit, coef=fit.coef[used]),
@@ -135,9 +134,6 @@ def _left_out(
         penalty=penalty,
         deadline=deadline,
     )
-    # a nu model that held-out rows chose is not scaled to a margin of 1
-    unscaled = output.watched and output.problem.level is not None
-    return values * fit.level if unscaled else values
 
 
 def _joined(outputs: Sequence[FloatArray]) -> FloatArray:

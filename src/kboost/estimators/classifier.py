@@ -437,7 +437,7 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         self.calibration_, stopped = calibrate(
             rows,
             [
-                Output(problem, g.hypotheses, g.fit, g.trace[-1].validation_error is not None)
+                Output(problem, g.hypotheses, g.fit)
                 for problem, g in zip(problems, grown, strict=True)
             ],
             norm=cast(Norm, self.penalty),

@@ -91,6 +91,9 @@ class LeastSquaresRun:
     def finish(self) -> Fit:
         return self.fit
 
+    def complete(self, fit: Fit) -> Fit:
+        return fit
+
     def _append(self, values: FloatArray, cross: FloatArray, corner: FloatArray) -> None:
         ridge = self._master.ridge
         weighted = self._rows.sample_weight[:, None] * values

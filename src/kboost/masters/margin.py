@@ -25,6 +25,8 @@ from kboost.core.protocols import Fit, Problem
 from kboost.formulations import MarginRows
 from kboost.solvers.lp import Intercept, MarginData
 
+_NO_MARGIN = 1e-12
+
 
 @dataclass(frozen=True)
 class MarginPenalty:
@@ -67,6 +69,10 @@ class MarginRun:
     def finish(self) -> Fit:
         level = self.rows.level
         return self.fit if level is None or level.sign > 0 else unit_margin(self.fit)
+
+    def complete(self, fit: Fit) -> Fit:
+        level = self.rows.level
+        return fit if level is None or level.sign > 0 else with_margin(fit)
 
     def first_factor(self, edges: FloatArray) -> float:
         reach = 1.0 + float(np.max(self.price(edges), initial=-1.0))
@@ -133,9 +139,16 @@ class MarginRun:
 
 def unit_margin(fit: Fit) -> Fit:
     """A nu fit with its margin rho scaled to 1, as the margin is everywhere else."""
-    rho = fit.level
-    if rho <= 1e-12:
+    if fit.level <= _NO_MARGIN:
         raise ValueError("the classes cannot be separated at this nu (the margin is 0); raise nu.")
+    return with_margin(fit)
+
+
+def with_margin(fit: Fit) -> Fit:
+    """The same of a fit on the way, which may not have a margin yet and then stays as it is."""
+    rho = fit.level
+    if rho <= _NO_MARGIN:
+        return fit
     return replace(fit, coef=fit.coef / rho, bias=fit.bias / rho, decision=fit.decision / rho)
 
 

@@ -30,7 +30,7 @@ import numpy as np
 from kboost._typing import FloatArray
 from kboost.core.protocols import Fit, Problem, Proposal
 from kboost.formulations import MarginRows
-from kboost.masters.margin import unit_margin
+from kboost.masters.margin import unit_margin, with_margin
 from kboost.solvers.highs import INFINITY, GrowingLP
 from kboost.solvers.lp import both_signs
 
@@ -91,6 +91,9 @@ class NuLPRun:
 
     def finish(self) -> Fit:
         return unit_margin(self.fit)
+
+    def complete(self, fit: Fit) -> Fit:
+        return with_margin(fit)
 
     def _reach(self, edges: FloatArray) -> FloatArray:
         return edges if self._master.nonnegative else np.abs(edges)
