@@ -205,6 +205,7 @@ def test_out_of_time_the_points_reached_are_kept(monkeypatch):
         (KernelBoostClassifier(), {"Cs": 0}, ValueError, "^Cs must be an integer of at least 1"),
         (KernelBoostClassifier(), {"Cs": True}, ValueError, "^Cs must be"),
         (KernelBoostClassifier(), {"Cs": []}, ValueError, "^Cs must be one or more positive"),
+        (KernelBoostClassifier(), {"Cs": "auto"}, ValueError, "^Cs must be one or more.*'auto'"),
         (KernelBoostClassifier(), {"Cs": [1.0, -1.0]}, ValueError, r"got Cs=\[1\.0, -1\.0\]"),
         (KernelBoostClassifier(), {"Cs": [1e13]}, ValueError, "^C times the largest sample weight"),
         (KernelBoostClassifier(tol=-1.0), {}, ValueError, "^tol must be"),

@@ -185,10 +185,10 @@ def _values(Cs: Any, first: float) -> FloatArray:
         if not COUNT.holds(_COUNT if Cs is None else Cs):
             raise ValueError(f"Cs must be {COUNT.words}, or values of C; got Cs={Cs!r}.")
         return first * RATIO ** np.arange(_COUNT if Cs is None else int(Cs))
-    values = np.asarray(Cs, dtype=np.float64)
+    values = np.asarray(Cs)
     if values.ndim != 1 or not len(values) or not all(map(POSITIVE.holds, values.tolist())):
         raise ValueError(f"Cs must be one or more {POSITIVE.words} values; got Cs={Cs!r}.")
-    return np.unique(values)
+    return np.unique(values.astype(np.float64))
 
 
 def _walk(part: Part, values: FloatArray) -> list[Point]:
