@@ -6,11 +6,11 @@ point is solved as `fit` would solve it, on all rows, and kept.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
@@ -22,7 +22,7 @@ from kboost.columns.bank import Bank
 from kboost.columns.hypothesis import stack_rows
 from kboost.core.protocols import Deadline
 from kboost.estimators._base import KernelBoostBase
-from kboost.estimators._lesson import Lesson, check_prices
+from kboost.estimators._lesson import check_prices
 from kboost.estimators._part import Part, Point
 from kboost.estimators._progress import show_progress
 from kboost.estimators._tuning import RATIO, last_best
@@ -60,8 +60,9 @@ class PathResult:
         The same on the rows to judge by.
     best : int or None
         Where the validation error is lowest (the last such place).
-    estimators : tuple of estimators
-        A fitted estimator for each C.
+    estimators : sequence of estimators
+        A fitted estimator for each C. A classifier's probabilities are calibrated when its place
+        is first asked for, within `max_seconds` of its own; a pickle holds all of them.
     """
 
     C: FloatArray
@@ -76,7 +77,35 @@ class PathResult:
     train_error: FloatArray
     validation_error: FloatArray | None
     best: int | None
-    estimators: tuple[Any, ...]
+    estimators: Sequence[Any]
+
+
+class _Concluded(Sequence[Any]):
+    """Models whose last work is done when they are first asked for."""
+
+    def __init__(self, models: Sequence[Any], conclude: Callable[[int], Any]) -> None:
+        self._models, self._conclude = models, conclude
+        self._done: dict[int, Any] = {}
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+    @overload
+    def __getitem__(self, place: int) -> Any: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Any]: ...
+
+    def __getitem__(self, place: int | slice) -> Any:
+        if isinstance(place, slice):
+            return tuple(self[i] for i in range(len(self))[place])
+        i = range(len(self))[place]
+        if i not in self._done:
+            self._done[i] = self._conclude(i)
+        return self._done[i]
+
+    def __reduce__(self) -> Any:
+        return tuple, (tuple(self),)
 
 
 def path(
@@ -149,8 +178,19 @@ def path(
         values = _values(Cs, part.first)
         check_prices(lesson.problems(lesson.rows, 1.0), values[-1])
         points = _walk(part, values)
-        estimators = [_fitted(model, lesson, bank, point, deadline) for point in points]
-    return _collect(points, estimators)
+    models = [_fitted(model, bank, point) for point in points]
+
+    def conclude(i: int) -> Any:
+        """The model of a place with all that `fit` leaves behind."""
+        fitted, point = copy(models[i]), points[i]
+        problems = lesson.problems(lesson.rows, point.C)
+        until = Deadline.after(model.max_seconds)
+        with blas_threads_for(len(lesson.rows.weight)):
+            if fitted._conclude(lesson.rows, problems, point.grown, until):
+                raise KeyboardInterrupt
+        return fitted
+
+    return _collect(points, models, _Concluded(models, conclude))
 
 
 def _check(estimator: Any) -> None:
@@ -204,31 +244,30 @@ def _walk(part: Part, values: FloatArray) -> list[Point]:
     return points
 
 
-def _fitted(model: Any, lesson: Lesson, bank: Bank, point: Point, deadline: Deadline) -> Any:
-    """An estimator as `fit` would have left it."""
+def _fitted(model: Any, bank: Bank, point: Point) -> Any:
+    """An estimator as `fit` would have left it but for its last work."""
     fitted = copy(model).set_params(C=point.C)
     fitted.C_, fitted.tuning_ = point.C, None
     fitted._keep(bank, point.grown)
-    problems = lesson.problems(lesson.rows, point.C)
-    if fitted._conclude(lesson.rows, problems, point.grown, deadline):
-        raise KeyboardInterrupt
     return fitted
 
 
-def _collect(points: Sequence[Point], estimators: Sequence[Any]) -> PathResult:
+def _collect(
+    points: Sequence[Point], models: Sequence[Any], estimators: Sequence[Any]
+) -> PathResult:
     """The models beside each other over the union of their columns."""
-    kernels = tuple(estimators[0].kernels_)
+    kernels = tuple(models[0].kernels_)
     place = {kernel: p for p, kernel in enumerate(kernels)}
     columns = {  # (kernel, centre): the centre itself
         (place[part.kernel], index): part.centers[[row]]
-        for fitted in estimators
+        for fitted in models
         for part in fitted._model.parts
         for row, index in enumerate(part.indices.tolist())
     }
     order = sorted(columns)
     line = {key: j for j, key in enumerate(order)}
     coef = np.zeros((len(points), len(order), len(points[0].grown)))
-    for i, fitted in enumerate(estimators):
+    for i, fitted in enumerate(models):
         for part in fitted._model.parts:
             p = place[part.kernel]
             coef[i, [line[p, index] for index in part.indices.tolist()]] = part.coef
@@ -236,15 +275,15 @@ def _collect(points: Sequence[Point], estimators: Sequence[Any]) -> PathResult:
     return PathResult(
         C=np.array([point.C for point in points]),
         coef=coef[:, :, 0] if coef.shape[2] == 1 else coef,
-        intercept=np.array([fitted.intercept_ for fitted in estimators]),
+        intercept=np.array([fitted.intercept_ for fitted in models]),
         kernels=kernels,
         kernel_of_column=np.array([p for p, _ in order], dtype=np.intp),
-        centers=stack_rows([columns[key] for key in order]) if order else estimators[0].centers_,
-        n_columns=np.array([fitted.n_columns_ for fitted in estimators]),
-        objective=np.array([fitted.objective_ for fitted in estimators]),
-        dual_gap=np.array([fitted.dual_gap_ for fitted in estimators]),
+        centers=stack_rows([columns[key] for key in order]) if order else models[0].centers_,
+        n_columns=np.array([fitted.n_columns_ for fitted in models]),
+        objective=np.array([fitted.objective_ for fitted in models]),
+        dual_gap=np.array([fitted.dual_gap_ for fitted in models]),
         train_error=np.array([point.error for point in points]),
         validation_error=np.array(errors) if errors else None,
         best=last_best(errors) if errors else None,
-        estimators=tuple(estimators),
+        estimators=estimators,
     )
