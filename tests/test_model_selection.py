@@ -215,3 +215,26 @@ def test_what_has_no_path_is_refused(estimator, options, error, message):
     X, y = classes(40)
     with pytest.raises(error, match=message):
         path(estimator, X, y, **options)
+
+
+def test_a_point_is_calibrated_when_it_is_asked_for_and_a_pickle_holds_all(monkeypatch):
+    X, y = classes(80)
+    calls, plain = [], KernelBoostClassifier._conclude
+
+    def conclude(self, *args):
+        calls.append(self.C)
+        return plain(self, *args)
+
+    monkeypatch.setattr(KernelBoostClassifier, "_conclude", conclude)
+    found = path(KernelBoostClassifier(LIBRARY, random_state=0), X, y, Cs=[0.1, 1.0, 10.0])
+    assert calls == []
+    one = found.estimators[-1]
+    assert calls == [10.0]
+    assert found.estimators[2] is one
+    alone = KernelBoostClassifier(LIBRARY, C=10.0, random_state=0).fit(X, y)
+    assert_allclose(one.predict_proba(X), alone.predict_proba(X), atol=1e-6)
+    again = pickle.loads(pickle.dumps(found))
+    assert set(calls) == {0.1, 1.0, 10.0}
+    for before, after in zip(found.estimators, again.estimators, strict=True):
+        assert_array_equal(before.predict_proba(X), after.predict_proba(X))
+    assert [model.C for model in found.estimators[:2]] == [0.1, 1.0]

@@ -27,6 +27,7 @@ import numpy as np
 from kboost._errors import SolverError
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.core.protocols import Fit, Problem, Proposal
+from kboost.masters._vertex import VertexSearch
 from kboost.masters.margin import MarginPenalty, MarginRun, best_length
 from kboost.solvers.interior import InteriorPath, begin, resume, solve_interior
 from kboost.solvers.lp import ColumnShape
@@ -41,7 +42,6 @@ _NAMING = 3e-3  # gap over the library at which the basis can be named
 _TIGHT = 1e-9  # relative gap of the solve that names it
 _PATIENCE = 12  # steps at one theta; twice that at the last
 _NOTHING = 1e-7  # of the largest coefficient: rounding of the tight solve
-_WORTH = 1e-9  # least price of a column for the exact solves
 _IDLE_EDGE, _IDLE_SHARE = 0.4, 1e-3  # below both, a column is set aside
 _WAITING_EDGE = 0.8  # the same where a path goes on: most columns of the last C are not needed
 
@@ -65,8 +65,7 @@ class InteriorRun(MarginRun):
     def __init__(self, master: InteriorLPMaster, problem: Problem) -> None:
         super().__init__(master, problem)
         self._settle_bare()
-        self._lp: ColumnShape | None = None
-        self._in_lp = np.zeros(0, dtype=np.intp)  # columns of the simplex solver, in its order
+        self._vertices: VertexSearch | None = None
         self._theta = 0.0
         self._loose = self._tol = master.loose
         self._gap = 1.0  # over the library, at the present theta
@@ -84,8 +83,8 @@ class InteriorRun(MarginRun):
         self._active = np.concatenate([self._active, np.ones(new, dtype=bool)])
         self._returned = np.concatenate([self._returned, np.zeros(new, dtype=bool)])
         self._x = np.concatenate([self._x, np.zeros(new)])
-        if self._lp is not None:
-            self._pivot()
+        if self._vertices is not None:
+            self._pivot(self._vertices)
             return
         self._choose_stage(proposal)
         self._choose_columns(new)
@@ -102,7 +101,7 @@ class InteriorRun(MarginRun):
         before = self.rows.caps.sum()
         super().recap(factor)
         self._theta *= float(before / self.rows.caps.sum())
-        self._lp, self._tol, self._last = None, self._loose, None
+        self._vertices, self._tol, self._last = None, self._loose, None
         if self._theta == 0.0:  # no columns yet
             self._settle_bare()
             return
@@ -120,7 +119,7 @@ class InteriorRun(MarginRun):
 
     def finish(self) -> Fit:
         """The vertex of the columns so far, if the loop ended before there was one."""
-        if self._lp is None and self.columns.shape[1]:
+        if self._vertices is None and self.columns.shape[1]:
             if self._theta < 1.0:
                 self._theta, self._last = 1.0, None
             self._tol = _TIGHT
@@ -248,38 +247,21 @@ class InteriorRun(MarginRun):
         self._keep_best(settled=True)
         share = np.abs(self._x) / max(float(np.abs(self._x).max(initial=0.0)), 1e-300)
         distance = np.abs(self._prices())  # from the edge of 1
-        self._in_lp = np.flatnonzero((distance < 0.01) | (share > 1e-4))
-        self._lp = ColumnShape(self.data)
-        self._lp.extend(self.rows.signed(self.columns[:, self._in_lp]))
-        binding = distance[self._in_lp] < share[self._in_lp]
-        self._lp.crash(self._x[self._in_lp] * binding, self.duals)
+        inside = np.flatnonzero((distance < 0.01) | (share > 1e-4))
+        lp = ColumnShape(self.data)
+        lp.extend(self.rows.signed(self.columns[:, inside]))
+        lp.crash(self._x[inside] * (distance < share)[inside], self.duals)
         try:
-            self._pivot()
+            self._pivot(VertexSearch(self, lp, inside))
         except SolverError:
-            self._lp = None
             self.duals = self.repaired(self._tight_duals)
 
-    def _pivot(self) -> None:
-        """Solve exactly until no column so far is violated, those set aside included."""
-        assert self._lp is not None
-        late = self._violated()
-        while True:
-            self._lp.extend(self.rows.signed(self.columns[:, late]))
-            self._in_lp = np.concatenate([self._in_lp, late])
-            vertex = self._lp.solve(self.deadline.remaining)
-            self.duals = self.repaired(vertex.duals)
-            late = self._violated()
-            if not len(late):
-                break
-        coef = np.zeros(self.columns.shape[1])
-        coef[self._in_lp] = vertex.coef
-        self.settle(coef, vertex.bias, self.duals, vertex.level)
-
-    def _violated(self) -> IntArray:
-        """Columns outside the simplex solver that are worth adding."""
-        worth = self._prices() > _WORTH
-        worth[self._in_lp] = False
-        return np.flatnonzero(worth)
+    def _pivot(self, vertices: VertexSearch) -> None:
+        """Solve exactly; those set aside count too."""
+        self._vertices = None  # in case it fails
+        vertex = vertices.solve()
+        self._vertices = vertices
+        self.settle(vertex.coef, vertex.bias, vertex.duals, vertex.level)
 
 
 @dataclass(frozen=True)

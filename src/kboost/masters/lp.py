@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kboost._typing import FloatArray
 from kboost.core.protocols import Problem, Proposal
+from kboost.masters._vertex import VertexSearch
 from kboost.masters.margin import MarginPenalty, MarginRun
 from kboost.solvers.lp import ColumnShape, MarginLP, SampleShape
 
@@ -33,20 +33,19 @@ class LPRun(MarginRun):
         super().__init__(master, problem)
         few = len(self.rows.signs) <= master.few_rows
         self._lp: MarginLP = SampleShape(self.data) if few else ColumnShape(self.data)
+        self._vertices = VertexSearch(self, self._lp, np.zeros(0, dtype=np.intp))
         vertex = self._lp.solve()
         self.settle(vertex.coef, vertex.bias, self.central(vertex.duals), vertex.level)
 
     def extend(self, proposal: Proposal) -> None:
-        self._lp.extend(self.rows.signed(proposal.values))
-        columns = np.hstack([self.columns, proposal.values])
-        self._solve(columns)
+        self.columns = np.hstack([self.columns, proposal.values])
+        self._solve()
 
     def recap(self, factor: float) -> None:
         super().recap(factor)
         self._lp.recap(self.data)
-        self._solve(self.columns)
+        self._solve()
 
-    def _solve(self, columns: FloatArray) -> None:
-        vertex = self._lp.solve(self.deadline.remaining)
-        self.columns = columns
-        self.settle(vertex.coef, vertex.bias, self.repaired(vertex.duals), vertex.level)
+    def _solve(self) -> None:
+        vertex = self._vertices.solve()
+        self.settle(vertex.coef, vertex.bias, vertex.duals, vertex.level)

@@ -75,6 +75,16 @@ class GrowingLP:
             self._model.addCols(len(cost), cost, lower, upper, len(values), starts, indices, values)
         )
 
+    def delete_rows(self, places: IntArray) -> None:
+        """Take out rows that do not bind; the basis of the others stays."""
+        basis = self._model.getBasis()
+        kept = np.delete(np.arange(self.n_rows), places)
+        statuses = list(basis.row_status)
+        basis.row_status = [statuses[i] for i in kept.tolist()]
+        _accepted(self._model.deleteRows(len(places), places.astype(np.int32)))
+        basis.valid, basis.alien = True, True  # HiGHS mends it where one did bind, degenerately
+        _accepted(self._model.setBasis(basis))
+
     def set_upper(self, upper: FloatArray) -> None:
         """Move the upper bounds of the first variables; the basis stays."""
         size = len(upper)

@@ -34,7 +34,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from kboost._typing import FloatArray
+from kboost._typing import FloatArray, IntArray
 from kboost.solvers.highs import INFINITY, GrowingLP
 
 Intercept = Literal["free", "penalized", "none"]
@@ -98,6 +98,12 @@ class ColumnShape:
         upper = 1.0 / size
         lower = np.full_like(upper, -INFINITY) if self._rows.nonnegative else -upper
         self._lp.add_rows((columns / size).T, lower, upper)
+
+    def drop(self, places: IntArray) -> None:
+        """Take columns out whose coefficients are 0; the next solve starts from the last vertex."""
+        first = int(self._rows.intercept != "none") + int(self._rows.level is not None)
+        self._lp.delete_rows(first + places)
+        self._size = np.delete(self._size, places)
 
     def recap(self, rows: MarginData) -> None:
         self._rows = rows

@@ -1,0 +1,36 @@
+"""Columns that wait outside the simplex solver: the vertex is that of all of them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from kboost.core.protocols import Problem
+from kboost.masters import _vertex
+from kboost.masters.lp import LPMaster
+from tests.contracts.reference import margin_lp, margin_problem
+
+
+@pytest.mark.parametrize("intercept", ["free", "penalized", "none"])
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_each_step_is_the_optimum_of_all_columns_though_idle_ones_leave_and_come_back(
+    nonnegative, intercept, monkeypatch
+):
+    monkeypatch.setattr(_vertex, "_WAIT", 1)
+    monkeypatch.setattr(_vertex, "_SHARE", 0.0)
+    bank, rows, H = margin_problem(1)
+    run = LPMaster(nonnegative, intercept, few_rows=0).start(Problem(bank, rows))
+    inside = []
+    for j in np.random.default_rng(0).permutation(H.shape[1]).tolist():
+        run.columns = np.hstack([run.columns, H[:, [j]]])
+        run._solve()
+        inside.append(set(run._vertices._inside.tolist()))
+        optimum = margin_lp(run.columns, rows, nonnegative, intercept).objective
+        assert_allclose(run.fit.objective, optimum, rtol=1e-7)
+    steps = enumerate(pairwise(inside), start=1)
+    moves = [(old - new, {j for j in new - old if j < step}) for step, (old, new) in steps]
+    assert any(left for left, _ in moves)
+    assert any(back for _, back in moves)
