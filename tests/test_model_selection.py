@@ -1,5 +1,7 @@
 """A path: each of its points is what a fit at that C would find."""
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
