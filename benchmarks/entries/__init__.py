@@ -15,4 +15,6 @@ NAMES = (
     "table4",
     "table5",
     "curves",
+    "ssmk",
+    "sre_speed",
 )

@@ -34,6 +34,14 @@ def test_columns_of_the_bank_are_points_of_the_continuum(scaling, on):
     assert_allclose(bank.free_edges(theta, weights)[0], bank.edges(weights), atol=1e-10)
 
 
+def test_the_ends_of_the_interval_are_among_the_widths_to_start_from():
+    bank, X, _ = make()
+    widths = np.exp(bank.starts(np.arange(bank.n_columns))[:, -1])
+    assert_allclose(np.unique(widths.round(6)), [0.2, 0.5, 1.0, np.sqrt(5), 4.0], rtol=1e-5)
+    narrow = ActiveBank(bank.kernels, X, width_bounds=(0.5, 1.2))
+    assert_allclose([k.gamma for k in narrow.kernels], [1 / (2 * 1.2**2), 0.5, 2.0])
+
+
 @SCALINGS
 def test_gradients_are_those_of_the_edges(scaling):
     bank, _, rng = make(scaling=scaling)

@@ -33,7 +33,8 @@ def test_scikit_learn_check(estimator, check):
         isinstance(estimator, SemiSupervisedKernelBoostClassifier)
         and check.func is check_classifiers_classes
     ):
-        # -1 marks unlabelled rows; scikit-learn knows that of its own classifiers by their names
+        # It asks for classes -1 and 1. Here -1 marks unlabelled rows, so that one class is left: an
+        # error by intent. scikit-learn knows of its own semi-supervised classifiers by their names.
         check.func("SelfTrainingClassifier", estimator)
     else:
         check(estimator)

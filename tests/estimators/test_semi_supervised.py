@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import linprog
 from sklearn.datasets import make_blobs
+from sklearn.linear_model import LogisticRegression
+from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 
 from kboost import KernelBoostClassifier, SemiSupervisedKernelBoostClassifier
 from kboost.columns.scaling import column_scales
@@ -78,6 +82,22 @@ def test_without_unlabelled_rows_it_is_the_classifier():
     plain = KernelBoostClassifier().fit(X, y)
     assert_array_equal(model.decision_function(X), plain.decision_function(X))
     assert_array_equal(model.transduction_, y)
+
+
+def test_with_an_unlabelled_row_there_is_no_warning():
+    X, _, some = problem()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SemiSupervisedKernelBoostClassifier(C=1.0).fit(X, some)
+
+
+def test_scikit_learn_asks_for_fits_without_unlabelled_rows_and_its_own_estimators_make_them():
+    """Why that is a warning and no error; this fails when scikit-learn changes its mind."""
+    X, y, _ = problem()
+    for peer in (LabelSpreading(), SelfTrainingClassifier(LogisticRegression())):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert peer.fit(X, y).predict(X).shape == y.shape
 
 
 def test_an_unlabelled_row_given_twice_is_one_of_weight_two_and_order_does_not_matter():

@@ -55,6 +55,19 @@ def test_no_point_of_a_fine_grid_is_better(scaling, d):
 
 
 @SCALINGS
+def test_a_peak_at_the_end_of_the_widths_is_seen(scaling):
+    """Two rows of equal weight and opposite sign: only narrow columns tell them apart."""
+    X = np.concatenate([np.linspace(-2, 2, 30), [0.05, 0.1]])[:, None]
+    weights = np.zeros(len(X))
+    weights[-2:] = 1.0, -1.0
+    bank = ActiveBank([Gaussian(0.5)], X, scaling=scaling, width_bounds=(0.01, 2.0))
+    found = ActiveOracle(3).start(Problem(bank, None)).propose(Weights(3 * weights))
+    grid = np.stack(np.meshgrid(np.linspace(-2, 2, 801), [np.log(0.01)]), axis=-1).reshape(-1, 2)
+    assert found.price >= np.abs(bank.free_edges(grid, 3 * weights)[0]).max() - 1.0 - 1e-3
+    assert min(h.width for h in found.hypotheses) < 0.1
+
+
+@SCALINGS
 def test_an_offer_is_new_worth_its_price_and_inside_the_limits(scaling):
     problem = make(scaling=scaling)
     bank, oracle = problem.columns, ActiveOracle(4, max_columns=30)

@@ -3,17 +3,18 @@
     h(x) = exp(-|x - s|^2 / (2 width^2)) / scale(s, width),     s in the box of the rows,
                                                                 width in a closed interval.
 
-A bank of Gaussians at some widths, centred at the rows, is where a search starts; from there
-centre and width move. A point of the search is `theta = (s, log width)`, on the features as the
-kernels' view shows them. Unit scaling must be smooth here, or the search would stall at the edge
-where the floor of scaling.py sets in: `scale^2 = rms^2 + (floor * peak)^2` with the peak 1, for the
-columns of the bank too.
+A bank of Gaussians at some widths, centred at the rows, is where a search starts; from there centre
+and width move. The ends of the interval are among these widths: a search that starts well inside it
+may see a valley where there is a peak at the end, most of all at narrow widths. A point of the
+search is `theta = (s, log width)`, on the features as the kernels' view shows them. Unit scaling
+must be smooth here, or the search would stall at the edge where the floor of scaling.py sets in:
+`scale^2 = rms^2 + (floor * peak)^2` with the peak 1, for the columns of the bank too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ from kboost.kernels.distances import sqeuclidean
 from kboost.kernels.rows import as_dense, extent
 from kboost.kernels.stationary import Gaussian
 from kboost.kernels.views import View
+
+_APART = 1.1  # factor between the gammas of two kernels that are worth having
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ class ActiveBank(Bank):
         scaling: Scaling = None,
         **options: Any,
     ) -> None:
-        super().__init__(kernels, X, scaling=scaling, **options)
+        super().__init__(_with_ends(kernels, width_bounds), X, scaling=scaling, **options)
         view = kernels[0].pairing.view
         self.family = ActiveFamily(view)
         self._rows = as_dense(view.apply(X))  # (n, d)
@@ -178,6 +181,13 @@ class ActiveBank(Bank):
         part = np.divide(center - seen_low, span, out=np.zeros_like(center), where=span > 0)
         raw: FloatArray = (low * (1 - part) + high * part)[None, :]
         return raw
+
+
+def _with_ends(kernels: Sequence[Gaussian], bounds: tuple[float, float]) -> list[Gaussian]:
+    """The kernels inside the interval, and one at each end of it."""
+    least, most = sorted(1 / (2 * width**2) for width in bounds)
+    inside = [k for k in kernels if least * _APART < k.gamma < most / _APART]
+    return [replace(kernels[0], gamma=least), *inside, replace(kernels[0], gamma=most)]
 
 
 def _unit_scale(rms_square: FloatArray) -> FloatArray:

@@ -58,6 +58,8 @@ _RULES = RULES | {
 }
 _NU = 0.5
 _DEFAULTS = {"width_bounds": None, "halfspace_sparsity": 0.7}
+# Active columns crowd around the peaks they were climbing to, and hardly differ in their edges.
+_CROWDED = {"idle_edge": 0.97, "idle_share": 1e-2}
 
 
 class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
@@ -392,6 +394,8 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
     def _path_master(self, bank: Bank, **options: Any) -> PathMaster:
         if self.base == "halfspaces":  # a column or two a step: each step counts
             return LPMaster(self.nonnegative, cast(Intercept, self.intercept))
+        if self.base == "active":
+            options = {**_CROWDED, **options}
         return super()._path_master(bank, **options)
 
     def _show(self, bank: Bank, parts: Sequence[Any]) -> tuple[Any, ...]:

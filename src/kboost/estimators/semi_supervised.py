@@ -45,8 +45,13 @@ class SemiSupervisedKernelBoostClassifier(KernelBoostClassifier):
     Unlabelled rows carry the label -1, as in scikit-learn's semi-supervised module; labels
     themselves may be anything else (classes coded as -1 and 1 must be recoded). The margin is
     asked of the labelled rows only, but every row is a possible centre, so a few labels can pick
-    from columns at many places. Without unlabelled rows this is :class:`KernelBoostClassifier`
-    (and a warning says so).
+    from columns at many places.
+
+    What cannot be learnt from is an error: no labelled row, or a single class beside -1 (then -1
+    was perhaps meant as a class). Without unlabelled rows there is nothing wrong to learn: this is
+    then :class:`KernelBoostClassifier`, to the last bit, and a warning says so. It is no error
+    since scikit-learn asks every classifier to fit data that are labelled throughout, its own
+    semi-supervised ones included; so do grid searches, where a fold may hold labelled rows only.
 
     Parameters
     ----------

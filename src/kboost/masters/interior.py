@@ -42,7 +42,6 @@ _NAMING = 3e-3  # gap over the library at which the basis can be named
 _TIGHT = 1e-9  # relative gap of the solve that names it
 _PATIENCE = 12  # steps at one theta; twice that at the last
 _NOTHING = 1e-7  # of the largest coefficient: rounding of the tight solve
-_IDLE_EDGE, _IDLE_SHARE = 0.4, 1e-3  # below both, a column is set aside
 _WAITING_EDGE = 0.8  # the same where a path goes on: most columns of the last C are not needed
 
 
@@ -50,10 +49,13 @@ _WAITING_EDGE = 0.8  # the same where a path goes on: most columns of the last C
 class InteriorLPMaster(MarginPenalty):
     """Interior point along a rising C, then simplex from the basis it names.
 
-    `loose` is the relative gap of the solves on the way.
+    `loose` is the relative gap of the solves on the way. A column is set aside when its edge is
+    below `idle_edge` and its coefficient below the share `idle_share` of the largest.
     """
 
     loose: float = 0.2
+    idle_edge: float = 0.4
+    idle_share: float = 1e-3
 
     def start(self, problem: Problem) -> InteriorRun:
         return InteriorRun(self, problem)
@@ -68,6 +70,7 @@ class InteriorRun(MarginRun):
         self._vertices: VertexSearch | None = None
         self._theta = 0.0
         self._loose = self._tol = master.loose
+        self._idle_edge, self._idle_share = master.idle_edge, master.idle_share
         self._gap = 1.0  # over the library, at the present theta
         self._central_duals = self._tight_duals = self.duals
         self._waited = 0  # steps at the present theta
@@ -159,14 +162,14 @@ class InteriorRun(MarginRun):
 
     def _choose_columns(self, new: int) -> None:
         """Set idle columns aside, but for `new` ones at the end; take violated ones back."""
-        prices = self._set_aside(_IDLE_EDGE, new)
+        prices = self._set_aside(self._idle_edge, new)
         self._returned |= (prices > 0.0) & ~self._active
         self._active |= self._returned
 
     def _set_aside(self, edge: float, new: int = 0) -> FloatArray:
         """Leave out columns of a smaller edge and no coefficient to speak of; all prices."""
         share, prices = np.abs(self._x), self._prices()
-        busy = share > _IDLE_SHARE * share.max(initial=0.0)
+        busy = share > self._idle_share * share.max(initial=0.0)
         busy[len(busy) - new :] = True
         self._active &= (prices > edge - 1.0) | busy | self._returned
         self._x[~self._active] = 0.0

@@ -7,7 +7,10 @@ infinite; see columns/active.py). Each round
    least a width apart, and from the columns that the model uses;
 2. moves the centres by the fixed point (25), `s <- sum_n q_n x_n`, `q_n ~ p_n k(x_n)`. For p of
    both signs that is no ascent method: a move is taken only if the edge rises, else halved;
-3. moves centre and width together by gradient ascent (solvers/ascent.py), all starts at once.
+3. moves centre and width together by gradient ascent (solvers/ascent.py), all starts at once; after
+   a few steps only the best go on, twice as many as may be offered;
+4. if all that has hardly found a column worth its price, looks again from many more starts: a round
+   that ends the fit must not end it for want of looking.
 
 Centres stay in the box of the rows and widths in a closed interval: Corollary 6 wants a compact
 set. The maximum is local: price and bound are relative to the search, and say so.
@@ -26,6 +29,9 @@ from kboost.oracles.shelf import distinct
 from kboost.solvers.ascent import ascend
 
 _FIXED_POINTS = 3  # tries of (25) before the gradient
+_FIRST_STEPS = 8  # of the gradient, for all starts
+_DOUBT = 1e-2  # price; when the best is lower, the search is made again
+_THOROUGH = 4  # times as many starts then
 _IN_USE = 1e-3  # of the largest coefficient: columns above it are starts
 _SAME = 1e-3  # columns whose correlation is this near to 1 say the same
 
@@ -36,7 +42,7 @@ class ActiveOracle:
 
     columns_per_step: int = 1
     max_columns: int | None = None
-    n_starts: int = 12
+    n_starts: int = 8
     max_steps: int = 30
     tol: float = 1e-6
 
@@ -55,7 +61,7 @@ class ActiveSearch:
     def propose(self, run: MasterRun) -> Proposal:
         bank, weights = self._bank, run.fit.weights
         scanned = bank.edges(weights)
-        theta, edges = self._refine(self._starts(run, scanned), weights)
+        theta, edges = self._search(run, scanned)
         prices = run.price(edges)
         values, scales = bank.free_values(theta)
         rms = np.sqrt(bank.sample_weight @ values**2 / bank.sample_weight.sum())
@@ -75,28 +81,37 @@ class ActiveSearch:
 
     def bound(self, run: MasterRun) -> float | None:
         scanned = self._bank.edges(run.fit.weights)
-        _, edges = self._refine(self._starts(run, scanned), run.fit.weights)
+        _, edges = self._search(run, scanned)
         return run.bound(np.concatenate([scanned, edges]))
 
     def put_back(self, proposal: Proposal) -> None:
         """Forget the last columns offered; their places are found again."""
         self._taken = self._taken[: len(self._taken) - len(proposal.ids)]
 
-    def _starts(self, run: MasterRun, scanned: FloatArray) -> FloatArray:
-        """Points to start from: the best of every width, and the columns in use."""
+    def _search(self, run: MasterRun, scanned: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Points and their edges; from many more starts where few have led to nothing much."""
+        n_starts = self._oracle.n_starts
+        for count in (n_starts, _THOROUGH * n_starts):
+            found = self._refine(self._starts(run, scanned, count), run.fit.weights)
+            if np.max(run.price(found[1]), initial=0.0) > _DOUBT:
+                break
+        return found
+
+    def _starts(self, run: MasterRun, scanned: FloatArray, count: int) -> FloatArray:
+        """Points to start from: the `count` best of every width, and the columns in use."""
         bank = self._bank
         prices = np.where(bank.rms > 0, run.price(scanned), -1.0)
-        points = [self._apart(stratum, prices) for stratum in bank.strata]
+        points = [self._apart(stratum, prices, count) for stratum in bank.strata]
         share = np.abs(run.fit.coef)
         points.append(self._taken[share > _IN_USE * share.max(initial=0.0)])
         return np.concatenate(points)
 
-    def _apart(self, stratum: slice, prices: FloatArray) -> FloatArray:
+    def _apart(self, stratum: slice, prices: FloatArray, count: int) -> FloatArray:
         """The best columns of one width, none nearer than a width to a better one."""
         open_ids = np.arange(stratum.start, stratum.stop)
         points = self._bank.starts(open_ids)
         left, picked = prices[stratum].copy(), []
-        for _ in range(self._oracle.n_starts):
+        for _ in range(count):
             best = int(np.argmax(left))
             if left[best] <= -1.0:
                 break
@@ -121,6 +136,18 @@ class ActiveSearch:
                 found[better],
                 further[better],
             )
+        theta, value = self._climb(theta, sign, weights, _FIRST_STEPS)
+        far = np.argsort(-value, kind="stable")[: 2 * oracle.columns_per_step]
+        theta[far], value[far] = self._climb(
+            theta[far], sign[far], weights, oracle.max_steps - _FIRST_STEPS
+        )
+        return theta, sign * value
+
+    def _climb(
+        self, theta: FloatArray, sign: FloatArray, weights: FloatArray, max_steps: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Gradient ascent of `sign * edge` from every point."""
+        bank = self._bank
         unit = np.ones_like(theta)  # a centre moves in units of its width
         unit[:, :-1] = np.exp(theta[:, -1:])
 
@@ -134,10 +161,10 @@ class ActiveSearch:
             theta / unit,
             bank.lower / unit,
             bank.upper / unit,
-            max_steps=oracle.max_steps,
-            tol=oracle.tol,
+            max_steps=max_steps,
+            tol=self._oracle.tol,
         )
-        return end * unit, sign * value
+        return end * unit, value
 
     def _choose(self, prices: FloatArray, values: FloatArray, rms: FloatArray) -> IntArray:
         """The best columns worth their price, each different from the better ones."""
