@@ -5,6 +5,8 @@ from kboost.estimators.classifier import KernelBoostClassifier
 from kboost.estimators.novelty import KernelBoostNovelty
 from kboost.estimators.regressor import KernelBoostRegressor
 from kboost.estimators.semi_supervised import SemiSupervisedKernelBoostClassifier
+from kboost.estimators.sparse_classifier import SparseKernelClassifier
+from kboost.estimators.sparse_regressor import SparseKernelRegressor
 
 __version__ = "0.1.0"
 
@@ -13,6 +15,8 @@ __all__ = [
     "KernelBoostNovelty",
     "KernelBoostRegressor",
     "SemiSupervisedKernelBoostClassifier",
+    "SparseKernelClassifier",
+    "SparseKernelRegressor",
     "__version__",
     "datasets",
     "kernels",

@@ -73,12 +73,28 @@ def check_params(params: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
 
 
 def check_table(
-    estimator: Any, X: Any, y: Any = None, *, reset: bool, y_numeric: bool = False
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    reset: bool,
+    y_numeric: bool = False,
+    multi_output: bool = False,
+    as_it_is: bool = False,
 ) -> Any:
-    """X (and y) as scikit-learn checks them: float64, dense or CSR, finite, with known names."""
-    options = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "reset": reset}
+    """X (and y) as scikit-learn checks them: float64, dense or CSR, finite, with known names.
+
+    `as_it_is` leaves float32 and the memory order alone, so that nothing is copied.
+    """
+    options: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "reset": reset}
+    if as_it_is:
+        options["dtype"] = [np.float64, np.float32]
+    else:
+        options["order"] = "C"
     if y_numeric:
         options["y_numeric"] = True
+    if multi_output:
+        options["multi_output"] = True
     try:
         if y is None and (not reset or not requires_y(estimator)):
             return as_rows(validate_data(estimator, X, **options))

@@ -93,6 +93,20 @@ class SquaredRows:
     sample_weight: FloatArray  # (n,)
 
 
+@dataclass(frozen=True)
+class TargetRows:
+    """Rows of a loss of several outputs, `sum_i w_i sum_k loss(y_ik, f_ik)`, f from `offset` on."""
+
+    targets: FloatArray  # (n, q)
+    sample_weight: FloatArray  # (n,)
+    offset: FloatArray  # (n, q)
+
+    @classmethod
+    def of(cls, targets: FloatArray, sample_weight: FloatArray) -> TargetRows:
+        """Rows that start from nothing."""
+        return cls(targets, sample_weight, np.zeros_like(targets))
+
+
 def hinge(signs: FloatArray, sample_weight: FloatArray, C: float) -> MarginRows:
     """Rows of `C sum_i w_i max(0, 1 - y_i f(x_i))` for labels -1, +1."""
     return MarginRows(signs, np.ones_like(signs), C * sample_weight)

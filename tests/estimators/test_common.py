@@ -8,10 +8,16 @@ from kboost import (
     KernelBoostNovelty,
     KernelBoostRegressor,
     SemiSupervisedKernelBoostClassifier,
+    SparseKernelClassifier,
+    SparseKernelRegressor,
 )
 from kboost.kernels import Gaussian
 
 ESTIMATORS = [
+    SparseKernelClassifier(),
+    SparseKernelClassifier(loss="log", update="full", basis_per_step=10, max_columns=30, ridge=0.1),
+    SparseKernelRegressor(),
+    SparseKernelRegressor("ard", selection="ran", update="full", max_columns=30),
     KernelBoostClassifier(),
     KernelBoostClassifier(kernels=[Gaussian()], intercept="penalized", column_scaling=None),
     KernelBoostClassifier(C=1.0, validation_fraction=0.3, class_weight="balanced"),

@@ -111,10 +111,10 @@ class Problem:
 class Fit:
     """A master's solution over the columns it has."""
 
-    coef: FloatArray  # (k,)
-    bias: float
-    decision: FloatArray  # (n,), the model at the training rows
-    weights: FloatArray  # (n,), signed: what the oracle correlates columns with
+    coef: FloatArray  # (k,); (k, q) where q outputs share the columns
+    bias: Any  # float; (q,)
+    decision: FloatArray  # (n,), the model at the training rows; (n, q)
+    weights: FloatArray  # (n,) or (n, q), signed: what the oracle correlates columns with
     objective: float
     settled: bool = True  # False while a master is still tightening
     level: float = 0.0  # the variable all rows share, where the formulation has one

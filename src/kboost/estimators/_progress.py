@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+
+from kboost.core.trace import Step
 
 
 @contextmanager
@@ -25,3 +28,24 @@ def show_progress(verbose: int) -> Iterator[None]:
     finally:
         logger.removeHandler(handler)
         logger.setLevel(level)
+
+
+@dataclass(frozen=True)
+class TimeLeft:
+    """Not a reason to stop: after each step it logs how long the columns to come will take.
+
+    The time of a fit grows with the square of the columns, or in proportion to them.
+    """
+
+    max_columns: int
+    quadratic: bool = True
+
+    def __call__(self, trace: Sequence[Step]) -> None:
+        """Log the estimate, at most until the last column."""
+        last = trace[-1]
+        if 0 < last.n_columns < self.max_columns:
+            share = (last.n_columns / self.max_columns) ** (2 if self.quadratic else 1)
+            left = last.seconds * (1 - share) / share
+            logging.getLogger("kboost").info(
+                "%d of %d columns, about %.0f s left", last.n_columns, self.max_columns, left
+            )

@@ -1,12 +1,14 @@
 """Kernels: elementwise profiles of shared blocks, with algebra, views and equality."""
 
 from kboost.kernels.adapters import as_kernels
+from kboost.kernels.ard import ARD, fit_ard
 from kboost.kernels.base import Kernel
 from kboost.kernels.default import default_kernels
 from kboost.kernels.dot_product import Linear, Polynomial, Sigmoid
 from kboost.kernels.stationary import Gaussian, Laplacian, Matern
 
 __all__ = [
+    "ARD",
     "Gaussian",
     "Kernel",
     "Laplacian",
@@ -16,4 +18,5 @@ __all__ = [
     "Sigmoid",
     "as_kernels",
     "default_kernels",
+    "fit_ard",
 ]

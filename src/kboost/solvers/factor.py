@@ -28,6 +28,7 @@ class GrowingCholesky:
     def __init__(self) -> None:
         self._buffer = np.zeros((0, 0))
         self._size = 0
+        self._solid: FloatArray | None = None  # the factor as LAPACK wants it, once a size
 
     @property
     def size(self) -> int:
@@ -40,19 +41,34 @@ class GrowingCholesky:
     def append(self, cross: FloatArray, corner: FloatArray) -> None:
         """Append a block; `cross` is (size, q) against the old columns, `corner` (q, q)."""
         q = len(corner)
-        spread = solve_triangular(self.lower, cross, lower=True) if self._size else cross
+        spread = self.half_solve(cross) if self._size else cross
         rest = _factor(corner - spread.T @ spread, np.diag(corner))
         self._reserve(self._size + q)
         new = slice(self._size, self._size + q)
         self._buffer[new, : self._size] = spread.T
         self._buffer[new, new] = rest
         self._size += q
+        self._solid = None
 
     def solve(self, right: FloatArray) -> FloatArray:
         """Solve `G x = right`."""
-        half = solve_triangular(self.lower, right, lower=True)
-        solved: FloatArray = solve_triangular(self.lower, half, lower=True, trans="T")
+        half = self.half_solve(right)
+        solved: FloatArray = solve_triangular(
+            self._contiguous(), half, lower=True, trans="T", check_finite=False
+        )
         return solved
+
+    def half_solve(self, right: FloatArray) -> FloatArray:
+        """Solve `L x = right`."""
+        half: FloatArray = solve_triangular(
+            self._contiguous(), right, lower=True, check_finite=False
+        )
+        return half
+
+    def _contiguous(self) -> FloatArray:
+        if self._solid is None:
+            self._solid = np.asfortranarray(self.lower)
+        return self._solid
 
     def _reserve(self, size: int) -> None:
         if size <= len(self._buffer):

@@ -1,0 +1,269 @@
+"""What the sparse kernel machines share: rows, kernels, the fit, what is kept."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from kboost._typing import FloatArray
+from kboost._validation import (
+    BOOLEAN,
+    COUNT,
+    FRACTION,
+    POSITIVE,
+    UNIT,
+    check_params,
+    check_table,
+    either,
+    one_of,
+    optional,
+    unchanged_on_error,
+)
+from kboost.columns.hypothesis import stack_rows
+from kboost.columns.pool import Pool
+from kboost.columns.single import in_single
+from kboost.core.model import AdditiveModel
+from kboost.core.protocols import Deadline
+from kboost.core.stopping import INTERRUPTED
+from kboost.core.watch import Watch
+from kboost.estimators._base import numbered
+from kboost.estimators._kernel_choice import ROWS, Lesson, choose
+from kboost.estimators._large_rows import LargeRows
+from kboost.estimators._progress import show_progress
+from kboost.estimators._rules import RULES
+from kboost.estimators._series import fit_series
+from kboost.estimators._sparse_fit import SparseFit, SparseSpec, fit_rows
+from kboost.formulations import TargetRows
+from kboost.solvers.threads import blas_threads_for, one_blas_thread
+
+_COLUMNS = 20.0  # by default so many times the square root of the rows
+
+SPARSE_RULES = {
+    "selection": one_of("random", "mp", "max-res", "boost", "ald", "ran"),
+    "basis_per_step": either(COUNT, "auto"),
+    "update": one_of("full", "one", "joint"),
+    "ridge": either(POSITIVE, "auto"),
+    "n_candidates": optional(COUNT),
+    "n_init_rows": optional(COUNT),
+    "ald_threshold": POSITIVE,
+    "ran_threshold": POSITIVE,
+    "combination": one_of("boost", "mp"),
+    "shrinkage": UNIT,
+    "series": optional(COUNT),
+    "fit_intercept": BOOLEAN,
+    "max_columns": optional(COUNT),
+    "max_iter": optional(COUNT),
+    "max_seconds": optional(POSITIVE),
+    "validation_fraction": optional(FRACTION),
+    **{
+        name: RULES[name]
+        for name in (
+            "n_iter_no_change",
+            "memory_budget",
+            "random_state",
+            "predict_dtype",
+            "n_jobs",
+            "verbose",
+        )
+    },
+}
+
+
+class SparseKernelBase(BaseEstimator):
+    """The engine behind `fit`; targets are the subclasses' business."""
+
+    def _fit(self, X: Any, rows: LargeRows, n_input_rows: int, *, lazy: bool) -> bool:
+        """Choose kernels, grow, keep; says whether Ctrl-C ended it."""
+        self._check_combination()
+        deadline = Deadline.after(self.max_seconds)
+        rng = check_random_state(self.random_state)
+        seed = int(rng.randint(2**31 - 1))
+        with show_progress(self.verbose), blas_threads_for(len(rows.order)):
+            held = None
+            if self.validation_fraction is not None:
+                rows, held = self._hold_out(rows, rng)
+            lesson = self._lesson(X, rows, n_input_rows, seed)
+            kernels, ridge = choose(self.kernels, self.ridge, lesson)
+            pool = Pool(
+                kernels,
+                X,
+                order=rows.order,
+                center_rows=rows.center_rows,
+                points=self._points(rows.order[rows.center_rows]),
+                lazy=lazy,
+                n_jobs=effective_n_jobs(self.n_jobs),
+            )
+            spec = self._spec(ridge, pool, seed)
+            watch = None if held is None else self._watch(X, held)
+            problem = TargetRows.of(rows.targets, rows.weight)
+            fitted = self._grow(spec, pool, problem, deadline, watch)
+            if not fitted.trace:
+                raise KeyboardInterrupt(
+                    "interrupted before there was a model; nothing has changed."
+                )
+            self._keep(pool, spec, fitted)
+        return fitted.reason is INTERRUPTED
+
+    def _grow(
+        self,
+        spec: SparseSpec,
+        pool: Pool,
+        problem: TargetRows,
+        deadline: Deadline,
+        watch: Watch | None,
+    ) -> SparseFit:
+        if self.series is None:
+            return fit_rows(spec, pool, problem, deadline, watch)
+        return fit_series(
+            spec,
+            self.series,
+            pool,
+            problem,
+            labels=self._labels_are_signs,
+            deadline=deadline,
+            watch=watch,
+        )
+
+    _labels_are_signs = False  # targets are -1 and 1
+
+    def _check_combination(self) -> None:
+        """Refuse parameters that contradict each other."""
+        if self.series is not None and self.update == "joint":
+            raise ValueError(
+                "update must be 'full' or 'one' with series, whose ensembles are of base learners; "
+                f"got update='joint' and series={self.series!r}."
+            )
+        if self.update != "one" and self.shrinkage != 1.0:
+            raise ValueError(
+                "shrinkage must be 1.0 unless update='one', where one coefficient is set a step; "
+                f"got shrinkage={self.shrinkage!r} and update={self.update!r}."
+            )
+
+    def _spec(self, ridge: float, pool: Pool, seed: int) -> SparseSpec:
+        limit = self.max_columns
+        if limit is None:
+            limit = int(min(pool.n_columns, np.ceil(_COLUMNS * np.sqrt(pool.n_rows))))
+        size = None if isinstance(self.basis_per_step, str) else int(self.basis_per_step)
+        return SparseSpec(
+            selection=self.selection,
+            basis_per_step=size,
+            update=self.update,
+            loss=self.loss,
+            ridge=ridge,
+            fit_intercept=bool(self.fit_intercept),
+            n_candidates=self.n_candidates,
+            n_init_rows=self.n_init_rows,
+            ald_threshold=self.ald_threshold,
+            ran_threshold=self.ran_threshold,
+            combination=self.combination,
+            shrinkage=self.shrinkage,
+            max_columns=int(limit),
+            max_iter=10**9 if self.max_iter is None else int(self.max_iter),
+            max_seconds=self.max_seconds,
+            n_iter_no_change=self.n_iter_no_change,
+            memory_budget=self.memory_budget,
+            seed=seed,
+        )
+
+    def _hold_out(self, rows: LargeRows, rng: np.random.RandomState) -> tuple[LargeRows, LargeRows]:
+        learn, held = rows.hold_out(self.validation_fraction, rng, labels=self._labels_are_signs)
+        if not len(held.order):
+            raise ValueError(
+                "validation_fraction must leave rows on both sides; "
+                f"got validation_fraction={self.validation_fraction!r}."
+            )
+        return learn, held
+
+    def _lesson(self, X: Any, rows: LargeRows, n_input_rows: int, seed: int) -> Lesson:
+        """A few rows to choose kernels on."""
+        drawn = np.random.default_rng(seed).permutation(len(rows.order))[:ROWS]
+        drawn = np.sort(drawn)
+        some = X[rows.order[drawn]]
+        some = some.astype(np.float64) if isinstance(some, np.ndarray) else some
+        return Lesson(
+            some,
+            rows.targets[drawn],
+            rows.weight[drawn],
+            names=getattr(self, "feature_names_in_", None),
+            width=n_input_rows,
+            points=self._points(rows.order[drawn]),
+        )
+
+    def _points(self, numbers: Any) -> Any:
+        """Centres by number, where kernels are precomputed."""
+        precomputed = isinstance(self.kernels, str) and self.kernels == "precomputed"
+        return numbers[:, None].astype(np.float64) if precomputed else None
+
+    def _watch(self, X: Any, held: LargeRows) -> Watch:
+        share = held.weight / held.weight.sum()
+        rows = X[held.order]
+        rows = rows.astype(np.float64) if isinstance(rows, np.ndarray) else rows
+        return Watch(rows, lambda decision: self._error(held.targets, decision, share))
+
+    def _error(self, targets: FloatArray, decision: FloatArray, share: FloatArray) -> float:
+        """Of rows held out."""
+        raise NotImplementedError
+
+    def _keep(self, pool: Pool, spec: SparseSpec, fitted: SparseFit) -> None:
+        model = AdditiveModel.assemble(list(fitted.hypotheses), fitted.coef, fitted.bias)
+        place = {kernel: p for p, kernel in enumerate(pool.kernels)}
+        parts: list[Any] = sorted(model.parts, key=lambda part: place[part.kernel])
+        self._model = AdditiveModel(tuple(parts), model.bias)
+        single = len(model.bias) == 1
+        names = numbered([repr(kernel) for kernel in pool.kernels])
+        counts = {part.kernel: len(part.coef) for part in parts}
+        self.kernels_ = list(pool.kernels)
+        self.columns_per_kernel_ = {
+            name: counts.get(kernel, 0) for name, kernel in zip(names, pool.kernels, strict=True)
+        }
+        empty = pool.points(np.zeros(0, dtype=np.intp))
+        self.centers_ = stack_rows([part.centers for part in parts]) if parts else empty
+        self.ridge_ = spec.ridge
+        self.n_columns_ = self._model.n_columns
+        self.coef_ = self._model.coef[:, 0] if single else self._model.coef.T
+        self.intercept_ = float(model.bias[0]) if single else model.bias
+        self.objective_ = fitted.objective
+        self.dual_gap_ = None  # nothing is proved about columns that were not looked at
+        self.trace_ = fitted.trace
+        self.n_iter_ = max(1, len(fitted.trace) - 1)
+        self.stop_reason_ = str(fitted.reason)
+
+    def _decision(self, X: Any) -> FloatArray:
+        """The model's values, (n,) or (n, n_outputs)."""
+        check_is_fitted(self, "coef_")
+        check_params(
+            {"predict_dtype": self.predict_dtype}, {"predict_dtype": RULES["predict_dtype"]}
+        )
+        rows = check_table(self, X, reset=False)
+        model = self._model
+        if self.predict_dtype == "float32":
+            model = AdditiveModel(tuple(map(in_single, model.parts)), model.bias)
+        several = len(model.chunks(*rows.shape)) > 1
+        with one_blas_thread() if several else nullcontext():
+            values = model.decision(rows, effective_n_jobs(self.n_jobs))
+        return values
+
+    def _guarded(self, work: Any) -> Self:
+        """Do it, or leave the estimator as it was; after Ctrl-C raise it again."""
+        with unchanged_on_error(self):
+            stopped = work()
+        if stopped:
+            raise KeyboardInterrupt
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.kernels, str) and self.kernels == "precomputed"
+        return tags
+
+
+def is_memory_map(X: Any) -> bool:
+    """Whether rows should be read as they are needed."""
+    return isinstance(X, np.memmap)

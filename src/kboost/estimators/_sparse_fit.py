@@ -1,0 +1,157 @@
+"""The fit of one set of rows in the SYB family, without an estimator: a table of parts.
+
+    selection  basis_per_step  update    oracle            master
+    any of six        1        full/one  forward, novelty  forward: columns are basis vectors
+    any of six      S > 1      full/one  ensemble          forward: columns are base learners
+    any of six      any        joint     ensemble          joint: columns are basis vectors
+
+A series of ensembles is a chain of such fits; see _series.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kboost._typing import FloatArray
+from kboost.columns.pool import Pool
+from kboost.core.grow import grow
+from kboost.core.protocols import Deadline, Fit, Hypothesis, Problem
+from kboost.core.stopping import (
+    AnyOf,
+    MaxColumns,
+    MaxIterations,
+    MaxSeconds,
+    StopReason,
+    StopRule,
+    ValidationStall,
+)
+from kboost.core.trace import Trace
+from kboost.core.watch import Watch
+from kboost.estimators._progress import TimeLeft
+from kboost.formulations import TargetRows
+from kboost.masters.forward import ForwardMaster
+from kboost.masters.joint import JointMaster
+from kboost.masters.losses import LOSSES
+from kboost.oracles.ensemble import EnsembleOracle
+from kboost.oracles.forward import ForwardOracle
+from kboost.oracles.novelty import NoveltyOracle
+
+_SMALLEST_STEP, _STEPS, _GROWTH = 16, 12, 0.35  # of joint steps
+_ENSEMBLE_ROWS = 10  # rows drawn a basis vector of a learner
+
+
+@dataclass(frozen=True)
+class SparseSpec:
+    """What is to be done with rows: the parameters of the estimators, checked and resolved."""
+
+    selection: str = "max-res"
+    basis_per_step: int | None = None  # None: as the update likes it
+    update: str = "joint"
+    loss: str = "squared"
+    ridge: float = 1e-3
+    fit_intercept: bool = True
+    n_candidates: int | None = 60
+    n_init_rows: int | None = None
+    ald_threshold: float = 1e-2
+    ran_threshold: float = 1e-4
+    combination: str = "boost"
+    shrinkage: float = 1.0
+    max_columns: int = 1000
+    max_iter: int = 100_000
+    max_seconds: float | None = None
+    n_iter_no_change: int = 5
+    memory_budget: int = 1 << 30
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class SparseFit:
+    """What came of it."""
+
+    hypotheses: Sequence[Hypothesis]
+    coef: FloatArray  # (m, q)
+    bias: FloatArray  # (q,)
+    objective: float
+    trace: Trace
+    reason: StopReason
+
+
+def fit_rows(
+    spec: SparseSpec,
+    pool: Pool,
+    rows: TargetRows,
+    deadline: Deadline | None = None,
+    watch: Watch | None = None,
+) -> SparseFit:
+    """Grow a model of these rows; the pool's rows are theirs."""
+    deadline = Deadline.after(spec.max_seconds) if deadline is None else deadline
+    problem = Problem(pool, rows, deadline)
+    grown = grow(problem, _oracle(spec), _master(spec), _stop(spec, deadline, watch), watch)
+    fit: Fit = grown.fit
+    return SparseFit(grown.hypotheses, fit.coef, fit.bias, fit.objective, grown.trace, grown.reason)
+
+
+def step_size(spec: SparseSpec) -> int:
+    """Basis vectors a step."""
+    if spec.basis_per_step is not None:
+        return spec.basis_per_step
+    if spec.update != "joint":
+        return 1
+    return max(_SMALLEST_STEP, spec.max_columns // _STEPS)
+
+
+def _oracle(spec: SparseSpec) -> Any:
+    size = step_size(spec)
+    if spec.selection in ("ald", "ran"):
+        threshold = spec.ald_threshold if spec.selection == "ald" else spec.ran_threshold
+        return NoveltyOracle(spec.selection, threshold, size, spec.max_columns, spec.seed)  # type: ignore[arg-type]
+    joint = spec.update == "joint"
+    if size == 1 and not joint:
+        return ForwardOracle(spec.selection, spec.n_candidates, spec.max_columns, spec.seed)  # type: ignore[arg-type]
+    drawn = spec.n_init_rows
+    if drawn is None and not joint:
+        drawn = _ENSEMBLE_ROWS * size
+    return EnsembleOracle(
+        spec.selection,  # type: ignore[arg-type]
+        size,
+        drawn,
+        growth=_GROWTH if joint and spec.basis_per_step is None else 0.0,
+        draw="residual" if joint else "even",
+        ridge=spec.ridge,
+        curvature=LOSSES[spec.loss].bound,
+        max_columns=spec.max_columns,
+        seed=spec.seed,
+    )
+
+
+def _master(spec: SparseSpec) -> Any:
+    loss = LOSSES[spec.loss]
+    capacity = spec.max_columns
+    # half of the budget holds the columns, the rest the work on them
+    if spec.update == "joint":
+        return JointMaster(
+            loss, spec.ridge, spec.fit_intercept, capacity, spec.memory_budget // 2, spec.seed
+        )
+    return ForwardMaster(
+        loss,
+        spec.ridge,
+        spec.fit_intercept,
+        spec.update,  # type: ignore[arg-type]
+        combine=step_size(spec) > 1,
+        combination=spec.combination,  # type: ignore[arg-type]
+        shrinkage=spec.shrinkage,
+        capacity=capacity,
+        budget=spec.memory_budget // 2,
+    )
+
+
+def _stop(spec: SparseSpec, deadline: Deadline, watch: Watch | None) -> StopRule:
+    rules: list[StopRule] = [TimeLeft(spec.max_columns, quadratic=spec.update != "one")]
+    if watch is not None:
+        rules.append(ValidationStall(spec.n_iter_no_change))
+    rules += [MaxColumns(spec.max_columns), MaxIterations(spec.max_iter)]
+    if spec.max_seconds is not None:
+        rules.append(MaxSeconds(spec.max_seconds, deadline))
+    return AnyOf(tuple(rules))

@@ -1,0 +1,210 @@
+"""All coefficients of all basis vectors together, by a preconditioned iteration.
+
+    minimise  E(z) = sum_i w_i sum_k loss(y_ik, f_ik) + ridge/2 sum_k z_k' Q z_k,
+    f = offset + [1 F] z,    F (n, m) kernel columns,    Q_jl = k_p(c_j, c_l), 0 across kernels
+
+The normal matrix of all rows costs n m^2 and is what plain least squares spends its time on. Here
+it is formed on a sample of r rows only, as a preconditioner,
+
+    P = bound (W / W_r) [1 F]_r' W_r [1 F]_r + ridge diag(0, Q) = L L',
+
+with r a few times m: then P is like the true matrix in every direction (the eigenvalues of a
+sample covariance), some ten iterations are enough, and each is two products with F. Gradients are
+formed in float64 from all rows, so the answer does not depend on the sample. As z is warm from
+step to step, so few iterations a step keep the residual good enough to choose by.
+
+For losses that are not squared these are the inner iterations of Newton's method. Since centres
+are training rows, `Q z` is `F z` at their rows (for several kernels: kernel by kernel, and Q is
+kept).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kboost._typing import FloatArray, IntArray
+from kboost.columns.design import Design
+from kboost.columns.pool import Pool
+from kboost.core.protocols import Deadline, Fit, Problem, Proposal
+from kboost.formulations import TargetRows
+from kboost.masters.forward import check_psd
+from kboost.masters.losses import Loss, Squared
+from kboost.solvers.factor import GrowingCholesky
+from kboost.solvers.newton_cg import Model, minimise
+
+_ROUGH = {"tol": 1e-4, "max_steps": 2, "max_inner": 5, "inner_tol": 1e-2}  # on the way
+_FINE = {"tol": 1e-7, "max_steps": 50, "max_inner": 20, "inner_tol": 1e-4}  # at the end
+_SAMPLE = 3  # rows of the preconditioner a column
+_FEW = 2000  # rows that always take part
+
+
+@dataclass(frozen=True)
+class JointMaster:
+    """A loss with a ridge in the RKHS, many columns a step."""
+
+    loss: Loss = Squared()  # noqa: RUF009  it has no state
+    ridge: float = 1.0
+    fit_intercept: bool = True
+    capacity: int = 1000  # columns expected
+    budget: int = 1 << 30  # bytes of F
+    seed: int = 0
+
+    def start(self, problem: Problem) -> JointRun:
+        check_psd(problem.columns.kernels)
+        return JointRun(self, problem.columns, problem.rows, problem.deadline)
+
+
+class JointRun:
+    """The columns, the preconditioner and the last fit."""
+
+    def __init__(
+        self, master: JointMaster, pool: Pool, rows: TargetRows, deadline: Deadline
+    ) -> None:
+        self._master, self._pool, self._rows, self._deadline = master, pool, rows, deadline
+        n, capacity = pool.n_rows, min(master.capacity, pool.n_columns)
+        count = min(n, max(_SAMPLE * capacity, _FEW))
+        drawn = np.random.default_rng(master.seed).permutation(n)[:count]
+        self._sample: IntArray = np.sort(drawn)
+        inside = rows.sample_weight[self._sample]
+        self._sample_weight = inside * (rows.sample_weight.sum() / inside.sum())
+        self._design = Design(pool, capacity, master.budget)
+        self._sampled = np.empty((count, capacity + 1), order="F")  # [1 F] on the sample
+        self._ids: IntArray = np.zeros(0, dtype=np.intp)
+        self._inner: FloatArray | None = None  # Q, for several kernels
+        if len(pool.kernels) > 1:
+            self._inner = np.zeros((0, 0))
+        self._factor = GrowingCholesky()
+        self._raw: FloatArray = np.zeros(
+            (0, rows.targets.shape[1])
+        )  # bias, if any, then coefficients
+        if master.fit_intercept:
+            self._grow(np.ones((count, 1)), np.zeros((0, 1)), np.zeros((1, 1)))
+        self._solve(_ROUGH)
+        self.fit = self._describe()
+
+    def price_of(self, ids: IntArray, values: FloatArray, rule: str) -> FloatArray:
+        """The drop of the objective with the others fixed, (28); `rule` "boost": (27)."""
+        ridge, bound, w = self._master.ridge, self._master.loss.bound, self._rows.sample_weight
+        gain = values.T @ self.fit.weights - ridge * self._function_at(ids)
+        norm = self._pool.diagonal(ids)
+        curvature = norm if rule == "boost" else ridge * norm + bound * (w @ values**2)
+        usable = np.where(curvature > 0, curvature, np.inf)
+        drop: FloatArray = 0.5 * np.sum(gain**2, axis=1) / usable
+        return drop
+
+    def price(self, edges: FloatArray) -> FloatArray:
+        raise NotImplementedError("forward oracles ask for the price of columns at hand")
+
+    def bound(self, edges: FloatArray) -> float | None:
+        return None
+
+    def extend(self, proposal: Proposal) -> None:
+        ids, kinds = proposal.ids, self._pool.kind(proposal.ids)
+        values = self._design.stored(proposal.values)
+        rows = self._pool.rows_of(ids)
+        cross = self._design.at(rows).T * (self._pool.kind(self._ids)[:, None] == kinds)
+        corner = values[rows] * (kinds[:, None] == kinds)
+        corner = (corner + corner.T) / 2
+        if self._inner is not None:
+            self._inner = np.block([[self._inner, cross], [cross.T, corner]])
+        first = np.zeros((self._first, len(ids)))
+        self._grow(
+            values[self._sample],
+            self._master.ridge * np.vstack([first, cross]),
+            self._master.ridge * corner,
+        )
+        self._design.append(values, ids)
+        self._ids = np.concatenate([self._ids, ids])
+        self._solve(_ROUGH)
+        self.fit = self._describe()
+
+    def finish(self) -> Fit:
+        self._solve(_FINE)
+        self.fit = self._describe()
+        return self.fit
+
+    def complete(self, fit: Fit) -> Fit:
+        return self.finish() if fit is self.fit else fit
+
+    def _grow(self, new: FloatArray, cross: FloatArray, corner: FloatArray) -> None:
+        """Columns at the sampled rows into the preconditioner."""
+        size = self._factor.size
+        weighted = (self._master.loss.bound * self._sample_weight)[:, None] * new
+        known = self._sampled[:, :size]
+        self._factor.append(known.T @ weighted + cross, new.T @ weighted + corner)
+        self._sampled[:, size : size + new.shape[1]] = new
+
+    def _solve(self, effort: dict[str, Any]) -> None:
+        new = np.zeros((self._factor.size - len(self._raw), self._raw.shape[1]))
+        start: FloatArray = np.vstack([self._raw, new])
+        if len(start):
+            start = minimise(
+                self._around,
+                self._factor.solve,
+                start,
+                before_step=self._deadline.check,
+                **effort,
+            )
+        self._raw = start
+        self._function = self._design.times(self._raw[self._first :])
+
+    def _around(self, raw: FloatArray) -> Model:
+        loss, ridge = self._master.loss, self._master.ridge
+        w, y = self._rows.sample_weight[:, None], self._rows.targets
+        function = self._design.times(raw[self._first :])
+        pull = self._pull(raw[self._first :], function)  # Q z
+        decision = self._rows.offset + function + (raw[0] if self._first else 0.0)
+        penalty = 0.5 * ridge * float(np.sum(raw[self._first :] * pull))
+        value = float(np.sum(w * loss.value(y, decision))) + max(0.0, penalty)
+        gradient = -self._transposed(w * loss.slope(y, decision))
+        gradient[self._first :] += ridge * pull
+        curvature = w * loss.curvature(y, decision)
+
+        def hessian_times(v: FloatArray) -> FloatArray:
+            own = self._design.times(v[self._first :])
+            inner = self._pull(v[self._first :], own)
+            out = self._transposed(curvature * (own + (v[0] if self._first else 0.0)))
+            out[self._first :] += ridge * inner
+            return out
+
+        return Model(value, gradient, hessian_times)
+
+    def _pull(self, coef: FloatArray, function: FloatArray) -> FloatArray:
+        """`Q coef`, from `F coef` where that has it."""
+        if self._inner is not None:
+            return self._inner @ coef
+        return function[self._pool.rows_of(self._ids)]
+
+    def _function_at(self, ids: IntArray) -> FloatArray:
+        """`f_p(c_j)` for each column."""
+        rows = self._pool.rows_of(ids)
+        if self._inner is None:
+            return self._function[rows]
+        same = self._pool.kind(ids)[:, None] == self._pool.kind(self._ids)
+        out: FloatArray = (self._design.at(rows) * same) @ self._raw[self._first :]
+        return out
+
+    def _transposed(self, right: FloatArray) -> FloatArray:
+        out = self._design.transposed_times(right)
+        return np.vstack([right.sum(axis=0, keepdims=True), out]) if self._first else out
+
+    def _describe(self) -> Fit:
+        loss, w, y = self._master.loss, self._rows.sample_weight[:, None], self._rows.targets
+        bias = self._raw[0] if self._first else np.zeros(y.shape[1])
+        coef = self._raw[self._first :]
+        decision = self._rows.offset + self._function + bias
+        penalty = 0.5 * self._master.ridge * float(np.sum(coef * self._pull(coef, self._function)))
+        return Fit(
+            coef=coef,
+            bias=bias,
+            decision=decision,
+            weights=w * loss.slope(y, decision),
+            objective=float(np.sum(w * loss.value(y, decision))) + max(0.0, penalty),
+        )
+
+    @property
+    def _first(self) -> int:
+        return int(self._master.fit_intercept)

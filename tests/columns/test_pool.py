@@ -1,0 +1,54 @@
+"""Columns on demand: the same numbers however they are asked for."""
+
+import numpy as np
+import pytest
+
+from kboost.columns.pool import Pool
+from kboost.kernels import Gaussian, Laplacian, Linear
+
+RNG = np.random.default_rng(2)
+X = RNG.normal(size=(300, 6))
+KERNELS = [
+    k.resolve(X) for k in (Gaussian(0.2), Laplacian(0.1, on="standard"), Linear(columns=[0, 3]))
+]
+ORDER = RNG.permutation(300)[:200]
+
+
+def expected(ids, rows):
+    columns = [KERNELS[j // 200](X[ORDER[rows]], X[ORDER[[j % 200]]])[:, 0] for j in ids]
+    return np.column_stack(columns)
+
+
+@pytest.mark.parametrize("options", [{}, {"n_jobs": 3}, {"lazy": True}])
+def test_values_are_those_of_the_kernels(options, monkeypatch):
+    monkeypatch.setattr("kboost.columns.pool._CHUNK", 200)
+    pool = Pool(KERNELS, X, order=ORDER, **options)
+    ids, rows = RNG.permutation(600)[:30], np.array([5, 7, 199, 0])
+    np.testing.assert_allclose(pool.values(ids), expected(ids, np.arange(200)), atol=1e-12)
+    np.testing.assert_allclose(pool.values(ids, rows), expected(ids, rows), atol=1e-12)
+    np.testing.assert_allclose(
+        pool.values(ids, slice(10, 150)), expected(ids, np.arange(10, 150)), atol=1e-12
+    )
+
+
+def test_hypotheses_and_diagonals_are_those_columns():
+    pool = Pool(KERNELS, X, order=ORDER)
+    ids = np.array([3, 203, 599])
+    for j, h in zip(ids, pool.hypotheses(ids), strict=True):
+        np.testing.assert_allclose(
+            h.family.columns([h], X[ORDER])[:, 0], pool.values(np.array([j]))[:, 0], atol=1e-12
+        )
+        assert h.index == j % 200
+    own = [pool.values(ids[[i]], pool.rows_of(ids[[i]]))[0, 0] for i in range(3)]
+    np.testing.assert_allclose(pool.diagonal(ids), own)
+
+
+def test_a_part_keeps_the_rows_and_the_names_of_its_centres():
+    twice = np.vstack([X[:5], X[:5]])[[0, 5, 1, 6, 2, 7, 3, 8, 4, 9]]
+    pool = Pool(KERNELS[:1], twice, center_rows=np.arange(0, 10, 2))
+    part = pool.part(np.array([1, 4, 5, 9]))
+    assert part.center_rows.tolist() == [0, 1, 3]
+    assert [h.index for h in part.hypotheses(np.arange(3))] == [0, 2, 4]
+    np.testing.assert_allclose(
+        part.values(np.array([1])), pool.values(np.array([2]), np.array([1, 4, 5, 9]))
+    )

@@ -1,0 +1,239 @@
+"""Sparse kernel machines as estimators."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits, make_moons
+from sklearn.kernel_ridge import KernelRidge
+
+from kboost import SparseKernelClassifier, SparseKernelRegressor
+from kboost.estimators import _sparse_fit
+from kboost.estimators._large_rows import large_rows
+from kboost.kernels import Gaussian
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-2, 2, size=(200, 3))
+Y = np.sin(2 * X[:, 0]) * X[:, 1] + 0.05 * RNG.normal(size=200)
+KERNEL = [Gaussian(0.5)]
+WAYS = [
+    *({"selection": s, "update": "full"} for s in ("random", "mp", "max-res", "boost")),
+    {"selection": "ald", "update": "full", "ald_threshold": 0.05},
+    {"selection": "ran", "update": "full", "ran_threshold": 1e-3},
+    {"selection": "mp", "update": "one", "shrinkage": 0.5},
+    {"selection": "max-res", "update": "full", "basis_per_step": 5, "n_init_rows": 30},
+    {"selection": "mp", "update": "one", "basis_per_step": 5, "combination": "mp"},
+    {"selection": "max-res", "update": "full", "basis_per_step": 5, "series": 3},
+    {"selection": "random", "update": "joint"},
+    {"selection": "max-res", "update": "joint"},
+    {"selection": "mp", "update": "joint", "basis_per_step": 10},
+]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("kernels", [KERNEL, [Gaussian(0.5), Gaussian(0.1, columns=[0, 1])]])
+def test_every_way_learns_and_repetition_is_weight(way, kernels):
+    model = SparseKernelRegressor(kernels, ridge=0.01, max_columns=60, **way)
+    weight = np.where(np.arange(200) % 3 == 0, 2.0, 1.0)
+    twice = RNG.permutation(np.concatenate([np.arange(200), np.flatnonzero(weight == 2)]))
+    model.fit(X, Y, sample_weight=weight)
+    values, score = model.predict(X), model.score(X, Y)
+    few_learners = way["update"] == "one" or ("basis_per_step" in way and way["update"] == "full")
+    assert score > (0.4 if few_learners else 0.8)
+    assert model.n_columns_ <= 60
+    assert model.stop_reason_
+    np.testing.assert_allclose(model.fit(X[twice], Y[twice]).predict(X), values, atol=1e-8)
+
+
+def test_all_rows_as_basis_give_kernel_ridge():
+    model = SparseKernelRegressor(
+        KERNEL, ridge=0.1, fit_intercept=False, selection="random", max_columns=200
+    ).fit(X, Y)
+    peer = KernelRidge(kernel="rbf", gamma=0.5, alpha=0.1).fit(X, Y)
+    np.testing.assert_allclose(model.predict(X), peer.predict(X), atol=1e-3)
+
+
+def test_targets_share_the_basis():
+    both = SparseKernelRegressor(KERNEL, ridge=0.01, max_columns=50).fit(
+        X, np.column_stack([Y, -Y])
+    )
+    assert both.predict(X).shape == (200, 2)
+    assert both.coef_.shape == (2, 50)
+    assert both.score(X, np.column_stack([Y, -Y])) > 0.8
+    np.testing.assert_allclose(both.coef_[0], -both.coef_[1], atol=1e-6 * np.abs(both.coef_).max())
+
+
+@pytest.mark.parametrize("loss", ["squared", "log", "hinge"])
+@pytest.mark.parametrize(
+    "way",
+    [
+        {},
+        {"update": "full", "selection": "mp"},
+        {"update": "full", "basis_per_step": 5},
+        {"update": "one", "basis_per_step": 5},
+        {"update": "full", "basis_per_step": 5, "series": 4},
+    ],
+    ids=str,
+)
+def test_every_loss_classifies(loss, way):
+    points, labels = make_moons(200, noise=0.15, random_state=0)
+    words = np.array(["left", "right"])[labels]
+    model = SparseKernelClassifier([Gaussian(2.0)], loss=loss, ridge=0.01, max_columns=60, **way)
+    assert model.fit(points, words).score(points, words) > 0.94
+    assert model.classes_.tolist() == ["left", "right"]
+    assert hasattr(model, "predict_proba") == (loss == "log")
+
+
+@pytest.mark.parametrize("loss", ["squared", "log", "hinge"])
+def test_classes_share_the_basis(loss):
+    digits, labels = load_digits(n_class=5, return_X_y=True)
+    model = SparseKernelClassifier(["rbf"], loss=loss, ridge=0.01, max_columns=80)
+    model.fit(digits[:400], labels[:400])
+    assert model.decision_function(digits[:7]).shape == (7, 5)
+    assert model.coef_.shape == (5, 80)
+    assert model.score(digits[400:], labels[400:]) > 0.94
+    if loss == "log":
+        chances = model.predict_proba(digits)
+        np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+        np.testing.assert_array_equal(model.classes_[chances.argmax(axis=1)], model.predict(digits))
+
+
+@pytest.mark.parametrize("kernels", ["auto", "ard", ["rbf", "laplacian"], Gaussian("median")])
+def test_kernels_and_ridge_are_found(kernels):
+    model = SparseKernelRegressor(kernels, max_columns=80).fit(X, Y)
+    assert model.score(X, Y) > 0.9
+    assert 1e-6 <= model.ridge_ <= 10
+    assert model.kernels_
+
+
+def test_precomputed_kernels_are_the_same_kernels():
+    options = {"ridge": 0.01, "max_columns": 40}
+    plain = SparseKernelRegressor(KERNEL, selection="random", **options).fit(X, Y)
+    matrix = SparseKernelRegressor("precomputed", selection="random", **options)
+    matrix.fit(KERNEL[0](X), Y)
+    assert matrix.score(KERNEL[0](X), Y) > 0.8
+    assert plain.score(X, Y) > 0.8
+    assert matrix.centers_.shape == (40, 1)
+
+
+def test_sparse_rows_are_the_same_rows():
+    model = SparseKernelRegressor(KERNEL, ridge=0.01, max_columns=200)
+    dense = model.fit(X, Y).predict(X)
+    np.testing.assert_allclose(model.fit(sparse.csr_matrix(X), Y).predict(X), dense, atol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_memory_map_is_the_same_rows(tmp_path, dtype):
+    rows = X.astype(dtype)
+    path = tmp_path / "rows.bin"
+    rows.tofile(path)
+    mapped = np.memmap(path, dtype=dtype, mode="r", shape=rows.shape)
+    model = SparseKernelRegressor("ard", max_columns=40)
+    memory = model.fit(rows, Y).predict(rows)
+    np.testing.assert_allclose(model.fit(mapped, Y).predict(rows), memory, atol=1e-6)
+
+
+def test_a_budget_too_small_for_the_columns_changes_little():
+    model = SparseKernelRegressor(KERNEL, ridge=0.01, max_columns=60)
+    large = model.fit(X, Y).predict(X)
+    small = model.set_params(memory_budget=1000).fit(X, Y).predict(X)
+    np.testing.assert_allclose(small, large, atol=1e-2)
+
+
+def test_rows_held_out_end_the_fit():
+    noise = RNG.normal(size=200)
+    model = SparseKernelRegressor(
+        [Gaussian(50.0)],
+        ridge=1e-6,
+        update="full",
+        selection="mp",
+        max_columns=150,
+        validation_fraction=0.3,
+    ).fit(X, noise)
+    assert "TR3" in model.stop_reason_
+    assert model.n_columns_ < len(model.trace_)
+
+
+def test_limits_are_kept_and_named():
+    model = SparseKernelRegressor(
+        KERNEL, ridge=0.01, update="full", selection="mp", max_columns=100
+    )
+    assert "max_iter=3" in model.set_params(max_iter=3).fit(X, Y).stop_reason_
+    assert model.n_columns_ == 3
+    model.set_params(max_iter=None, max_seconds=1e-9)
+    assert "max_seconds" in model.fit(X, Y).stop_reason_
+
+
+@pytest.mark.parametrize("place", [0, 3])
+def test_an_interrupt_keeps_what_there_is(monkeypatch, place):
+    real, calls = _sparse_fit.ForwardOracle.start, []
+
+    def start(self, problem):
+        search = real(self, problem)
+        propose = search.propose
+
+        def interrupted(run):
+            calls.append(1)
+            if len(calls) > place:
+                raise KeyboardInterrupt
+            return propose(run)
+
+        search.propose = interrupted
+        return search
+
+    monkeypatch.setattr(_sparse_fit.ForwardOracle, "start", start)
+    model = SparseKernelRegressor(KERNEL, ridge=0.01, update="full", selection="mp")
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    assert hasattr(model, "coef_") == (place > 0)
+    if place:
+        assert model.predict(X).shape == (200,)
+        assert "interrupted" in model.stop_reason_
+
+
+def test_progress_tells_the_time_left(capsys):
+    SparseKernelRegressor(KERNEL, ridge=0.01, max_columns=60, verbose=1).fit(X, Y)
+    assert "s left" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"selection": "best"},
+            r"^selection must be 'random' or 'mp' or .*; got selection='best'\.$",
+        ),
+        ({"update": "all"}, r"^update must be 'full' or 'one' or 'joint'; got update='all'\.$"),
+        ({"basis_per_step": 0}, r"^basis_per_step must be an integer of at least 1, or 'auto'"),
+        ({"ridge": 0.0}, r"^ridge must be positive, or 'auto'; got ridge=0\.0\.$"),
+        ({"loss": "log"}, r"^loss must be 'squared'; got loss='log'\.$"),
+        ({"series": 3}, r"^update must be 'full' or 'one' with series, .*; got update='joint' and"),
+        (
+            {"shrinkage": 0.5},
+            r"^shrinkage must be 1\.0 unless update='one', .*; got shrinkage=0\.5",
+        ),
+        ({"kernels": ["sigmoid"]}, r"^kernels must be positive semidefinite"),
+        ({"kernels": "best"}, r"^kernels must be named among .*; got 'best'\.$"),
+        ({"validation_fraction": 1e-4}, r"^validation_fraction must leave rows on both sides"),
+    ],
+)
+def test_bad_parameters_are_named_and_change_nothing(options, message):
+    model = SparseKernelRegressor(KERNEL, ridge=0.01, max_columns=10).fit(X, Y)
+    before = {k: v for k, v in vars(model).items() if k.endswith("_")}
+    with pytest.raises(ValueError, match=message):
+        model.set_params(**options).fit(X, Y)
+    assert {k: v for k, v in vars(model).items() if k.endswith("_")} == before
+
+
+def test_canonical_rows_do_not_depend_on_order_or_copies():
+    targets = np.round(Y)[:, None]
+    rows = np.round(X[:, :1])
+    one = large_rows(rows, targets, np.ones(200))
+    shuffled = RNG.permutation(200)
+    other = large_rows(rows[shuffled].astype(np.float32), targets[shuffled], np.ones(200))
+    np.testing.assert_array_equal(rows[one.order], rows[shuffled][other.order])
+    np.testing.assert_array_equal(one.targets, other.targets)
+    np.testing.assert_array_equal(one.weight, other.weight)
+    distinct = np.unique(np.hstack([rows + 0.0, targets + 0.0]), axis=0)
+    assert len(one.order) == len(distinct)
+    assert len(one.center_rows) == len(np.unique(rows + 0.0))
+    assert one.weight.sum() == 200

@@ -1,0 +1,87 @@
+"""Widths by marginal likelihood: the gradient, the answer, and what must not change it."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from kboost import KernelBoostRegressor
+from kboost.kernels import fit_ard
+from kboost.kernels.ard import likelihood
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-2, 2, size=(150, 4)) * [1.0, 100.0, 1e-3, 1.0] + [0.0, 1e4, 0.0, 5.0]
+Y = np.sin(3 * X[:, 0]) + 0.01 * (X[:, 1] - 1e4) + 0.05 * RNG.normal(size=150)
+
+
+def test_the_likelihood_is_that_of_a_normal_distribution():
+    Z, w, logs = RNG.normal(size=(30, 2)), RNG.uniform(0.5, 2, size=30), RNG.normal(size=5)
+    y = RNG.normal(size=(30, 2))
+    theta, (scale, offset, noise) = np.exp(logs[:2]), np.exp(logs[2:])
+    square = np.sum(theta * (Z[:, None] - Z) ** 2, axis=2)
+    C = scale * np.exp(-square / 2) + offset + np.diag(noise / w)
+    expected = -sum(multivariate_normal.logpdf(y[:, k], cov=C) for k in range(2))
+    assert likelihood(Z, y, w, logs)[0] == pytest.approx(
+        expected - 30 * np.log(2 * np.pi), rel=1e-6
+    )
+
+
+def test_the_gradient_is_that_of_the_likelihood():
+    Z, w, logs = RNG.normal(size=(30, 3)), RNG.uniform(0.5, 2, size=30), RNG.normal(size=6)
+    y, step = RNG.normal(size=(30, 2)), 1e-6
+    numeric = [
+        (likelihood(Z, y, w, logs + e)[0] - likelihood(Z, y, w, logs - e)[0]) / (2 * step)
+        for e in step * np.eye(6)
+    ]
+    np.testing.assert_allclose(likelihood(Z, y, w, logs)[1], numeric, rtol=1e-4, atol=1e-5)
+
+
+def test_widths_follow_the_features_that_matter():
+    found = fit_ard(X, Y)
+    relative = found.widths / X.std(axis=0)
+    assert relative[0] < relative[1] < relative[2:].min()
+    assert found.noise == pytest.approx(0.05**2, rel=0.5)
+    assert found.ridge == pytest.approx(found.noise / found.scale)
+    a, b = X[:1], X[1:2]
+    assert found.kernel(a, b)[0, 0] == pytest.approx(
+        np.exp(-0.5 * np.sum(((a - b) / found.widths) ** 2)), rel=1e-9
+    )
+
+
+def test_units_of_features_and_targets_do_not_matter():
+    found, other = fit_ard(X, Y), fit_ard(X * [2.0, 0.5, 8.0, 1.0], 1000 * Y)
+    assert other.ridge == pytest.approx(found.ridge, rel=1e-2)
+    np.testing.assert_allclose(other.widths[:2], found.widths[:2] * [2.0, 0.5], rtol=1e-2)
+
+
+def test_a_row_twice_is_a_row_of_weight_two():
+    weight = np.where(np.arange(150) < 40, 2.0, 1.0)
+    twice = np.concatenate([np.arange(150), np.arange(40)])
+    one, other = fit_ard(X, Y, sample_weight=weight), fit_ard(X[twice], Y[twice])
+    np.testing.assert_array_equal(one.widths, other.widths)
+    assert one.ridge == other.ridge
+
+
+def test_constant_features_and_targets_are_no_trouble():
+    found = fit_ard(np.column_stack([X[:, 0], np.ones(150)]), np.zeros(150))
+    assert np.isinf(found.widths[1])
+    assert np.isfinite(found.ridge)
+
+
+def test_the_kernel_serves_other_estimators():
+    model = KernelBoostRegressor([fit_ard(X, Y).kernel], C=10.0).fit(X, Y)
+    assert model.score(X, Y) > 0.97
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"y": Y[:-1]},
+            r"^y must have one target, or one line of targets, a row \(150\); got shape",
+        ),
+        ({"y": Y, "n_rows": 1}, r"^n_rows must be at least 2; got n_rows=1\.$"),
+    ],
+)
+def test_bad_input_is_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        fit_ard(X, **arguments)
