@@ -19,6 +19,7 @@ import numpy as np
 from kboost._typing import FloatArray, Matrix
 from kboost.columns.hypothesis import KernelPart
 from kboost.kernels.base import Kernel
+from kboost.kernels.distances import row_dots
 from kboost.kernels.pairings import Pairing
 
 _DISTANCES = ("sqeuclidean", "cityblock")
@@ -37,7 +38,7 @@ class SinglePart:
     def __init__(self, part: KernelPart, rest: Kernel) -> None:
         self._part, self._rest = part, rest
         self.coef = part.coef  # (m, n_outputs)
-        self._sides = [_Side(pairing, part.centers) for pairing in rest.pairings]
+        self._sides = [Side(pairing, part.centers) for pairing in rest.pairings]
         with np.errstate(over="ignore"):
             self._coef = part.coef.astype(np.float32)
 
@@ -52,7 +53,7 @@ class SinglePart:
         return values + self._part.fold_at(X) if self._part.folded else values
 
 
-class _Side:
+class Side:
     """The centres of a pairing, viewed, shifted and rounded once for all rows."""
 
     def __init__(self, pairing: Pairing, centers: Matrix) -> None:
@@ -66,6 +67,20 @@ class _Side:
     def block(self, X: Matrix) -> FloatArray:
         rows = self._rounded(self.pairing.view.apply(X))
         return self.pairing.compute_viewed(rows, self._centers).astype(np.float32, copy=False)
+
+    def near(self, X: Matrix, allowed: float) -> FloatArray:
+        """Squared distances that may be off by `allowed`: one product where that keeps it."""
+        rows = self._rounded(self.pairing.view.apply(X))
+        if not (isinstance(rows, np.ndarray) and isinstance(self._centers, np.ndarray)):
+            return self.block(X)
+        across, down = row_dots(rows), row_dots(self._centers)
+        largest = float(across.max(initial=0.0)) + float(down.max(initial=0.0))
+        if not 4.0 * np.finfo(np.float32).eps * largest <= allowed:
+            return self.block(X)
+        out: FloatArray = rows @ (-2.0 * self._centers.T)
+        out += across[:, None]
+        out += down
+        return np.maximum(out, 0.0, out=out)
 
     def _rounded(self, viewed: Matrix) -> Matrix:
         if not isinstance(self.pairing.kind, str):

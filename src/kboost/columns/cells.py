@@ -1,0 +1,182 @@
+"""Cells: the space cut into boxes, and kernel columns that are 0 outside their own.
+
+    h(x) = [x in cell] k(x, c),   c a row of that cell
+
+A box with more than `size` rows is cut in two at the median of its widest feature, "wide" as the
+kernel sees it (`view`; transforms keep the order of values, so cuts are on raw features). Of the
+two cuts beside the median, <= and <, the more even one is taken; a feature that cannot leave a
+quarter of the rows on each side gives way to the next widest, so constants and features with one
+overwhelming value are never cut while another one can be. Where no feature parts the rows evenly,
+the most even cut there is is taken, and rows that are all the same stay together.
+
+With a `rng` widths are multiplied by random factors and cuts are at random places around the
+median: partitions to average over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kboost._typing import BoolArray, FloatArray, IntArray
+from kboost.columns.single import Side
+from kboost.kernels.base import Kernel
+from kboost.kernels.pairings import Pairing
+from kboost.kernels.views import View
+
+_EVEN = 0.25  # least share of a side
+_SAMPLE = 4096  # rows on which widths are measured
+_ROUGH = 1e-4  # what an exponent may be off by
+_FAR = 0.15  # how far from the middle a random cut may be
+
+
+@dataclass(frozen=True, eq=False)
+class CellTree:
+    """Cuts on raw features; a leaf is a cell."""
+
+    feature: IntArray  # (n_nodes,), -1 at a leaf
+    threshold: FloatArray  # (n_nodes,), rows up to it go left
+    children: IntArray  # (n_nodes, 2); at a leaf the number of its cell, twice
+
+    @property
+    def n_cells(self) -> int:
+        return int(np.count_nonzero(self.feature < 0))
+
+    def assign(self, X: Any) -> IntArray:
+        """The cell of each row."""
+        node = np.zeros(X.shape[0], dtype=np.intp)
+        inner = np.arange(X.shape[0])
+        while len(inner):
+            inner = inner[self.feature[node[inner]] >= 0]
+            at = node[inner]
+            right = X[inner, self.feature[at]] > self.threshold[at]
+            node[inner] = self.children[at, right.astype(np.intp)]
+        cell: IntArray = self.children[node, 0]
+        return cell
+
+
+def cut(
+    X: Any, rows: IntArray, size: int, view: View, rng: np.random.Generator | None = None
+) -> tuple[CellTree, list[IntArray]]:
+    """Cut rows of X into cells of at most `size`; the tree, and the rows of each cell."""
+    feature, threshold, children = [-1], [0.0], [[0, 0]]
+    cells: list[IntArray] = []
+    todo = [(0, rows)]
+    while todo:
+        node, inside = todo.pop()
+        found = split(X, inside, view, rng) if len(inside) > size else None
+        if found is None:
+            children[node] = [len(cells)] * 2
+            cells.append(inside)
+            continue
+        feature[node], threshold[node], left = found
+        children[node] = [len(feature), len(feature) + 1]
+        todo += [(len(feature) + 1, inside[~left]), (len(feature), inside[left])]
+        feature += [-1, -1]
+        threshold += [0.0, 0.0]
+        children += [[0, 0], [0, 0]]
+    return CellTree(np.array(feature), np.array(threshold), np.array(children)), cells
+
+
+def cells_around(
+    X: Any, rows: IntArray, size: int, view: View, anchors: IntArray
+) -> list[IntArray]:
+    """The rows of the cells that some rows of X are in, without the rest of the tree."""
+    if len(rows) <= size or (found := split(X, rows, view)) is None:
+        return [rows] * len(anchors)
+    feature, threshold, left = found
+    goes = X[anchors, feature] <= threshold
+    out: list[IntArray] = [rows] * len(anchors)
+    for side, inside in ((goes, left), (~goes, ~left)):
+        if side.any():
+            below = cells_around(X, rows[inside], size, view, anchors[side])
+            for place, cell in zip(np.flatnonzero(side).tolist(), below, strict=True):
+                out[place] = cell
+    return out
+
+
+def split(
+    X: Any, rows: IntArray, view: View, rng: np.random.Generator | None = None
+) -> tuple[int, float, BoolArray] | None:
+    """Feature, threshold and who goes left; None where all rows are the same."""
+    step = -(-len(rows) // _SAMPLE)
+    seen = np.asarray(view.apply(np.asarray(X[rows[::step]], dtype=np.float64)))
+    width = seen.std(axis=0)
+    place = 0.5
+    if rng is not None:
+        width = width * rng.uniform(0.5, 1.0, len(width))
+        place += float(rng.uniform(-_FAR, _FAR))
+    best: tuple[float, int, float, BoolArray] | None = None
+    for j in np.argsort(-width, kind="stable").tolist():
+        feature = j if view.columns is None else view.columns[j]
+        values = np.asarray(X[rows, feature], dtype=np.float64)
+        nth = int(place * (len(rows) - 1))
+        middle = float(np.partition(values, nth)[nth])
+        cuts = ((values <= middle, middle), (values < middle, _below(values, middle)))
+        for left, threshold in cuts:
+            share = float(left.mean())
+            evenness = min(share, 1.0 - share)
+            if evenness > 0.0 and (best is None or evenness > best[0]):
+                best = evenness, feature, threshold, left
+        if best is not None and best[0] >= _EVEN:
+            break
+    return None if best is None else best[1:]
+
+
+def _below(values: FloatArray, middle: float) -> float:
+    """The largest value under the middle one."""
+    return float(np.max(values, where=values < middle, initial=-np.inf))
+
+
+class CellPart:
+    """`sum_j coef_j [x in the cell of c_j] k(x, c_j)`, in float32 blocks.
+
+    Centres stand cell after cell.
+    """
+
+    def __init__(
+        self, kernel: Kernel, tree: CellTree, centers: Sequence[Any], coef: Sequence[FloatArray]
+    ) -> None:
+        self.kernel, self.tree = kernel, tree
+        self.centers = np.concatenate(centers)  # (m, d)
+        self.coef = np.concatenate(coef)  # (m, n_outputs)
+        self.starts = np.cumsum([0, *map(len, centers)])  # (n_cells + 1,)
+
+    @property
+    def width(self) -> int:
+        """Columns that a row meets, at most."""
+        return int(np.diff(self.starts).max())
+
+    def __call__(self, X: Any) -> FloatArray:
+        cell = self.tree.assign(X)
+        order = np.argsort(cell, kind="stable")
+        ends = np.cumsum(np.bincount(cell, minlength=self.tree.n_cells))
+        out = np.zeros((X.shape[0], self.coef.shape[1]))
+        for rows, first, last in zip(
+            np.split(order, ends[:-1]), self.starts[:-1], self.starts[1:], strict=True
+        ):
+            if len(rows) and last > first:
+                block = kernel_block(self.kernel, X[rows], self.centers[first:last])
+                out[rows] = block @ self.coef[first:last].astype(np.float32)
+        return out
+
+
+def kernel_block(kernel: Kernel, X: Any, centers: Any) -> FloatArray:
+    """Kernel values in float32, from rows as they are seen, shifted before they are rounded."""
+    return kernel.from_blocks(
+        {
+            pairing: pair_block(pairing, X, centers, getattr(kernel, "gamma", None))
+            for pairing in kernel.pairings
+        }
+    )
+
+
+def pair_block(pairing: Pairing, X: Any, centers: Any, gamma: float | None) -> FloatArray:
+    """Distances or products in float32; those of a Gaussian of width `gamma` may be rough."""
+    side = Side(pairing, centers)
+    if pairing.kind == "sqeuclidean" and gamma is not None:
+        return side.near(X, _ROUGH / gamma)
+    return side.block(X)

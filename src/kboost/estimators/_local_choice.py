@@ -1,0 +1,215 @@
+"""The metric, the kernel, its width and the ridge for cells, chosen inside a few of them.
+
+What is best depends on how dense the rows are, so it is judged where it will be used: in the cells
+around some rows drawn at random (each metric has cells of its own around them), by the errors of
+rows left out one at a time (solvers/ridge.py). Three rounds, each dearer and among fewer:
+
+1. raw, standardised and ranked features, Gaussian and city-block kernels, some widths and ridges,
+   on a part of each cell;
+2. widths for each feature, learned from the best Gaussian of round 1 by the likelihood of
+   kernels/ard.py, summed over the cells;
+3. the best of each, at more widths and ridges, on whole cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from kboost._typing import FloatArray, IntArray
+from kboost.columns.cells import cells_around, pair_block
+from kboost.kernels.ard import likelihood
+from kboost.kernels.stationary import Gaussian, Laplacian
+from kboost.kernels.transforms import Ranks, Standardize
+from kboost.kernels.views import View
+from kboost.solvers.ridge import ridge_left_out
+
+_ANCHORS, _WHOLE = 6, 3  # cells of the first rounds, and of the last
+_PART, _LEARN = 500, 400  # rows of a cell in the first round, and in the second
+_SEEN = 20_000  # rows on which transforms are fitted
+_WIDTHS: dict[type[Gaussian] | type[Laplacian], tuple[float, ...]] = {
+    Gaussian: (1.0, 4.0, 16.0),
+    Laplacian: (0.3, 1.0, 3.0),
+}  # times one over the mean distance in a cell
+_RIDGES = (1e-3, 1e-2, 1e-1)
+_FINE_WIDTHS, _FINE_RIDGES = (0.5, 1.0, 2.0), (0.3, 3.0)
+_STEPS, _PRIOR, _REACH = 30, 0.05, 12.0
+
+
+@dataclass(frozen=True)
+class LocalChoice:
+    """What was chosen, and the mean squared error left out of the best of each metric."""
+
+    kernel: Any  # Gaussian or Laplacian, resolved
+    ridge: float
+    metric: str
+    errors: dict[str, float]
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{name} {error:.3g}" for name, error in self.errors.items())
+        return f"cells: {self.metric} features, {self.kernel!r}, ridge {self.ridge:.2g} ({told})"
+
+
+@dataclass(frozen=True)
+class LocalRows:
+    """Rows of X by number, their targets (around their mean) and weights."""
+
+    X: Any
+    order: IntArray
+    targets: FloatArray  # (n, q)
+    weight: FloatArray  # (n,)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    metric: str
+    kernel: Any
+    ridge: float
+    error: float = np.inf
+
+
+def choose_local(
+    rows: LocalRows, size: int, rng: np.random.Generator, n_jobs: int = 1
+) -> LocalChoice:
+    """The best kernel for cells of `size` rows."""
+    anchors = rng.permutation(len(rows.order))[:_ANCHORS]
+    views = _views(rows, rng)
+    cells = {name: _cells(rows, size, view, anchors) for name, view in views.items()}
+    parts = {name: [c[rng.permutation(len(c))[:_PART]] for c in own] for name, own in cells.items()}
+
+    def first_round(case: tuple[str, type[Gaussian] | type[Laplacian]]) -> list[_Trial]:
+        name, kind = case
+        kernel = kind(_unit(rows, parts[name], views[name], kind), on=views[name].transform)
+        return _judged(rows, parts[name], _Trial(name, kernel, 1.0), _WIDTHS[kind], _RIDGES)
+
+    def last_round(trial: _Trial) -> list[_Trial]:
+        own = cells[trial.metric][:_WHOLE]
+        wider = _judged(rows, own, trial, _FINE_WIDTHS, (1.0,))
+        return wider + _judged(rows, own, _best(wider), (1.0,), _FINE_RIDGES)
+
+    with ThreadPoolExecutor(n_jobs) as pool:
+        cases = [(name, kind) for name in views for kind in _WIDTHS]
+        judged = [t for trials in pool.map(first_round, cases) for t in trials]
+        finalists = [_best(judged)]
+        start = _best(
+            [t for t in judged if isinstance(t.kernel, Gaussian) and t.metric != "ranked"]
+        )
+        learned = _learn(rows, parts[start.metric], start)
+        cells["learned"] = _cells(rows, size, learned.kernel.pairing.view, anchors)
+        finalists.append(learned)
+        final = [t for trials in pool.map(last_round, finalists) for t in trials]
+    names = dict.fromkeys(t.metric for t in [*judged, *final])
+    errors = {n: min(t.error for t in [*judged, *final] if t.metric == n) for n in names}
+    chosen = _best(final)
+    return LocalChoice(chosen.kernel, chosen.ridge, chosen.metric, errors)
+
+
+def _best(trials: Sequence[_Trial]) -> _Trial:
+    return min(trials, key=lambda t: t.error)
+
+
+def _views(rows: LocalRows, rng: np.random.Generator) -> dict[str, View]:
+    some = np.sort(rng.permutation(len(rows.order))[:_SEEN])
+    X = np.asarray(rows.X[rows.order[some]], dtype=np.float64)
+    weight = rows.weight[some]
+    return {
+        "raw": View(),
+        "standardised": View(transform=Standardize.fit(X, weight)),
+        "ranked": View(transform=Ranks.fit(X, weight)),
+    }
+
+
+def _cells(rows: LocalRows, size: int, view: View, anchors: IntArray) -> list[IntArray]:
+    """Places in `rows` of the cells around some of them."""
+    place = np.empty(rows.X.shape[0], dtype=np.intp)
+    place[rows.order] = np.arange(len(rows.order))
+    found = cells_around(rows.X, rows.order, size, view, rows.order[anchors])
+    return [place[cell] for cell in found]
+
+
+def _unit(
+    rows: LocalRows, cells: Sequence[IntArray], view: View, kind: type[Gaussian] | type[Laplacian]
+) -> float:
+    """One over the mean distance inside a cell."""
+    pairing = kind(1.0, on=view.transform).pairing
+    means = [pairing.compute(*[_dense(rows, cell[:200])] * 2).mean() for cell in cells]
+    mean = float(np.mean(means))
+    return 1.0 / mean if mean > 0 else 1.0
+
+
+def _judged(
+    rows: LocalRows,
+    cells: Sequence[IntArray],
+    trial: _Trial,
+    widths: Sequence[float],
+    ridges: Sequence[float],
+) -> list[_Trial]:
+    """Trials at multiples of gamma and ridge, with the mean square of their left-out errors."""
+    kernels = [replace(trial.kernel, gamma=trial.kernel.gamma * width) for width in widths]
+    total, mass = np.zeros((len(widths), len(ridges))), 0.0
+    for cell in cells:
+        X, w = rows.X[rows.order[cell]], rows.weight[cell]
+        block = pair_block(trial.kernel.pairing, X, X, kernels[-1].gamma)
+        for i, kernel in enumerate(kernels):
+            for j, ridge in enumerate(ridges):
+                K = kernel.profile(block)
+                left = ridge_left_out(K, rows.targets[cell], w, trial.ridge * ridge)
+                total[i, j] += float(w @ np.sum(left**2, axis=1))
+        mass += float(w.sum())
+    errors = np.where(np.isfinite(total), total, np.inf) / mass
+    return [
+        replace(trial, kernel=kernel, ridge=trial.ridge * ridge, error=float(errors[i, j]))
+        for i, kernel in enumerate(kernels)
+        for j, ridge in enumerate(ridges)
+    ]
+
+
+def _learn(rows: LocalRows, cells: Sequence[IntArray], start: _Trial) -> _Trial:
+    """Widths for each feature: the likelihood of the cells, from the trial's, held by a prior."""
+    view, gamma = start.kernel.pairing.view, start.kernel.gamma
+    data = []
+    for cell in cells:
+        own = cell[:_LEARN]
+        Z = np.asarray(view.apply(_dense(rows, own)))
+        unit = rows.weight[own] / rows.weight[own].mean()
+        data.append((Z - Z.mean(axis=0), rows.targets[own], unit))
+    spread = np.sqrt(np.mean([np.mean(t**2) for _, t, _ in data])) or 1.0
+    d = data[0][0].shape[1]
+    first = np.concatenate(
+        [np.full(d, np.log(2 * gamma)), np.log([1.0, 0.1, max(start.ridge, 1e-6)])]
+    )
+
+    def penalised(logs: FloatArray) -> tuple[float, FloatArray]:
+        away = logs - first
+        value, slope = 0.5 * _PRIOR * float(away @ away), _PRIOR * away
+        for Z, targets, weight in data:
+            own, its = likelihood(Z, targets / spread, weight, logs)
+            value, slope = value + own, slope + its
+        return value, slope
+
+    found = minimize(
+        penalised,
+        first,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(x - _REACH, x + _REACH) for x in first],
+        options={"maxiter": _STEPS, "ftol": 1e-4},
+    ).x
+    scale, _, noise = np.exp(found[-3:])
+    root = np.sqrt(np.exp(found[:-3]) / 2)
+    base = view.transform
+    widths = (
+        Standardize(np.zeros(d, dtype=np.intp), np.zeros(d), root)
+        if base is None
+        else Standardize(base.exponent, base.shift, base.scale * root)
+    )
+    return _Trial("learned", Gaussian(1.0, on=widths), float(noise / scale))
+
+
+def _dense(rows: LocalRows, cell: IntArray) -> FloatArray:
+    return np.asarray(rows.X[rows.order[cell]], dtype=np.float64)

@@ -1,0 +1,101 @@
+"""Cells: every row is in one, sizes are bounded, and no column of one value is ever cut."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from kboost.columns.cells import CellPart, cells_around, cut, kernel_block
+from kboost.kernels import Gaussian, Laplacian
+from kboost.kernels.transforms import Ranks, Standardize
+from kboost.kernels.views import View
+
+
+def rows(n, d, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+@given(
+    n=st.integers(1, 300),
+    d=st.integers(1, 4),
+    size=st.integers(1, 50),
+    values=st.sampled_from([1, 2, 5, 1000]),
+    seed=st.integers(0, 10**6),
+)
+def test_each_row_is_in_the_cell_that_the_tree_says(n, d, size, values, seed):
+    X = np.random.default_rng(seed).integers(0, values, size=(n, d)).astype(float)
+    tree, cells = cut(X, np.arange(n), size, View())
+    assert tree.n_cells == len(cells)
+    assert_array_equal(np.sort(np.concatenate(cells)), np.arange(n))
+    where = tree.assign(X)
+    for number, cell in enumerate(cells):
+        assert (where[cell] == number).all()
+        assert len(cell) <= size or (X[cell] == X[cell[0]]).all()
+
+
+def test_cuts_are_even_where_values_allow_it():
+    X = rows(1024, 3)
+    _, cells = cut(X, np.arange(1024), 64, View())
+    assert [len(cell) for cell in cells] == [64] * 16
+
+
+def test_constant_repeated_and_lopsided_features_are_not_cut():
+    X = rows(512, 2)
+    lopsided = np.where(np.arange(512) < 3, 1e6, 0.0)
+    wide = np.column_stack([np.full(512, 7.0), lopsided, X[:, 0], X[:, 0], X[:, 1]])
+    tree, cells = cut(wide, np.arange(512), 64, View())
+    assert set(tree.feature[tree.feature >= 0].tolist()) <= {2, 3, 4}
+    _, plain = cut(X, np.arange(512), 64, View())
+    assert {frozenset(cell.tolist()) for cell in cells} == {
+        frozenset(cell.tolist()) for cell in plain
+    }
+
+
+def test_wide_is_meant_as_the_kernel_sees_it():
+    X = rows(400, 2) * [1.0, 100.0]
+    plain, _ = cut(X, np.arange(400), 200, View())
+    assert plain.feature[0] == 1
+    transform = Standardize(np.zeros(2, dtype=int), np.zeros(2), np.array([1.0, 1e-3]))
+    seen, _ = cut(X, np.arange(400), 200, View(transform=transform))
+    assert seen.feature[0] == 0
+    ranked, cells = cut(X, np.arange(400), 100, View(transform=Ranks.fit(X, np.ones(400))))
+    assert set(ranked.feature.tolist()) == {-1, 0, 1}
+    assert all((ranked.assign(X[cell]) == j).all() for j, cell in enumerate(cells))
+
+
+def test_cells_around_rows_are_those_of_the_tree():
+    X, anchors = rows(500, 3), np.array([3, 77, 400, 77])
+    tree, cells = cut(X, np.arange(500), 60, View())
+    found = cells_around(X, np.arange(500), 60, View(), anchors)
+    for anchor, cell in zip(anchors, found, strict=True):
+        assert_array_equal(np.sort(cell), np.sort(cells[tree.assign(X[[anchor]])[0]]))
+
+
+def test_random_partitions_differ_and_are_partitions():
+    X, rng = rows(600, 3), np.random.default_rng(0)
+    first, second = (cut(X, np.arange(600), 50, View(), rng)[1] for _ in range(2))
+    assert {frozenset(c.tolist()) for c in first} != {frozenset(c.tolist()) for c in second}
+    for cells in (first, second):
+        assert_array_equal(np.sort(np.concatenate(cells)), np.arange(600))
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.3), Laplacian(0.2), Gaussian(1e9)])
+def test_a_part_is_the_sum_over_the_columns_of_the_rows_own_cell(kernel):
+    X, new = rows(200, 3), rows(70, 3, seed=1)
+    tree, cells = cut(X, np.arange(200), 30, View())
+    coef = [rows(len(cell), 2, seed=len(cell)) for cell in cells]
+    part = CellPart(kernel, tree, [X[cell] for cell in cells], coef)
+    where = tree.assign(new)
+    expected = [kernel(new[[i]], X[cells[c]])[0] @ coef[c] for i, c in enumerate(where)]
+    assert_allclose(part(new), expected, atol=1e-4)
+    assert part(new[:0]).shape == (0, 2)
+    assert part.width <= 30
+
+
+def test_blocks_keep_their_digits_far_from_the_origin():
+    X = 1e6 + rows(50, 6)
+    kernel = Gaussian(0.5)
+    assert_allclose(kernel_block(kernel, X, X), kernel(X - 1e6, X - 1e6), atol=1e-4)
