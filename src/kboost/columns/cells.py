@@ -16,6 +16,7 @@ median: partitions to average over.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -132,10 +133,9 @@ def _below(values: FloatArray, middle: float) -> float:
 
 
 class CellPart:
-    """`sum_j coef_j [x in the cell of c_j] k(x, c_j)`, in float32 blocks.
+    """`sum_j coef_j [x in the cell of c_j] k(x, c_j)`; centres stand cell after cell."""
 
-    Centres stand cell after cell.
-    """
+    dtype: Any = np.float64  # of the kernel values
 
     def __init__(
         self, kernel: Kernel, tree: CellTree, centers: Sequence[Any], coef: Sequence[FloatArray]
@@ -159,24 +159,32 @@ class CellPart:
             np.split(order, ends[:-1]), self.starts[:-1], self.starts[1:], strict=True
         ):
             if len(rows) and last > first:
-                block = kernel_block(self.kernel, X[rows], self.centers[first:last])
-                out[rows] = block @ self.coef[first:last].astype(np.float32)
+                block = kernel_block(self.kernel, X[rows], self.centers[first:last], self.dtype)
+                out[rows] = block @ self.coef[first:last].astype(self.dtype)
         return out
 
+    def in_single(self) -> CellPart:
+        """The same in float32."""
+        part = copy(self)
+        part.dtype = np.float32
+        return part
 
-def kernel_block(kernel: Kernel, X: Any, centers: Any) -> FloatArray:
-    """Kernel values in float32, from rows as they are seen, shifted before they are rounded."""
+
+def kernel_block(kernel: Kernel, X: Any, centers: Any, dtype: Any = np.float32) -> FloatArray:
+    """Kernel values from rows as they are seen, shifted before they are rounded."""
     return kernel.from_blocks(
         {
-            pairing: pair_block(pairing, X, centers, getattr(kernel, "gamma", None))
+            pairing: pair_block(pairing, X, centers, getattr(kernel, "gamma", None), dtype)
             for pairing in kernel.pairings
         }
     )
 
 
-def pair_block(pairing: Pairing, X: Any, centers: Any, gamma: float | None) -> FloatArray:
-    """Distances or products in float32; those of a Gaussian of width `gamma` may be rough."""
-    side = Side(pairing, centers)
+def pair_block(
+    pairing: Pairing, X: Any, centers: Any, gamma: float | None, dtype: Any = np.float32
+) -> FloatArray:
+    """Distances or products; those of a Gaussian of width `gamma` may be rough."""
+    side = Side(pairing, centers, dtype)
     if pairing.kind == "sqeuclidean" and gamma is not None:
         return side.near(X, _ROUGH / gamma)
     return side.block(X)

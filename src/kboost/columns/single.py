@@ -29,7 +29,7 @@ def in_single(part: Any) -> Any:
     """The part in float32 where that saves something, else itself."""
     if isinstance(part, KernelPart) and part.rest is not None:
         return SinglePart(part, part.rest)
-    return part
+    return part.in_single() if hasattr(part, "in_single") else part
 
 
 class SinglePart:
@@ -56,8 +56,8 @@ class SinglePart:
 class Side:
     """The centres of a pairing, viewed, shifted and rounded once for all rows."""
 
-    def __init__(self, pairing: Pairing, centers: Matrix) -> None:
-        self.pairing = pairing
+    def __init__(self, pairing: Pairing, centers: Matrix, dtype: Any = np.float32) -> None:
+        self.pairing, self._dtype = pairing, dtype
         viewed = pairing.view.apply(centers)
         self._shift: FloatArray | None = None
         if pairing.kind in _DISTANCES and isinstance(viewed, np.ndarray):
@@ -66,7 +66,7 @@ class Side:
 
     def block(self, X: Matrix) -> FloatArray:
         rows = self._rounded(self.pairing.view.apply(X))
-        return self.pairing.compute_viewed(rows, self._centers).astype(np.float32, copy=False)
+        return self.pairing.compute_viewed(rows, self._centers).astype(self._dtype, copy=False)
 
     def near(self, X: Matrix, allowed: float) -> FloatArray:
         """Squared distances that may be off by `allowed`: one product where that keeps it."""
@@ -75,7 +75,7 @@ class Side:
             return self.block(X)
         across, down = row_dots(rows), row_dots(self._centers)
         largest = float(across.max(initial=0.0)) + float(down.max(initial=0.0))
-        if not 4.0 * np.finfo(np.float32).eps * largest <= allowed:
+        if not 4.0 * np.finfo(self._dtype).eps * largest <= allowed:
             return self.block(X)
         out: FloatArray = rows @ (-2.0 * self._centers.T)
         out += across[:, None]
@@ -88,4 +88,4 @@ class Side:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             if self._shift is not None and isinstance(viewed, np.ndarray):
                 viewed = viewed - self._shift
-            return viewed.astype(np.float32)
+            return viewed.astype(self._dtype)

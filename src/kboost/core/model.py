@@ -68,7 +68,7 @@ class AdditiveModel:
 
     def chunks(self, n_rows: int, n_features: int) -> list[slice]:
         """Rows to predict together, few where they or the model are wide."""
-        widest = max((len(part.coef) for part in self.parts), default=1)
+        widest = max((getattr(p, "width", len(p.coef)) for p in self.parts), default=1)
         widest = max(widest, n_features)
         size = max(256, _CHUNK_ENTRIES // max(1, widest))
         return [slice(start, start + size) for start in range(0, n_rows, size)]

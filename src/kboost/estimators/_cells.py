@@ -4,7 +4,7 @@ Plain, a cell is least squares on all its rows (solvers/ridge.py). Sparse, with 
 cell, columns are picked by forward selection against the cell's targets (oracles/local.py) and
 re-fitted together on all rows of the cell:
 
-    (K_S' W K_S + ridge K_SS) a = K_S' W y.
+    minimise  1/2 sum_i w_i (y_i - (K_S a)_i)^2 + ridge/2 a' K_SS a.
 
 Several partitions are fitted in turn and averaged: their borders lie elsewhere.
 """
@@ -15,21 +15,55 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import eigh, lstsq
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.cells import CellPart, cut, kernel_block
 from kboost.core.grow import logger
 from kboost.core.protocols import Deadline
+from kboost.core.stopping import StopReason
 from kboost.estimators._local_choice import LocalRows
 from kboost.kernels.base import Kernel
 from kboost.oracles.local import LocalRule, select
 from kboost.solvers.ridge import ridge_solve
 
-_JITTER = 1e-10
+CELL, MANY = 2048, 20_000  # `cells="auto"`: cells of so many rows from so many on
+
+_DONE = StopReason("cells", "every cell is fitted.")
+
+
+def cell_size(cells: Any, n_rows: int) -> int | None:
+    """Rows of a cell, None where there are no cells."""
+    if cells == "auto":
+        return CELL if n_rows >= MANY else None
+    return None if cells is None else int(cells)
+
+
+def check_cells(estimator: Any, X: Any) -> None:
+    """Refuse what cells have no use for."""
+    if not isinstance(X, np.ndarray):
+        raise ValueError("X must be dense with cells, which cut its features; got a sparse matrix.")
+    allowed: dict[str, tuple[Any, ...]] = {
+        "loss": ("squared",),
+        "series": (None,),
+        "validation_fraction": (None,),
+    }
+    if estimator.max_columns is not None:
+        allowed["selection"] = ("max-res", "mp", "boost")
+    for name, values in allowed.items():
+        if (value := getattr(estimator, name)) not in values:
+            raise ValueError(
+                f"{name} must be {' or '.join(map(repr, values))} with cells, which are fitted "
+                f"each by itself; got {name}={value!r} and cells={estimator.cells!r}."
+            )
+    if isinstance(estimator.kernels, str) and estimator.kernels == "precomputed":
+        raise ValueError(
+            "kernels must not be 'precomputed' with cells, which cut features; "
+            f"got cells={estimator.cells!r}."
+        )
 
 
 @dataclass(frozen=True)
@@ -41,7 +75,7 @@ class CellSpec:
     ridge: float
     partitions: int = 1
     max_columns: int | None = None  # a cell
-    rule: LocalRule = "max-res"
+    rule: str = "max-res"
 
 
 @dataclass(frozen=True)
@@ -49,8 +83,9 @@ class CellFit:
     """The parts, one a partition, and how far it got."""
 
     parts: Sequence[CellPart]
+    objective: float  # mean over the partitions
     n_cells: int
-    n_fitted: int
+    reason: StopReason
 
 
 def fit_cells(
@@ -71,15 +106,17 @@ def fit_cells(
     ]
     progress = _Progress(sum(len(cells) for _, cells in plans))
 
-    def one(cell: IntArray) -> tuple[IntArray, FloatArray]:
-        if deadline.remaining == 0.0:
-            return cell[:0], np.zeros((0, rows.targets.shape[1]))
+    def one(cell: IntArray) -> _Cell:
         own = place[cell]
-        kept, coef = _fit_cell(spec, rows.X[cell], rows.targets[own], rows.weight[own])
+        y, weight = rows.targets[own], rows.weight[own]
+        if deadline.remaining == 0.0:
+            nothing = np.zeros((0, y.shape[1]))
+            return _Cell(cell[:0], nothing, 0.5 * float(np.sum(weight[:, None] * y**2)))
+        kept, coef, objective = _fit_cell(spec, rows.X[cell], y, weight)
         progress.step()
-        return cell[kept], coef / spec.partitions
+        return _Cell(cell[kept], coef / spec.partitions, objective / spec.partitions)
 
-    parts = []
+    parts, objective = [], 0.0
     with ThreadPoolExecutor(n_jobs) as pool:
         for tree, cells in plans:
             try:
@@ -87,28 +124,45 @@ def fit_cells(
             except KeyboardInterrupt:
                 deadline.call_off()  # the threads look at it
                 raise
-            parts.append(
-                CellPart(
-                    spec.kernel, tree, [rows.X[kept] for kept, _ in fitted], [c for _, c in fitted]
-                )
-            )
-    return CellFit(parts, progress.total, progress.done)
+            objective += sum(cell.objective for cell in fitted)
+            centers = [rows.X[cell.centers] for cell in fitted]
+            parts.append(CellPart(spec.kernel, tree, centers, [cell.coef for cell in fitted]))
+    late = StopReason(
+        "max_seconds", f"max_seconds reached: {progress.done} of {progress.total} cells are fitted."
+    )
+    reason = _DONE if progress.done == progress.total else late
+    return CellFit(parts, objective, progress.total, reason)
+
+
+@dataclass(frozen=True)
+class _Cell:
+    centers: IntArray  # rows of X
+    coef: FloatArray  # (m, q)
+    objective: float
 
 
 def _fit_cell(
     spec: CellSpec, X: Any, y: FloatArray, weight: FloatArray
-) -> tuple[IntArray, FloatArray]:
-    """Rows that are centres, and their coefficients."""
-    K = kernel_block(spec.kernel, X, X)
-    if spec.max_columns is None or spec.max_columns >= len(K):
-        return np.arange(len(K)), ridge_solve(K, y, weight, spec.ridge)
-    K64 = K.astype(np.float64)
-    kept, _ = select(K64, y, weight, spec.ridge, spec.max_columns, spec.rule)
-    chosen = K64[:, kept]
-    weighted = weight[:, None] * chosen
-    normal = chosen.T @ weighted + spec.ridge * chosen[kept]
-    np.fill_diagonal(normal, np.diag(normal) * (1.0 + _JITTER))
-    return kept, cho_solve(cho_factor(normal, lower=True), weighted.T @ y)
+) -> tuple[IntArray, FloatArray, float]:
+    """Rows that are centres, their coefficients, and the objective of the cell.
+
+    At the optimum of all columns it is `ridge/2 a'y`.
+    """
+    count = len(X) if spec.max_columns is None else min(spec.max_columns, len(X))
+    sparse = count < len(X)
+    K = kernel_block(spec.kernel, X, X, np.float64 if sparse else np.float32)
+    if not sparse:
+        coef = ridge_solve(K, y, weight, spec.ridge)
+        return np.arange(len(K)), coef, 0.5 * spec.ridge * float(np.sum(coef * y))
+    exact = (K + K.T) / 2
+    kept, _ = select(exact, y, weight, spec.ridge, count, cast(LocalRule, spec.rule))
+    root = np.sqrt(weight)[:, None]
+    values, vectors = eigh(exact[np.ix_(kept, kept)])
+    norm = np.sqrt(spec.ridge * np.maximum(values, 0.0))[:, None] * vectors.T
+    long = np.vstack([root * exact[:, kept], norm])  # least squares, its square is not formed
+    target = np.vstack([root * y, np.zeros((len(kept), y.shape[1]))])
+    coef = lstsq(long, target)[0]
+    return kept, coef, 0.5 * float(np.sum((target - long @ coef) ** 2))
 
 
 class _Progress:

@@ -22,8 +22,10 @@ import numpy as np
 from scipy.optimize import minimize
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.cells import cells_around, pair_block
+from kboost.columns.cells import cells_around, kernel_block, pair_block
+from kboost.kernels.algebra import total
 from kboost.kernels.ard import likelihood
+from kboost.kernels.base import Kernel
 from kboost.kernels.stationary import Gaussian, Laplacian
 from kboost.kernels.transforms import Ranks, Standardize
 from kboost.kernels.views import View
@@ -37,6 +39,7 @@ _WIDTHS: dict[type[Gaussian] | type[Laplacian], tuple[float, ...]] = {
     Laplacian: (0.3, 1.0, 3.0),
 }  # times one over the mean distance in a cell
 _RIDGES = (1e-3, 1e-2, 1e-1)
+_ALL_RIDGES = np.logspace(-5, 1, 13)
 _FINE_WIDTHS, _FINE_RIDGES = (0.5, 1.0, 2.0), (0.3, 3.0)
 _STEPS, _PRIOR, _REACH = 30, 0.05, 12.0
 
@@ -107,6 +110,27 @@ def choose_local(
     errors = {n: min(t.error for t in [*judged, *final] if t.metric == n) for n in names}
     chosen = _best(final)
     return LocalChoice(chosen.kernel, chosen.ridge, chosen.metric, errors)
+
+
+def choose_local_ridge(
+    rows: LocalRows, size: int, kernels: Sequence[Kernel], rng: np.random.Generator
+) -> LocalChoice:
+    """The best ridge for the sum of kernels that are given."""
+    kernel = total(kernels)
+    assert kernel is not None
+    anchors = rng.permutation(len(rows.order))[:_WHOLE]
+    errors, mass, unit = np.zeros(len(_ALL_RIDGES)), 0.0, 1.0
+    for cell in _cells(rows, size, kernel.pairings[0].view, anchors):
+        X, w = rows.X[rows.order[cell]], rows.weight[cell]
+        K = kernel_block(kernel, X, X)
+        unit = float(np.mean(np.diag(K))) or 1.0
+        for j, ridge in enumerate(_ALL_RIDGES):
+            left = ridge_left_out(K.copy(), rows.targets[cell], w, ridge * unit)
+            errors[j] += float(w @ np.sum(left**2, axis=1))
+        mass += float(w.sum())
+    best = int(np.argmin(errors))
+    ridge = float(_ALL_RIDGES[best]) * unit
+    return LocalChoice(kernel, ridge, "given", {"given": float(errors[best]) / mass})
 
 
 def _best(trials: Sequence[_Trial]) -> _Trial:

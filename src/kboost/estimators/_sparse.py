@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any, Self
 
@@ -31,15 +32,19 @@ from kboost.columns.single import in_single
 from kboost.core.model import AdditiveModel
 from kboost.core.protocols import Deadline
 from kboost.core.stopping import INTERRUPTED
+from kboost.core.trace import Trace
 from kboost.core.watch import Watch
 from kboost.estimators._base import numbered
+from kboost.estimators._cells import CellSpec, cell_size, check_cells, fit_cells
 from kboost.estimators._kernel_choice import ROWS, Lesson, choose
 from kboost.estimators._large_rows import LargeRows
+from kboost.estimators._local_choice import LocalChoice, LocalRows, choose_local, choose_local_ridge
 from kboost.estimators._progress import show_progress
 from kboost.estimators._rules import RULES
 from kboost.estimators._series import fit_series
 from kboost.estimators._sparse_fit import SparseFit, SparseSpec, fit_rows
 from kboost.formulations import TargetRows
+from kboost.kernels.base import Kernel
 from kboost.solvers.threads import blas_threads_for, one_blas_thread
 
 _COLUMNS = 20.0  # by default so many times the square root of the rows
@@ -56,6 +61,8 @@ SPARSE_RULES = {
     "combination": one_of("boost", "mp"),
     "shrinkage": UNIT,
     "series": optional(COUNT),
+    "cells": optional(either(COUNT, "auto")),
+    "partitions": COUNT,
     "fit_intercept": BOOLEAN,
     "max_columns": optional(COUNT),
     "max_iter": optional(COUNT),
@@ -78,12 +85,18 @@ SPARSE_RULES = {
 class SparseKernelBase(BaseEstimator):
     """The engine behind `fit`; targets are the subclasses' business."""
 
+    n_cells_: int | None
+    choice_: LocalChoice | None
+
     def _fit(self, X: Any, rows: LargeRows, n_input_rows: int, *, lazy: bool) -> bool:
         """Choose kernels, grow, keep; says whether Ctrl-C ended it."""
         self._check_combination()
         deadline = Deadline.after(self.max_seconds)
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(2**31 - 1))
+        if size := cell_size(self.cells, len(rows.order)):
+            self._fit_in_cells(X, rows, size, seed, deadline)
+            return False
         with show_progress(self.verbose), blas_threads_for(len(rows.order)):
             held = None
             if self.validation_fraction is not None:
@@ -109,6 +122,30 @@ class SparseKernelBase(BaseEstimator):
                 )
             self._keep(pool, spec, fitted)
         return fitted.reason is INTERRUPTED
+
+    def _fit_in_cells(
+        self, X: Any, rows: LargeRows, size: int, seed: int, deadline: Deadline
+    ) -> None:
+        check_cells(self, X)
+        rng, n_jobs = np.random.default_rng(seed), effective_n_jobs(self.n_jobs)
+        share = rows.weight / rows.weight.sum()
+        bias = share @ rows.targets if self.fit_intercept else np.zeros(rows.targets.shape[1])
+        local = LocalRows(X, rows.order, rows.targets - bias, rows.weight)
+        with show_progress(self.verbose), one_blas_thread() if n_jobs > 1 else nullcontext():
+            if isinstance(self.kernels, str) and self.kernels == "auto":
+                choice = choose_local(local, size, rng, n_jobs)
+            else:
+                kernels, _ = choose(self.kernels, 1.0, self._lesson(X, rows, X.shape[0], seed))
+                choice = choose_local_ridge(local, size, kernels, rng)
+            ridge = choice.ridge if isinstance(self.ridge, str) else float(self.ridge)
+            spec = CellSpec(
+                size, choice.kernel, ridge, self.partitions, self.max_columns, self.selection
+            )
+            fitted = fit_cells(spec, local, rng=rng, deadline=deadline, n_jobs=n_jobs)
+        self._show(AdditiveModel(tuple(fitted.parts), bias), (choice.kernel,), X[:0])
+        self.ridge_, self.objective_ = ridge, fitted.objective
+        self.n_cells_, self.choice_ = fitted.n_cells, choice
+        self.trace_, self.n_iter_, self.stop_reason_ = Trace(), 1, str(fitted.reason)
 
     def _grow(
         self,
@@ -214,25 +251,31 @@ class SparseKernelBase(BaseEstimator):
         model = AdditiveModel.assemble(list(fitted.hypotheses), fitted.coef, fitted.bias)
         place = {kernel: p for p, kernel in enumerate(pool.kernels)}
         parts: list[Any] = sorted(model.parts, key=lambda part: place[part.kernel])
-        self._model = AdditiveModel(tuple(parts), model.bias)
-        single = len(model.bias) == 1
-        names = numbered([repr(kernel) for kernel in pool.kernels])
-        counts = {part.kernel: len(part.coef) for part in parts}
-        self.kernels_ = list(pool.kernels)
-        self.columns_per_kernel_ = {
-            name: counts.get(kernel, 0) for name, kernel in zip(names, pool.kernels, strict=True)
-        }
         empty = pool.points(np.zeros(0, dtype=np.intp))
-        self.centers_ = stack_rows([part.centers for part in parts]) if parts else empty
+        self._show(AdditiveModel(tuple(parts), model.bias), pool.kernels, empty)
         self.ridge_ = spec.ridge
-        self.n_columns_ = self._model.n_columns
-        self.coef_ = self._model.coef[:, 0] if single else self._model.coef.T
-        self.intercept_ = float(model.bias[0]) if single else model.bias
         self.objective_ = fitted.objective
-        self.dual_gap_ = None  # nothing is proved about columns that were not looked at
         self.trace_ = fitted.trace
         self.n_iter_ = max(1, len(fitted.trace) - 1)
         self.stop_reason_ = str(fitted.reason)
+        self.n_cells_, self.choice_ = None, None
+
+    def _show(self, model: AdditiveModel, kernels: Sequence[Kernel], no_centers: Any) -> None:
+        """Set the attributes that show the model."""
+        parts: Sequence[Any] = model.parts
+        single = len(model.bias) == 1
+        counts = {kernel: 0 for kernel in kernels}
+        for part in parts:
+            counts[part.kernel] += len(part.coef)
+        self._model = model
+        self.kernels_ = list(kernels)
+        names = numbered([repr(kernel) for kernel in kernels])
+        self.columns_per_kernel_ = dict(zip(names, counts.values(), strict=True))
+        self.centers_ = stack_rows([part.centers for part in parts]) if parts else no_centers
+        self.n_columns_ = model.n_columns
+        self.coef_ = model.coef[:, 0] if single else model.coef.T
+        self.intercept_ = float(model.bias[0]) if single else model.bias
+        self.dual_gap_ = None  # nothing is proved about columns that were not looked at
 
     def _decision(self, X: Any) -> FloatArray:
         """The model's values, (n,) or (n, n_outputs)."""
@@ -259,7 +302,7 @@ class SparseKernelBase(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = self.cells is None
         tags.input_tags.pairwise = isinstance(self.kernels, str) and self.kernels == "precomputed"
         return tags
 

@@ -75,6 +75,13 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         Base learners an ensemble, in a series of ensembles each fitted to what the sum before it
         leaves, looking only at rows whose
         margin is below 1/2.
+    cells : int, "auto" or None, default=None
+        Cut the space into cells of at most so many rows, each a least-squares problem of its own
+        (`max_columns` counts in each; None: all its rows). "auto": 2048 from 20,000 rows on. With
+        ``kernels="auto"``, raw, standardised, ranked and learned metrics, kernels, widths and
+        ridges compete inside some cells; `choice_` says what won.
+    partitions : int, default=1
+        How many random partitions into cells are fitted and averaged, which smooths the borders.
     fit_intercept : bool, default=True
         Whether there is an offset, outside the penalty.
     max_columns : int or None, default=None
@@ -126,6 +133,10 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         The objective at the end (of the last ensemble, in a series), over all outputs.
     dual_gap_ : None
         Columns that were not looked at could be better; nothing is certified.
+    n_cells_ : int or None
+        Cells of all partitions.
+    choice_ : LocalChoice or None
+        Metric, kernel and ridge chosen for cells, with the errors of those that lost.
     stop_reason_ : str
         Why the fit ended.
     trace_ : Trace
@@ -169,6 +180,8 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         shrinkage: float = 1.0,
         series: int | None = None,
         class_weight: Any = None,
+        cells: int | str | None = None,
+        partitions: int = 1,
         fit_intercept: bool = True,
         max_columns: int | None = None,
         max_iter: int | None = None,
@@ -195,6 +208,8 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         self.shrinkage = shrinkage
         self.series = series
         self.class_weight = class_weight
+        self.cells = cells
+        self.partitions = partitions
         self.fit_intercept = fit_intercept
         self.max_columns = max_columns
         self.max_iter = max_iter

@@ -1,0 +1,159 @@
+"""Fits in cells, against kernel ridge inside each; what they choose, refuse and keep."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import make_moons
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.utils.estimator_checks import check_estimator
+
+from kboost import SparseKernelClassifier, SparseKernelRegressor
+from kboost.estimators._local_choice import LocalRows, choose_local
+from kboost.kernels import Gaussian, Laplacian
+
+
+def surface(n, seed=0, noise=0.05):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-3, 3, size=(n, 2))
+    return X, np.sin(2 * X[:, 0]) * X[:, 1] + noise * rng.normal(size=n)
+
+
+def test_each_cell_is_kernel_ridge_on_its_rows():
+    X, y = surface(600)
+    model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=100).fit(X, y)
+    tree = model._model.parts[0].tree
+    where, new = tree.assign(X), surface(200, seed=1)[0]
+    assert model.n_cells_ == tree.n_cells == len(np.unique(where))
+    expected = np.empty(200)
+    for cell in range(tree.n_cells):
+        own, asked = where == cell, tree.assign(new) == cell
+        if asked.any():
+            ridge = KernelRidge(alpha=0.1, kernel="rbf", gamma=0.5).fit(X[own], y[own] - y.mean())
+            expected[asked] = ridge.predict(new[asked]) + y.mean()
+    assert_allclose(model.predict(new), expected, atol=2e-3)
+    assert model.n_columns_ == 600
+    assert model.centers_.shape == (600, 2)
+
+
+def test_the_objective_is_that_of_the_cells():
+    X, y = surface(300)
+    model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=80).fit(X, y)
+    residual = y - model.predict(X)
+    part = model._model.parts[0]
+    norm = 0.0
+    for first, last in zip(part.starts[:-1], part.starts[1:], strict=True):
+        coef = part.coef[first:last, 0]
+        norm += coef @ Gaussian(0.5)(part.centers[first:last]) @ coef
+    assert_allclose(model.objective_, 0.5 * residual @ residual + 0.05 * norm, rtol=1e-3)
+
+
+def test_sparse_cells_keep_few_columns_and_most_of_the_accuracy():
+    X, y = surface(1500)
+    full = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=300).fit(X, y)
+    few = clone(full).set_params(max_columns=30).fit(X, y)
+    assert few.n_columns_ <= 30 * few.n_cells_
+    new, truth = surface(500, seed=1, noise=0.0)
+    assert few.score(new, truth) > full.score(new, truth) - 0.01
+    assert few.objective_ >= full.objective_ * (1 - 1e-6)
+
+
+def test_averaged_partitions_are_smoother_than_one():
+    X, y = surface(3000, noise=0.3)
+    new, truth = surface(1000, seed=1, noise=0.0)
+    one = SparseKernelRegressor([Gaussian(0.5)], cells=150).fit(X, y)
+    many = clone(one).set_params(partitions=5).fit(X, y)
+    assert many.n_columns_ == 5 * 3000
+    assert np.mean((many.predict(new) - truth) ** 2) < np.mean((one.predict(new) - truth) ** 2)
+
+
+def test_a_row_twice_is_a_row_of_weight_two_and_order_does_not_matter():
+    X, y = surface(400)
+    weight = np.random.default_rng(0).integers(0, 3, 400)
+    model = SparseKernelRegressor(cells=100, kernels=[Laplacian(0.5)])
+    weighted = clone(model).fit(X, y, sample_weight=weight)
+    repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    order = np.random.default_rng(1).permutation(400)
+    shuffled = clone(model).fit(X[order], y[order], sample_weight=weight[order])
+    for other in (repeated, shuffled):
+        assert_allclose(weighted.predict(X), other.predict(X), atol=1e-4)
+        assert weighted.n_cells_ == other.n_cells_
+
+
+def test_classes_share_the_cells():
+    X, y = make_moons(900, noise=0.2, random_state=0)
+    labels = np.array(["a", "b", "c"])[np.where(X[:, 0] > 1.5, 2, y)]
+    model = SparseKernelClassifier(cells=200, n_jobs=2).fit(X, labels)
+    assert model.score(X, labels) > 0.93
+    assert model.coef_.shape == (3, 900)
+    assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+
+
+def test_the_metric_that_fits_is_chosen_and_told():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 6)) * [1, 1, 300, 300, 300, 300]
+    y = np.sin(2 * X[:, 0]) + np.cos(2 * X[:, 1])
+    model = SparseKernelRegressor(cells=1000).fit(X, y)
+    assert model.choice_.metric == "learned"
+    assert min(model.choice_.errors, key=model.choice_.errors.get) == "learned"
+    assert "learned features" in str(model.choice_)
+    scale = model.kernels_[0].on.scale
+    assert scale[:2].min() > 10 * scale[2:].max()
+
+
+def test_the_choice_does_not_depend_on_the_threads():
+    X, y = surface(1200)
+    rows = LocalRows(X, np.arange(1200), (y - y.mean())[:, None], np.ones(1200))
+    one, two = (choose_local(rows, 300, np.random.default_rng(3), n) for n in (1, 2))
+    assert one.kernel == two.kernel
+    assert one.ridge == two.ridge
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"loss": "log"}, "^loss must be 'squared' with cells"),
+        ({"series": 5, "update": "full"}, "^series must be None with cells"),
+        ({"validation_fraction": 0.2}, "^validation_fraction must be None with cells"),
+        ({"max_columns": 5, "selection": "ald"}, "^selection must be 'max-res' or 'mp' or 'boost'"),
+        ({"kernels": "precomputed"}, "^kernels must not be 'precomputed' with cells"),
+        ({"cells": 0}, "^cells must be"),
+        ({"partitions": 0}, "^partitions must be"),
+    ],
+)
+def test_what_cells_refuse(options, said):
+    X, y = make_moons(60, random_state=0)
+    X = X @ X.T if options.get("kernels") == "precomputed" else X
+    with pytest.raises(ValueError, match=said):
+        SparseKernelClassifier(**{"cells": 20, **options}).fit(X, y)
+
+
+def test_out_of_time_the_cells_left_over_are_empty():
+    X, y = surface(500)
+    model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=100, max_seconds=1e-9).fit(X, y)
+    assert model.stop_reason_.startswith("max_seconds reached: 0 of ")
+    assert_allclose(model.predict(X), y.mean())
+
+
+def test_auto_takes_cells_where_rows_are_many():
+    X, y = surface(500)
+    model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells="auto", max_columns=50)
+    assert model.fit(X, y).n_cells_ is None
+    X, y = surface(20_000)
+    assert model.set_params(max_columns=20).fit(X, y).n_cells_ >= 10
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        SparseKernelRegressor([Gaussian("mean")], cells=20),
+        SparseKernelClassifier([Gaussian("mean")], cells=20),
+    ],
+)
+def test_estimator_checks(estimator):
+    failed = [r for r in check_estimator(estimator, on_fail=None) if r["status"] == "failed"]
+    assert failed == []
