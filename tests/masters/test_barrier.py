@@ -137,6 +137,19 @@ def test_the_objective_never_rises_and_bounds_stay_below_the_optimum(kind):
     assert (grown.trace.values("bound") <= optimum * (1 + 1e-9)).all()
 
 
+@EACH
+def test_the_fit_of_every_step_is_what_its_coefficients_say(kind):
+    # steps on the way are judged on rows held out, and kept where a limit ends the fit
+    problem = make(kind, seed=4)
+    search, run = ScanOracle(4).start(problem), BarrierMaster().start(problem)
+    for _ in range(25):
+        run.extend(search.propose(run))
+        fit = run.fit
+        again = run.make_fit(fit.coef, fit.bias, run.duals, fit.level)
+        assert_allclose(again.decision, fit.decision, atol=1e-12)
+        assert_allclose(again.objective, fit.objective, rtol=1e-12)
+
+
 def test_the_barrier_falls_only_by_the_rule():
     problem = make(KINDS["nu tube"])
     search, run = ScanOracle(3).start(problem), BarrierMaster(fall=0.5).start(problem)

@@ -107,13 +107,12 @@ class BarrierRun(MarginRun):
         x, self._left = self._newton.minimise(softened, start, tol=goal, max_steps=_STEPS)
         self._bias, self._level, self._coef = softened.split(x)
         self.duals = self.repaired(softened.duals(x))
-        coef = self._coef.copy()
-        now = self.make_fit(coef, self._bias, self.duals, self._level)
-        coef[np.abs(coef) <= _SMALL * self._mu] = 0.0
-        sparse = self.make_fit(coef, self._bias, self.duals, self._level)
+        now = self.make_fit(self._coef, self._bias, self.duals, self._level)
+        large = np.where(np.abs(self._coef) > _SMALL * self._mu, self._coef, 0.0)
+        sparse = self.make_fit(large, self._bias, self.duals, self._level)
         now = sparse if sparse.objective <= now.objective * (1 + _SPARSER) else now
         if now.objective > self.fit.objective:
-            grown = np.zeros(len(coef))
+            grown = np.zeros(len(self._coef))
             grown[: len(self.fit.coef)] = self.fit.coef
             now = replace(self.fit, coef=grown, weights=now.weights)
         off = np.log(2.0) * self.barrier * self._caps
