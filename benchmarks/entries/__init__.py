@@ -17,4 +17,8 @@ NAMES = (
     "curves",
     "ssmk",
     "sre_speed",
+    "sinc",
+    "mackey_glass",
+    "santa_fe",
+    "few_rows",
 )
