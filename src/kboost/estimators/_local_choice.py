@@ -1,14 +1,15 @@
 """The metric, the kernel, its width and the ridge for cells, chosen inside a few of them.
 
 What is best depends on how dense the rows are, so it is judged where it will be used: in the cells
-around some rows drawn at random (each metric has cells of its own around them), by the errors of
-rows left out one at a time (solvers/ridge.py). Three rounds, each dearer and among fewer:
+around rows drawn at random, by the errors of rows left out one at a time (solvers/ridge.py). Each
+metric has cells of its own, some harder than others, so all are judged in some cells of each.
+Three rounds, each dearer and among fewer:
 
 1. raw, standardised and ranked features, Gaussian and city-block kernels, some widths and ridges,
    on a part of each cell;
 2. widths for each feature, learned from the best Gaussian of round 1 by the likelihood of
    kernels/ard.py, summed over the cells;
-3. the best of each, at more widths and ridges, on whole cells.
+3. the best of both rounds, at more widths and ridges, on whole cells.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from kboost.kernels.transforms import Ranks, Standardize
 from kboost.kernels.views import View
 from kboost.solvers.ridge import ridge_left_out
 
-_ANCHORS, _WHOLE = 6, 3  # cells of the first rounds, and of the last
+_ANCHORS, _LAST = 3, 2  # cells of each metric, and of a finalist's
 _PART, _LEARN = 500, 400  # rows of a cell in the first round, and in the second
 _SEEN = 20_000  # rows on which transforms are fitted
 _WIDTHS: dict[type[Gaussian] | type[Laplacian], tuple[float, ...]] = {
@@ -40,7 +41,7 @@ _WIDTHS: dict[type[Gaussian] | type[Laplacian], tuple[float, ...]] = {
 }  # times one over the mean distance in a cell
 _RIDGES = (1e-3, 1e-2, 1e-1)
 _ALL_RIDGES = np.logspace(-5, 1, 13)
-_FINE_WIDTHS, _FINE_RIDGES = (0.5, 1.0, 2.0), (0.3, 3.0)
+_FINE_WIDTHS, _FINE_RIDGES = (1.0, 2.0, 4.0), (0.3, 3.0)  # cells are denser than parts
 _STEPS, _PRIOR, _REACH = 30, 0.05, 12.0
 
 
@@ -80,35 +81,32 @@ def choose_local(
     rows: LocalRows, size: int, rng: np.random.Generator, n_jobs: int = 1
 ) -> LocalChoice:
     """The best kernel for cells of `size` rows."""
-    anchors = rng.permutation(len(rows.order))[:_ANCHORS]
     views = _views(rows, rng)
-    cells = {name: _cells(rows, size, view, anchors) for name, view in views.items()}
-    parts = {name: [c[rng.permutation(len(c))[:_PART]] for c in own] for name, own in cells.items()}
+    whole = {name: _cells(rows, size, view, rng) for name, view in views.items()}
+    parts = {name: [_some(cell, _PART, rng) for cell in own] for name, own in whole.items()}
+    everywhere = [cell for own in parts.values() for cell in own]
 
     def first_round(case: tuple[str, type[Gaussian] | type[Laplacian]]) -> list[_Trial]:
         name, kind = case
-        kernel = kind(_unit(rows, parts[name], views[name], kind), on=views[name].transform)
-        return _judged(rows, parts[name], _Trial(name, kernel, 1.0), _WIDTHS[kind], _RIDGES)
-
-    def last_round(trial: _Trial) -> list[_Trial]:
-        own = cells[trial.metric][:_WHOLE]
-        wider = _judged(rows, own, trial, _FINE_WIDTHS, (1.0,))
-        return wider + _judged(rows, own, _best(wider), (1.0,), _FINE_RIDGES)
+        kernel = kind(_unit(rows, everywhere, views[name], kind), on=views[name].transform)
+        return _judged(rows, everywhere, _Trial(name, kernel, 1.0), _WIDTHS[kind], _RIDGES)
 
     with ThreadPoolExecutor(n_jobs) as pool:
         cases = [(name, kind) for name in views for kind in _WIDTHS]
         judged = [t for trials in pool.map(first_round, cases) for t in trials]
-        finalists = [_best(judged)]
-        start = _best(
-            [t for t in judged if isinstance(t.kernel, Gaussian) and t.metric != "ranked"]
-        )
-        learned = _learn(rows, parts[start.metric], start)
-        cells["learned"] = _cells(rows, size, learned.kernel.pairing.view, anchors)
-        finalists.append(learned)
-        final = [t for trials in pool.map(last_round, finalists) for t in trials]
-    names = dict.fromkeys(t.metric for t in [*judged, *final])
-    errors = {n: min(t.error for t in [*judged, *final] if t.metric == n) for n in names}
+        linear = [t for t in judged if isinstance(t.kernel, Gaussian) and t.metric != "ranked"]
+        learned = _learn(rows, everywhere, _best(linear))
+        finalists = [_best(judged), learned]
+        around = _cells(rows, size, learned.kernel.pairing.view, rng)
+        last = [*whole[finalists[0].metric][:_LAST], *around[:_LAST]]
+        wider = pool.map(lambda t: _judged(rows, last, t, _FINE_WIDTHS, (1.0,)), finalists)
+        final = [t for trials in wider for t in trials]
+        chosen = _best(final)
+        ridges = pool.map(lambda r: _judged(rows, last, chosen, (1.0,), (r,)), _FINE_RIDGES)
+        final += [t for trials in ridges for t in trials]
     chosen = _best(final)
+    errors = {f"{n}, in parts": min(t.error for t in judged if t.metric == n) for n in views}
+    errors |= {t.metric: min(f.error for f in final if f.metric == t.metric) for t in finalists}
     return LocalChoice(chosen.kernel, chosen.ridge, chosen.metric, errors)
 
 
@@ -118,9 +116,8 @@ def choose_local_ridge(
     """The best ridge for the sum of kernels that are given."""
     kernel = total(kernels)
     assert kernel is not None
-    anchors = rng.permutation(len(rows.order))[:_WHOLE]
     errors, mass, unit = np.zeros(len(_ALL_RIDGES)), 0.0, 1.0
-    for cell in _cells(rows, size, kernel.pairings[0].view, anchors):
+    for cell in _cells(rows, size, kernel.pairings[0].view, rng):
         X, w = rows.X[rows.order[cell]], rows.weight[cell]
         K = kernel_block(kernel, X, X)
         unit = float(np.mean(np.diag(K))) or 1.0
@@ -148,12 +145,16 @@ def _views(rows: LocalRows, rng: np.random.Generator) -> dict[str, View]:
     }
 
 
-def _cells(rows: LocalRows, size: int, view: View, anchors: IntArray) -> list[IntArray]:
+def _cells(rows: LocalRows, size: int, view: View, rng: np.random.Generator) -> list[IntArray]:
     """Places in `rows` of the cells around some of them."""
     place = np.empty(rows.X.shape[0], dtype=np.intp)
     place[rows.order] = np.arange(len(rows.order))
-    found = cells_around(rows.X, rows.order, size, view, rows.order[anchors])
-    return [place[cell] for cell in found]
+    anchors = rows.order[rng.permutation(len(rows.order))[:_ANCHORS]]
+    return [place[cell] for cell in cells_around(rows.X, rows.order, size, view, anchors)]
+
+
+def _some(cell: IntArray, count: int, rng: np.random.Generator) -> IntArray:
+    return cell[rng.permutation(len(cell))[:count]]
 
 
 def _unit(

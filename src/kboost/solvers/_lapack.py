@@ -1,4 +1,4 @@
-"""Cholesky factorisation that lets other threads run meanwhile.
+"""Cholesky factors and inverses that let other threads run meanwhile.
 
 SciPy's wrappers hold Python's lock for the whole call, so threads that factor a matrix each would
 wait for one another. The routine itself is reached through the pointers SciPy offers to Cython;
@@ -16,22 +16,31 @@ from scipy.linalg import cython_lapack
 
 from kboost._typing import FloatArray
 
-_NAMES = {np.dtype(np.float32): "spotrf", np.dtype(np.float64): "dpotrf"}
+_PREFIX = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
 
 
 def cholesky_in_place(K: FloatArray) -> None:
     """Overwrite the lower triangle of K, symmetric and in C order, by its factor."""
-    size, info = ctypes.c_int(len(K)), ctypes.c_int(0)
+    if info := _call("potrf", K):
+        raise np.linalg.LinAlgError(f"not positive definite at row {info}.")
+
+
+def invert_in_place(factor: FloatArray) -> None:
+    """Overwrite the factor by the lower triangle of the inverse of what it is the factor of."""
+    _call("potri", factor)
+
+
+def _call(name: str, matrix: FloatArray) -> int:
+    size, info = ctypes.c_int(len(matrix)), ctypes.c_int(0)
     upper = ctypes.c_char(b"U")  # LAPACK sees the transpose
-    _routine(_NAMES[K.dtype])(
+    _routine(_PREFIX[matrix.dtype] + name)(
         ctypes.byref(upper),
         ctypes.byref(size),
-        K.ctypes.data_as(ctypes.c_void_p),
+        matrix.ctypes.data_as(ctypes.c_void_p),
         ctypes.byref(size),
         ctypes.byref(info),
     )
-    if info.value:
-        raise np.linalg.LinAlgError(f"not positive definite at row {info.value}.")
+    return info.value
 
 
 @lru_cache

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from kboost._typing import FloatArray
-from kboost.solvers._lapack import cholesky_in_place
+from kboost.solvers._lapack import cholesky_in_place, invert_in_place
 
 
 def ridge_solve(K: FloatArray, y: FloatArray, weight: FloatArray, ridge: float) -> FloatArray:
@@ -25,9 +25,8 @@ def ridge_solve(K: FloatArray, y: FloatArray, weight: FloatArray, ridge: float) 
 def ridge_left_out(K: FloatArray, y: FloatArray, weight: FloatArray, ridge: float) -> FloatArray:
     """Errors (n, q) of each row by the fit without it; K is overwritten."""
     coef, lower = _factored(K, y, weight, ridge)
-    invert = lapack.spotri if lower.dtype == np.float32 else lapack.dpotri
-    inverse = invert(lower.T, lower=False, overwrite_c=True)[0]  # .T: LAPACK's order, no copy
-    return coef.astype(np.float64) / np.diag(inverse).astype(np.float64)[:, None]
+    invert_in_place(lower)
+    return coef / np.diag(lower).astype(np.float64)[:, None]
 
 
 def _factored(
