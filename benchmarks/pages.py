@@ -20,6 +20,12 @@ from benchmarks.table import markdown
 
 TABLES, PICTURES = ROOT / "docs" / "papers" / "tables", ROOT / "docs" / "_static"
 PARTS = {"train": "#888888", "validation": "#d95f02", "test": "#1b6ca8"}
+METHODS = {
+    "SSMK": ("#1b6ca8", "-"),
+    "IMK": ("#d95f02", "-"),
+    "LabelSpreading": ("#888888", "--"),
+    "SelfTraining(SVC)": ("#888888", ":"),
+}
 Result = dict[str, Any]
 
 
@@ -39,7 +45,7 @@ def main() -> int:
     )
     TABLES.mkdir(parents=True, exist_ok=True)
     PICTURES.mkdir(parents=True, exist_ok=True)
-    for name in ("toy", "table2", "table3", "table4", "table5", "curves"):
+    for name in ("toy", "table2", "table3", "table4", "table5", "curves", "ssmk", "sre_speed"):
         if (result := read(name)) is not None:
             (TABLES / f"{name}.inc").write_text(page(result))
     for name, draw in DRAWN.items():
@@ -156,6 +162,33 @@ def finish(axis: Any, top: float) -> None:
     axis.legend(ncols=2, fontsize=8)
 
 
+def ssmk(result: Result) -> None:
+    """Figure 1 of SSMK: errors along the number of labels."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(8, 3.2), sharey=True, layout="constrained")
+    jobs = [(row["job"]["method"], row["job"]["labels"], row) for row in result["rows"]]
+    sizes = sorted({labels for _, labels, _ in jobs})
+    for axis, part in zip(axes, ("unlabelled", "test"), strict=True):
+        for method, (colour, style) in METHODS.items():
+            found = {
+                size: [row[part] for name, n, row in jobs if (name, n) == (method, size)]
+                for size in sizes
+            }
+            mean = {size: 100 * np.mean(errors) for size, errors in found.items() if errors}
+            line = {"color": colour, "marker": ".", "linewidth": 1.3, "label": method}
+            axis.plot(list(mean), list(mean.values()), style, **line)
+        axis.set_xscale("log")
+        axis.set_xticks(sizes, [str(size) for size in sizes])
+        axis.minorticks_off()
+        axis.set_ylim(bottom=0)
+        axis.set_xlabel("labelled rows")
+        axis.set_title(f"{part} rows", fontsize=9)
+    axes[0].set_ylabel("error, %")
+    axes[1].legend(fontsize=8)
+    save(figure, "semi_supervised.svg")
+
+
 def save(figure: Any, name: str) -> None:
     import matplotlib.pyplot as plt
 
@@ -164,7 +197,7 @@ def save(figure: Any, name: str) -> None:
     plt.close(figure)
 
 
-DRAWN: dict[str, Callable[[Result], None]] = {"toy": toy, "curves": curves}
+DRAWN: dict[str, Callable[[Result], None]] = {"toy": toy, "curves": curves, "ssmk": ssmk}
 
 if __name__ == "__main__":
     sys.exit(main())
