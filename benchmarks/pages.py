@@ -19,6 +19,11 @@ from benchmarks.store import RESULTS
 from benchmarks.table import markdown
 
 TABLES, PICTURES = ROOT / "docs" / "papers" / "tables", ROOT / "docs" / "_static"
+TABLED = (
+    *("toy", "table2", "table3", "table4", "table5", "curves"),
+    *("sinc", "mackey_glass", "santa_fe", "few_rows"),
+    *("ssmk", "sre_speed"),
+)
 PARTS = {"train": "#888888", "validation": "#d95f02", "test": "#1b6ca8"}
 METHODS = {
     "SSMK": ("#1b6ca8", "-"),
@@ -45,7 +50,7 @@ def main() -> int:
     )
     TABLES.mkdir(parents=True, exist_ok=True)
     PICTURES.mkdir(parents=True, exist_ok=True)
-    for name in ("toy", "table2", "table3", "table4", "table5", "curves", "ssmk", "sre_speed"):
+    for name in TABLED:
         if (result := read(name)) is not None:
             (TABLES / f"{name}.inc").write_text(page(result))
     for name, draw in DRAWN.items():
@@ -139,6 +144,42 @@ def curves(result: Result) -> None:
     save(figure, "cg_boost_4.svg")
 
 
+def sinc(result: Result) -> None:
+    """SRE, Figure 1: fits and their tubes; Figure 2: objectives round by round."""
+    import matplotlib.pyplot as plt
+
+    rows = [row for row in result["rows"] if row["job"]["part"] == "rounds"]
+    figure, axes = plt.subplots(2, 2, figsize=(9, 4.6), layout="constrained")
+    for line, row in zip(axes, rows, strict=True):
+        for axis, noise in zip(line, ("", ", noise"), strict=True):
+            sinc_fit(axis, row["fits"], row["job"]["half_width"], noise)
+    axes[0, 0].legend(fontsize=8)
+    save(figure, "regression_ensembles_1.svg")
+
+    figure, axes = plt.subplots(2, 2, figsize=(9, 4.6), layout="constrained")
+    for line, row in zip(axes, rows, strict=True):
+        for axis, noise in zip(line, ("", ", noise"), strict=True):
+            for method, colour in (("CG-k", "#1b6ca8"), ("Bar-k", "#d95f02")):
+                axis.semilogy(row["objective"][method + noise], color=colour, label=method)
+            axis.axhline(min(row["objective"]["CG-k" + noise]), color="k", linestyle=":")
+            axis.set_title(f"±{row['job']['half_width']:.3g}{noise}", fontsize=9)
+            axis.set_xlabel("rounds")
+            axis.set_ylabel("objective")
+    axes[0, 0].legend(fontsize=8)
+    save(figure, "regression_ensembles_2.svg")
+
+
+def sinc_fit(axis: Any, fits: Result, half: float, noise: str) -> None:
+    x = np.linspace(-half, half, len(fits["CG-k"]["curve"]))
+    found = fits["CG-k" + noise]
+    curve, tube = np.array(found["curve"]), found["epsilon"]
+    axis.fill_between(x, curve - tube, curve + tube, color="#1b6ca8", alpha=0.15, linewidth=0)
+    axis.plot(x, np.sinc(x / np.pi), color="#888888", linewidth=2.5, label="sin(x) / x")
+    axis.plot(x, curve, color="#1b6ca8", linewidth=1.3, label="CG-k and its tube")
+    axis.plot(x, fits["CG-LP" + noise]["curve"], "--", color="#d95f02", linewidth=1, label="CG-LP")
+    axis.set_title(f"±{half:.3g}{noise}; Q² {found['test']:.2g}, tube {tube:.2g}", fontsize=9)
+
+
 def pick(result: Result, dataset: str, pricing: str, C: float) -> Result:
     """The run of these settings."""
     wanted = (dataset, pricing, C)
@@ -197,7 +238,12 @@ def save(figure: Any, name: str) -> None:
     plt.close(figure)
 
 
-DRAWN: dict[str, Callable[[Result], None]] = {"toy": toy, "curves": curves, "ssmk": ssmk}
+DRAWN: dict[str, Callable[[Result], None]] = {
+    "toy": toy,
+    "curves": curves,
+    "ssmk": ssmk,
+    "sinc": sinc,
+}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -32,7 +32,7 @@ def load(origin: int = END) -> Data:
 def series(origin: int) -> tuple[FloatArray, FloatArray]:
     """The values known at an origin, and those to predict."""
     with np.load(data_file("santafe_d.npz")) as file:
-        values = np.concatenate([file["train"], file["test"]])
+        values = file["X"][:, 0]  # `train` and `test` of the file are places in it
     known = values[origin - WINDOW : origin]
     known, future = (
         (part - known.mean()) / known.std() for part in (known, values[origin : origin + AHEAD])
