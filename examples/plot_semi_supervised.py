@@ -24,7 +24,7 @@ SIZES, TRIALS = (10, 20, 40, 80), 10
 # Unlabelled rows carry the label -1. Features are centred by all rows there are to learn from,
 # labelled or not, for both models; that is a first use of the unlabelled ones. C is small, so that
 # not every label is fitted; with 80 labels a larger one would serve both models better.
-# It is the best to look at of four values tried on these very rows (1, and 2, 5 or 10 over the number
+# It is the best to look at of four values tried on these very rows (1; 2, 5 or 10 over the number
 # of labels): at C = 1 the gain is there at 10 labels only. This is a picture, not a measurement.
 
 
