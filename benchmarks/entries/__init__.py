@@ -21,4 +21,6 @@ NAMES = (
     "mackey_glass",
     "santa_fe",
     "few_rows",
+    "kin40k",
+    "mnist_rls",
 )

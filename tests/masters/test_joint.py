@@ -27,7 +27,10 @@ ROWS = TargetRows(SIGNS, WEIGHT, OFFSET)
 
 
 def grown(master, kernels, size=8, columns=24):
-    oracle = EnsembleOracle("max-res", size, 30, ridge=RIDGE, max_columns=columns)
+    evaluate = isinstance(master, ForwardMaster)
+    oracle = EnsembleOracle(
+        "max-res", size, 30, ridge=RIDGE, max_columns=columns, evaluate=evaluate
+    )
     return grow(Problem(Pool(kernels, X), ROWS), oracle, master, MaxColumns(columns))
 
 
@@ -115,6 +118,9 @@ def test_a_design_is_kept_rounded_or_made_again(budget, tolerance):
     stored = design.stored(F)
     np.testing.assert_allclose(stored, F, atol=tolerance)
     assert (stored is F) == (budget != 80 * 24 * 4)
+    again = Design(pool, 24, budget)
+    again.make(ids)
+    np.testing.assert_array_equal(again.at(np.arange(80)), design.at(np.arange(80)))
 
 
 @pytest.mark.parametrize("budget", [80 * 24 * 4, 1])

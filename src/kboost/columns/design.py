@@ -1,25 +1,32 @@
 """The columns in a model at all training rows, as a matrix F that grows to the right.
 
 Kept whole in float64 where that fits its bytes, in float32 where only that does, and else made
-again from the pool, block by block of rows, whenever it is needed. Products are sums over blocks
-of rows in float64 in every case: what is rounded to float32 are the entries of F alone, and the
-normal equations of the rounded F are as accurate as those of any other matrix.
+again from the pool whenever it is needed. Products are sums over blocks of rows in float64 in
+every case: what is rounded to float32 are the entries of F alone, and the normal equations of the
+rounded F are as accurate as those of any other matrix.
+
+Products with F are bound by memory. Rows lie together, and `through` uses a block for F and F'
+while it is in the cache: one pass where two would be needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.pool import Pool
 
-_BLOCK = 1 << 22  # numbers converted or made at a time: 32 MiB
+_CACHED = 1 << 17  # numbers of a block that is to stay in the cache: 1 MiB
+_MADE = 1 << 21  # numbers of a block that is made: 16 MiB
 
 
 class Design:
-    """`F`, (n, size), with room for `capacity` columns in `budget` bytes."""
+    """`F`, (n, size), with room for `capacity` columns in `budget` bytes.
+
+    Columns that are no kernel columns cannot be `made` again, and are kept.
+    """
 
     def __init__(self, pool: Pool, capacity: int, budget: int, *, made: bool = True) -> None:
         self._pool = pool
@@ -27,28 +34,41 @@ class Design:
         self._ids: IntArray = np.zeros(0, dtype=np.intp)
         cells = pool.n_rows * capacity
         self._buffer: FloatArray | None = None
-        if 8 * cells <= budget or not made:  # columns that are no kernel columns cannot be made
-            self._buffer = np.empty((pool.n_rows, capacity), order="F")
+        if 8 * cells <= budget or not made:
+            self._buffer = np.empty((pool.n_rows, capacity))
         elif 4 * cells <= budget:
-            self._buffer = np.empty((pool.n_rows, capacity), dtype=np.float32, order="F")
+            self._buffer = np.empty((pool.n_rows, capacity), dtype=np.float32)
 
     def append(self, values: FloatArray, ids: IntArray) -> None:
         """Columns at all rows; `ids` are theirs in the pool."""
-        new = self.size + values.shape[1]
+        place = self._room(values.shape[1])
         if self._buffer is not None:
-            if new > self._buffer.shape[1]:
-                wider = np.empty((len(values), 2 * new), dtype=self._buffer.dtype, order="F")
-                wider[:, : self.size] = self._buffer[:, : self.size]
-                self._buffer = wider
-            self._buffer[:, self.size : new] = values
+            self._buffer[:, place] = values
         self._ids = np.concatenate([self._ids, ids])
-        self.size = new
+        self.size = place.stop
+
+    def make(self, ids: IntArray) -> None:
+        """Append columns of the pool, computed where they are to stay."""
+        place = self._room(len(ids))
+        if self._buffer is not None:
+            self._pool.values(ids, out=self._buffer[:, place])
+        self._ids = np.concatenate([self._ids, ids])
+        self.size = place.stop
 
     def stored(self, values: FloatArray) -> FloatArray:
         """The columns as F holds them: rounded, where it rounds."""
         if self._buffer is None or self._buffer.dtype == np.float64:
             return values
         return values.astype(np.float32).astype(np.float64)
+
+    def _room(self, count: int) -> slice:
+        """Where so many further columns go."""
+        new = self.size + count
+        if self._buffer is not None and new > self._buffer.shape[1]:
+            wider = np.empty((len(self._buffer), 2 * new), dtype=self._buffer.dtype)
+            wider[:, : self.size] = self._buffer[:, : self.size]
+            self._buffer = wider
+        return slice(self.size, new)
 
     def times(self, coef: FloatArray) -> FloatArray:
         """`F coef`, (n, q)."""
@@ -64,21 +84,38 @@ class Design:
             out += block.T @ right[rows]
         return out
 
-    def at(self, rows: IntArray) -> FloatArray:
-        """`F` at some rows, (len(rows), size)."""
-        if self._buffer is None:
-            return self._pool.values(self._ids, rows)
-        return self._buffer[rows, : self.size].astype(np.float64)
+    def through(
+        self, coef: FloatArray, change: Callable[[slice, FloatArray], FloatArray]
+    ) -> tuple[FloatArray, FloatArray]:
+        """`u = F coef` and `F' change(u)`; `change` is given rows and the values of u there."""
+        own = np.empty((self._pool.n_rows, coef.shape[1]))
+        image = np.zeros((self.size, coef.shape[1]))
+        for rows, block in self._blocks(cached=True):
+            own[rows] = block @ coef
+            image += block.T @ change(rows, own[rows])
+        return own, image
 
-    def _blocks(self) -> Iterator[tuple[slice, FloatArray]]:
-        n = self._pool.n_rows
-        if self._buffer is not None and self._buffer.dtype == np.float64:
-            yield slice(0, n), self._buffer[:, : self.size]
-            return
-        step = max(256, _BLOCK // max(1, self.size))
+    def at(self, rows: IntArray, columns: slice = slice(None)) -> FloatArray:
+        """`F` at some rows, (len(rows), size), or some of its columns there."""
+        if self._buffer is None:
+            return self._pool.values(self._ids[columns], rows)
+        return self._buffer[:, : self.size][rows, columns].astype(np.float64)
+
+    def top(self, count: int, columns: slice) -> FloatArray:
+        """Some columns at the first rows; a view where F is kept as it is."""
+        if self._buffer is None:
+            return self._pool.values(self._ids[columns], slice(0, count))
+        return self._buffer[:count, : self.size][:, columns].astype(np.float64, copy=False)
+
+    def _blocks(self, *, cached: bool = False) -> Iterator[tuple[slice, FloatArray]]:
+        n, width = self._pool.n_rows, max(1, self.size)
+        whole = self._buffer is not None and self._buffer.dtype == np.float64
+        step = n if whole else max(256, _MADE // width)
+        if cached and self._buffer is not None:
+            step = max(64, _CACHED // width)
         for start in range(0, n, step):
             rows = slice(start, min(start + step, n))
             if self._buffer is None:
                 yield rows, self._pool.values(self._ids, rows)
             else:
-                yield rows, self._buffer[rows, : self.size].astype(np.float64)
+                yield rows, self._buffer[rows, : self.size].astype(np.float64, copy=False)

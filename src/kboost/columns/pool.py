@@ -76,12 +76,15 @@ class Pool:
         return self.center_rows[ids % self.n_centers]
 
     def values(
-        self, ids: IntArray, rows: IntArray | slice | None = None, dtype: Any = np.float64
+        self,
+        ids: IntArray,
+        rows: IntArray | slice | None = None,
+        out: FloatArray | None = None,
     ) -> FloatArray:
-        """The columns `ids` at some training rows (all by default), (n, len(ids)), Fortran."""
+        """The columns `ids` at some training rows (all by default), (n, len(ids)), into `out`."""
         rows = slice(0, self.n_rows) if rows is None else rows
         n_rows = rows.stop - rows.start if isinstance(rows, slice) else len(rows)
-        out = np.empty((n_rows, len(ids)), dtype=dtype, order="F")
+        out = np.empty((n_rows, len(ids))) if out is None else out
         for p, chosen in self._by_kernel(ids):
             kernel, centers = self.kernels[p], self.points(ids[chosen])
             viewed = {pairing: pairing.view.apply(centers) for pairing in kernel.pairings}
@@ -155,7 +158,6 @@ class Pool:
         """Write one kernel's columns, chunk by chunk of rows."""
         width = max(1, out.shape[1])
         size = max(64, _CHUNK // width)
-        turned = all(isinstance(pairing.kind, str) for pairing in viewed)  # symmetric
 
         def one(start: int) -> None:
             piece = slice(start, min(start + size, len(out)))
@@ -163,13 +165,6 @@ class Pool:
                 chosen: Any = slice(rows.start + piece.start, rows.start + piece.stop)
             else:
                 chosen = rows[piece]
-            if turned:  # contiguous in memory, as `out` is
-                blocks = {
-                    pairing: pairing.compute_viewed(centers, self._seen(pairing, chosen))
-                    for pairing, centers in viewed.items()
-                }
-                out.T[place, piece] = kernel.from_blocks(blocks)
-                return
             blocks = {
                 pairing: pairing.compute_viewed(self._seen(pairing, chosen), centers)
                 for pairing, centers in viewed.items()

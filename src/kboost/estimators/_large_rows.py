@@ -3,7 +3,7 @@
 As in _rows.py: identical (x, y) rows become one with the sum of their weights, rows of weight 0 go,
 and the order depends on content only. Content is compared by two 64-bit hashes of each row's bytes
 (as float64, so that float32 input with the same values is the same), made chunk by chunk: X may be
-a memory map larger than memory.
+a memory map larger than memory. The order is that of the hashes, so it is also a random one.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def large_rows(X: Any, targets: FloatArray, weight: FloatArray) -> LargeRows:
 def row_hashes(X: Any, rows: IntArray) -> Any:
     """Two numbers for each row of X by its content, (2, n)."""
     if not isinstance(X, np.ndarray):
-        group = group_rows(X[rows])[1].astype(np.uint64)
-        return np.stack([group, np.zeros_like(group)])
+        group = group_rows(X[rows])[1].astype(np.float64)
+        return _hash(group[:, None])  # the order of the groups is one of content, but not random
     out = np.empty((2, len(rows)), dtype=np.uint64)
     step = max(1, _CHUNK // max(1, X.shape[1]))
     for start in range(0, len(rows), step):

@@ -85,7 +85,7 @@ def fit_rows(
     deadline: Deadline | None = None,
     watch: Watch | None = None,
 ) -> SparseFit:
-    """Grow a model of these rows; the pool's rows are theirs."""
+    """Grow a model of these rows; the pool's rows are theirs, in a random order of some kind."""
     deadline = Deadline.after(spec.max_seconds) if deadline is None else deadline
     problem = Problem(pool, rows, deadline)
     grown = grow(problem, _oracle(spec), _master(spec), _stop(spec, deadline, watch), watch)
@@ -119,6 +119,7 @@ def _oracle(spec: SparseSpec) -> Any:
         drawn,
         growth=_GROWTH if joint and spec.basis_per_step is None else 0.0,
         draw="residual" if joint else "even",
+        evaluate=not joint,
         ridge=spec.ridge,
         curvature=LOSSES[spec.loss].bound,
         max_columns=spec.max_columns,
@@ -131,9 +132,7 @@ def _master(spec: SparseSpec) -> Any:
     capacity = spec.max_columns
     # half of the budget holds the columns, the rest the work on them
     if spec.update == "joint":
-        return JointMaster(
-            loss, spec.ridge, spec.fit_intercept, capacity, spec.memory_budget // 2, spec.seed
-        )
+        return JointMaster(loss, spec.ridge, spec.fit_intercept, capacity, spec.memory_budget // 2)
     return ForwardMaster(
         loss,
         spec.ridge,

@@ -8,9 +8,11 @@ it is formed on a sample of r rows only, as a preconditioner,
 
     P = bound (W / W_r) [1 F]_r' W_r [1 F]_r + ridge diag(0, Q) = L L',
 
-with r a few times m: then P is like the true matrix in every direction (the eigenvalues of a
-sample covariance), some ten iterations are enough, and each is two products with F. Gradients are
-formed in float64 from all rows, so the answer does not depend on the sample. As z is warm from
+with r twice m: then P is like the true matrix in every direction (the eigenvalues of a
+sample covariance), some ten iterations are enough, and each is one pass over F. The sample are the
+first r rows, which must stand in random order (canonical order is one: see _large_rows.py); they
+need no memory of their own. Gradients are formed in float64 from all rows, so the answer does not
+depend on the sample. As z is warm from
 step to step, so few iterations a step keep the residual good enough to choose by.
 
 For losses that are not squared these are the inner iterations of Newton's method. Since centres
@@ -35,9 +37,9 @@ from kboost.masters.losses import Loss, Squared
 from kboost.solvers.factor import GrowingCholesky
 from kboost.solvers.newton_cg import Model, minimise
 
-_ROUGH = {"tol": 1e-4, "max_steps": 2, "max_inner": 5, "inner_tol": 1e-2}  # on the way
-_FINE = {"tol": 1e-7, "max_steps": 50, "max_inner": 20, "inner_tol": 1e-4}  # at the end
-_SAMPLE = 3  # rows of the preconditioner a column
+_ROUGH = {"tol": 1e-3, "max_steps": 2, "max_inner": 6, "inner_tol": 1e-2}  # on the way
+_FINE = {"tol": 1e-7, "max_steps": 50, "max_inner": 50, "inner_tol": 1e-4}  # at the end
+_SAMPLE = 2  # rows of the preconditioner a column
 _FEW = 2000  # rows that always take part
 
 
@@ -50,7 +52,6 @@ class JointMaster:
     fit_intercept: bool = True
     capacity: int = 1000  # columns expected
     budget: int = 1 << 30  # bytes of F
-    seed: int = 0
 
     def start(self, problem: Problem) -> JointRun:
         check_psd(problem.columns.kernels)
@@ -66,12 +67,10 @@ class JointRun:
         self._master, self._pool, self._rows, self._deadline = master, pool, rows, deadline
         n, capacity = pool.n_rows, min(master.capacity, pool.n_columns)
         count = min(n, max(_SAMPLE * capacity, _FEW))
-        drawn = np.random.default_rng(master.seed).permutation(n)[:count]
-        self._sample: IntArray = np.sort(drawn)
-        inside = rows.sample_weight[self._sample]
+        self._count = count  # rows of the sample
+        inside = rows.sample_weight[:count]
         self._sample_weight = inside * (rows.sample_weight.sum() / inside.sum())
         self._design = Design(pool, capacity, master.budget)
-        self._sampled = np.empty((count, capacity + 1), order="F")  # [1 F] on the sample
         self._ids: IntArray = np.zeros(0, dtype=np.intp)
         self._inner: FloatArray | None = None  # Q, for several kernels
         if len(pool.kernels) > 1:
@@ -81,7 +80,8 @@ class JointRun:
             (0, rows.targets.shape[1])
         )  # bias, if any, then coefficients
         if master.fit_intercept:
-            self._grow(np.ones((count, 1)), np.zeros((0, 1)), np.zeros((1, 1)))
+            total = master.loss.bound * np.array([[self._sample_weight.sum()]])
+            self._factor.append(np.zeros((0, 1)), total)
         self._solve(_ROUGH)
         self.fit = self._describe()
 
@@ -103,20 +103,18 @@ class JointRun:
 
     def extend(self, proposal: Proposal) -> None:
         ids, kinds = proposal.ids, self._pool.kind(proposal.ids)
-        values = self._design.stored(proposal.values)
-        rows = self._pool.rows_of(ids)
-        cross = self._design.at(rows).T * (self._pool.kind(self._ids)[:, None] == kinds)
-        corner = values[rows] * (kinds[:, None] == kinds)
+        size = self._design.size
+        if proposal.values.shape[1]:
+            self._design.append(proposal.values, ids)
+        else:  # the oracle had no use for them
+            self._design.make(ids)
+        inner = self._design.at(self._pool.rows_of(ids))  # (k, size + k)
+        cross = inner[:, :size].T * (self._pool.kind(self._ids)[:, None] == kinds)
+        corner = inner[:, size:] * (kinds[:, None] == kinds)
         corner = (corner + corner.T) / 2
         if self._inner is not None:
             self._inner = np.block([[self._inner, cross], [cross.T, corner]])
-        first = np.zeros((self._first, len(ids)))
-        self._grow(
-            values[self._sample],
-            self._master.ridge * np.vstack([first, cross]),
-            self._master.ridge * corner,
-        )
-        self._design.append(values, ids)
+        self._grow(size, self._master.ridge * cross, self._master.ridge * corner)
         self._ids = np.concatenate([self._ids, ids])
         self._solve(_ROUGH)
         self.fit = self._describe()
@@ -129,48 +127,95 @@ class JointRun:
     def complete(self, fit: Fit) -> Fit:
         return self.finish() if fit is self.fit else fit
 
-    def _grow(self, new: FloatArray, cross: FloatArray, corner: FloatArray) -> None:
-        """Columns at the sampled rows into the preconditioner."""
-        size = self._factor.size
+    def _grow(self, size: int, cross: FloatArray, corner: FloatArray) -> None:
+        """The columns after the first `size` into the preconditioner."""
+        new = self._design.top(self._count, slice(size, None))
         weighted = (self._master.loss.bound * self._sample_weight)[:, None] * new
-        known = self._sampled[:, :size]
-        self._factor.append(known.T @ weighted + cross, new.T @ weighted + corner)
-        self._sampled[:, size : size + new.shape[1]] = new
+        parts = [weighted.sum(axis=0, keepdims=True)] if self._first else []
+        parts.append(self._design.top(self._count, slice(0, size)).T @ weighted + cross)
+        self._factor.append(np.vstack(parts), new.T @ weighted + corner)
 
     def _solve(self, effort: dict[str, Any]) -> None:
         new = np.zeros((self._factor.size - len(self._raw), self._raw.shape[1]))
-        start: FloatArray = np.vstack([self._raw, new])
-        if len(start):
-            start = minimise(
+        self._raw = np.vstack([self._raw, new])
+        if not len(self._raw):
+            self._function = np.zeros_like(self._rows.targets)
+        elif self._master.loss.quadratic:
+            self._iterate(effort["tol"], effort["max_inner"])
+        else:
+            self._raw = minimise(
                 self._around,
                 self._factor.solve,
-                start,
+                self._raw,
                 before_step=self._deadline.check,
                 **effort,
             )
-        self._raw = start
-        self._function = self._design.times(self._raw[self._first :])
+            self._function = self._design.times(self._raw[self._first :])
+
+    def _iterate(self, tol: float, max_steps: int) -> None:
+        """Conjugate gradients from where we are; `F z` comes along, so no pass is wasted.
+
+        The preconditioned square of the gradient is twice what there is to gain.
+        """
+        w, ridge = self._rows.sample_weight[:, None], self._master.ridge
+        fit = self._describe() if self._design.size else None
+        if fit is None:  # the bias alone
+            away = self._rows.targets - self._rows.offset
+            self._raw = np.sum(w * away, axis=0, keepdims=True) / w.sum()
+            self._function = np.zeros_like(away)
+            return
+        residual = self._transposed(fit.weights)
+        residual[self._first :] -= ridge * self._pull(self._raw[self._first :], self._function)
+        search, power = np.zeros_like(residual), np.zeros(residual.shape[1])
+        for _ in range(max_steps):
+            ready = self._factor.solve(residual)
+            new = np.maximum(np.einsum("ij,ij->j", residual, ready), 0.0)
+            if new.sum() <= tol * max(fit.objective, np.finfo(float).tiny):
+                return
+            self._deadline.check()
+            ratio = np.divide(new, power, out=np.zeros_like(new), where=power > 0)
+            search, power = ready + ratio * search, new
+            own, image = self._normal_times(search, w)
+            bend = np.einsum("ij,ij->j", search, image)
+            length = np.divide(power, bend, out=np.zeros_like(power), where=bend > 0)
+            self._raw = self._raw + length * search
+            self._function = self._function + length * own
+            residual = residual - length * image
+
+    def _normal_times(self, v: FloatArray, curvature: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """`F v`, and `[1 F]' curvature [1 F] v + ridge (0, Q v)`, in one pass over F."""
+        shift = v[0] if self._first else 0.0
+        whole = np.broadcast_to(curvature, self._rows.targets.shape)
+        own, image = self._design.through(
+            v[self._first :], lambda rows, u: whole[rows] * (u + shift)
+        )
+        image += self._master.ridge * self._pull(v[self._first :], own)
+        if self._first:
+            top = np.sum(whole * (own + shift), axis=0, keepdims=True)
+            image = np.vstack([top, image])
+        return own, image
 
     def _around(self, raw: FloatArray) -> Model:
         loss, ridge = self._master.loss, self._master.ridge
         w, y = self._rows.sample_weight[:, None], self._rows.targets
-        function = self._design.times(raw[self._first :])
+        start = self._rows.offset + (raw[0] if self._first else 0.0)
+        slope = np.empty_like(y)
+
+        def change(rows: slice, own: FloatArray) -> FloatArray:
+            slope[rows] = w[rows] * loss.slope(y[rows], start[rows] + own)
+            return slope[rows]
+
+        function, image = self._design.through(raw[self._first :], change)
         pull = self._pull(raw[self._first :], function)  # Q z
-        decision = self._rows.offset + function + (raw[0] if self._first else 0.0)
         penalty = 0.5 * ridge * float(np.sum(raw[self._first :] * pull))
-        value = float(np.sum(w * loss.value(y, decision))) + max(0.0, penalty)
-        gradient = -self._transposed(w * loss.slope(y, decision))
-        gradient[self._first :] += ridge * pull
-        curvature = w * loss.curvature(y, decision)
-
-        def hessian_times(v: FloatArray) -> FloatArray:
-            own = self._design.times(v[self._first :])
-            inner = self._pull(v[self._first :], own)
-            out = self._transposed(curvature * (own + (v[0] if self._first else 0.0)))
-            out[self._first :] += ridge * inner
-            return out
-
-        return Model(value, gradient, hessian_times)
+        value = float(np.sum(w * loss.value(y, start + function))) + max(0.0, penalty)
+        gradient = ridge * pull - image
+        if self._first:
+            if not self._design.size:  # nothing passed through
+                slope = w * loss.slope(y, start)
+            gradient = np.vstack([-slope.sum(axis=0, keepdims=True), gradient])
+        curvature = w * loss.curvature(y, start + function)
+        return Model(value, gradient, lambda v: self._normal_times(v, curvature)[1])
 
     def _pull(self, coef: FloatArray, function: FloatArray) -> FloatArray:
         """`Q coef`, from `F coef` where that has it."""

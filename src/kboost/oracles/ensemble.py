@@ -21,7 +21,7 @@ from kboost.oracles.local import LocalRule, select
 
 Draw = Literal["even", "residual"]
 
-_MOST_ROWS = 2000  # that are looked at without being asked for; the selection is cubic in them
+_MOST_ROWS = 1500  # that are looked at without being asked for; the selection is cubic in them
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class EnsembleOracle:
     draw: Draw = "even"
     ridge: float = 1.0
     curvature: float = 1.0
+    evaluate: bool = True  # False: the master computes the columns itself
     max_columns: int | None = None
     seed: int = 0
 
@@ -66,7 +67,9 @@ class EnsembleSearch:
             return stock.nothing()
         ids = kernel * stock.pool.n_centers + centers
         self._n_taken += len(ids)
-        return stock.offer(ids, stock.pool.values(ids), price, len(ids))
+        none = ids[:0]
+        values = stock.pool.values(ids if oracle.evaluate else none)
+        return stock.offer(ids, values, price, len(ids))
 
     def bound(self, run: Any) -> float | None:
         return None
