@@ -25,7 +25,7 @@ from benchmarks.objective import Row
 
 SEEDS = range(3)
 PLAIN = (1000, 2000, 4000, 8000)
-JOINT = (1000, 2000, 2700, 4000, 6000)
+JOINT = (1000, 2000, 2800, 4000, 5500)
 SELECTIONS = ("random", "mp", "max-res", "boost", "ald", "ran")
 SELECTED, ENSEMBLE = 1000, 10_000  # basis vectors at most
 MARKS = (100, 200, 300, 400, 500, 600, 750, 800, 900, 1000, 2500, 5000, 7500, 10_000)

@@ -53,6 +53,8 @@ class EnsembleSearch:
     def propose(self, run: Any) -> Proposal:
         stock, oracle = self._stock, self._oracle
         count = max(oracle.per_step, int(oracle.growth * self._n_taken))
+        if oracle.growth and stock.room < 1.5 * count:
+            count = stock.room  # no small step at the end
         count = min(count, stock.room)
         left = stock.free.reshape(len(stock.pool.kernels), -1)
         if count < 1 or not left.any():
