@@ -237,3 +237,68 @@ def test_canonical_rows_do_not_depend_on_order_or_copies():
     assert len(one.order) == len(distinct)
     assert len(one.center_rows) == len(np.unique(rows + 0.0))
     assert one.weight.sum() == 200
+
+
+# Streams ----------------------------------------------------------------------------------------
+
+
+def batches(rows, size=50):
+    return [slice(start, start + size) for start in range(0, len(rows), size)]
+
+
+def test_a_stream_with_its_basis_in_the_first_batch_is_least_squares_on_all_rows():
+    model = SparseKernelRegressor(KERNEL, ridge=0.01, ald_threshold=1e-3, max_columns=40)
+    for batch in batches(X):
+        model.partial_fit(X[batch], Y[batch])
+    assert model.n_columns_ == 40
+    F, Q = KERNEL[0](X, model.centers_), KERNEL[0](model.centers_)
+    A = np.hstack([np.ones((200, 1)), F])
+    G = A.T @ A
+    G[1:, 1:] += 0.01 * Q
+    expected = np.linalg.solve(G, A.T @ Y)
+    np.testing.assert_allclose(model.predict(X), A @ expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("selection", ["ald", "ran"])
+@pytest.mark.parametrize("kernels", [KERNEL, [Gaussian(0.5), Gaussian(0.1, columns=[0, 1])]])
+def test_a_stream_grows_and_learns(selection, kernels):
+    model = SparseKernelRegressor(
+        kernels, ridge=0.01, selection=selection, ald_threshold=1e-2, ran_threshold=1e-4
+    )
+    sizes = [model.partial_fit(X[batch], Y[batch]).n_columns_ for batch in batches(X, 40)]
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[-1]
+    assert model.score(X, Y) > 0.9
+    assert model.n_iter_ == 5
+
+
+def test_a_stream_of_classes():
+    points, labels = make_moons(300, noise=0.15, random_state=0)
+    model = SparseKernelClassifier([Gaussian(2.0)], ridge=0.01, class_weight={1: 2.0})
+    for batch in batches(points, 60):
+        model.partial_fit(points[batch], labels[batch], classes=[0, 1])
+    assert model.score(points, labels) > 0.94
+    assert model.fit(points, labels).score(points, labels) > 0.94
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments", "message"),
+    [
+        ({}, {}, r"^classes must be given in the first call of partial_fit; got None\.$"),
+        ({}, {"classes": [0, 2]}, r"^classes must name two or more labels, and all that are in y"),
+        ({"loss": "log"}, {"classes": [0, 1]}, r"^loss must be 'squared' for partial_fit"),
+        (
+            {"class_weight": "balanced"},
+            {"classes": [0, 1]},
+            r"^class_weight must be None or a dict",
+        ),
+        ({"kernels": "precomputed"}, {"classes": [0, 1]}, r"^kernels must not be 'precomputed'"),
+    ],
+)
+def test_what_a_stream_cannot_do_is_named(options, arguments, message):
+    points, labels = make_moons(40, random_state=0)
+    model = SparseKernelClassifier(**{"kernels": KERNEL, **options})
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(points, labels, **arguments)
+    assert vars(model) == before

@@ -12,11 +12,13 @@ while it is in the cache: one pass where two would be needed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.pool import Pool
+from kboost.solvers.threads import one_blas_thread, threads_for
 
 _CACHED = 1 << 17  # numbers of a block that is to stay in the cache: 1 MiB
 _MADE = 1 << 21  # numbers of a block that is made: 16 MiB
@@ -30,6 +32,8 @@ class Design:
 
     def __init__(self, pool: Pool, capacity: int, budget: int, *, made: bool = True) -> None:
         self._pool = pool
+        self._n_jobs = threads_for(pool.n_rows)
+        self._workers = ThreadPoolExecutor(self._n_jobs)
         self.size = 0
         self._ids: IntArray = np.zeros(0, dtype=np.intp)
         cells = pool.n_rows * capacity
@@ -89,11 +93,20 @@ class Design:
     ) -> tuple[FloatArray, FloatArray]:
         """`u = F coef` and `F' change(u)`; `change` is given rows and the values of u there."""
         own = np.empty((self._pool.n_rows, coef.shape[1]))
-        image = np.zeros((self.size, coef.shape[1]))
-        for rows, block in self._blocks(cached=True):
-            own[rows] = block @ coef
-            image += block.T @ change(rows, own[rows])
-        return own, image
+
+        def some(part: slice) -> FloatArray:
+            image = np.zeros((self.size, coef.shape[1]))
+            for rows, block in self._blocks(part, cached=True):
+                own[rows] = block @ coef
+                image += block.T @ change(rows, own[rows])
+            return image
+
+        n, jobs = self._pool.n_rows, self._n_jobs
+        if jobs == 1 or self._buffer is None:  # a pool has threads of its own
+            return own, some(slice(0, n))
+        parts = [slice(n * i // jobs, n * (i + 1) // jobs) for i in range(jobs)]
+        with one_blas_thread():  # blocks are too small for BLAS to share
+            return own, np.sum(list(self._workers.map(some, parts)), axis=0)
 
     def at(self, rows: IntArray, columns: slice = slice(None)) -> FloatArray:
         """`F` at some rows, (len(rows), size), or some of its columns there."""
@@ -107,14 +120,17 @@ class Design:
             return self._pool.values(self._ids[columns], slice(0, count))
         return self._buffer[:count, : self.size][:, columns].astype(np.float64, copy=False)
 
-    def _blocks(self, *, cached: bool = False) -> Iterator[tuple[slice, FloatArray]]:
+    def _blocks(
+        self, part: slice | None = None, *, cached: bool = False
+    ) -> Iterator[tuple[slice, FloatArray]]:
+        part = slice(0, self._pool.n_rows) if part is None else part
         n, width = self._pool.n_rows, max(1, self.size)
         whole = self._buffer is not None and self._buffer.dtype == np.float64
         step = n if whole else max(256, _MADE // width)
         if cached and self._buffer is not None:
             step = max(64, _CACHED // width)
-        for start in range(0, n, step):
-            rows = slice(start, min(start + step, n))
+        for start in range(part.start, part.stop, step):
+            rows = slice(start, min(start + step, part.stop))
             if self._buffer is None:
                 yield rows, self._pool.values(self._ids, rows)
             else:

@@ -23,6 +23,7 @@ from kboost._typing import FloatArray, IntArray
 from kboost.columns.hypothesis import KernelColumn, KernelFamily
 from kboost.kernels.base import Kernel
 from kboost.kernels.pairings import Pairing
+from kboost.solvers.threads import one_blas_thread
 
 _CHUNK = 1 << 17  # numbers computed at a time: 1 MiB
 
@@ -172,11 +173,11 @@ class Pool:
             out[piece, place] = kernel.from_blocks(blocks)
 
         starts = range(0, len(out), size)
-        if self._n_jobs == 1 or len(starts) < 2 * self._n_jobs:
-            for start in starts:
-                one(start)
+        if len(starts) == 1:
+            one(0)
             return
-        with ThreadPoolExecutor(self._n_jobs) as workers:
+        # chunks are too small for BLAS to share
+        with one_blas_thread(), ThreadPoolExecutor(self._n_jobs) as workers:
             for done in [workers.submit(one, start) for start in starts]:
                 done.result()
 

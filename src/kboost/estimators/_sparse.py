@@ -45,7 +45,7 @@ from kboost.estimators._series import fit_series
 from kboost.estimators._sparse_fit import SparseFit, SparseSpec, fit_rows
 from kboost.formulations import TargetRows
 from kboost.kernels.base import Kernel
-from kboost.solvers.threads import blas_threads_for, one_blas_thread
+from kboost.solvers.threads import blas_threads_for, one_blas_thread, threads_for
 
 _COLUMNS = 20.0  # by default so many times the square root of the rows
 
@@ -90,6 +90,7 @@ class SparseKernelBase(BaseEstimator):
 
     def _fit(self, X: Any, rows: LargeRows, n_input_rows: int, *, lazy: bool) -> bool:
         """Choose kernels, grow, keep; says whether Ctrl-C ended it."""
+        self.__dict__.pop("_stream", None)  # a stream that was begun is over
         self._check_combination()
         deadline = Deadline.after(self.max_seconds)
         rng = check_random_state(self.random_state)
@@ -110,7 +111,7 @@ class SparseKernelBase(BaseEstimator):
                 center_rows=rows.center_rows,
                 points=self._points(rows.order[rows.center_rows]),
                 lazy=lazy,
-                n_jobs=effective_n_jobs(self.n_jobs),
+                n_jobs=max(effective_n_jobs(self.n_jobs), threads_for(len(rows.order))),
             )
             spec = self._spec(ridge, pool, seed)
             watch = None if held is None else self._watch(X, held)

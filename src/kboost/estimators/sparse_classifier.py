@@ -14,6 +14,9 @@ from kboost._validation import check_params, check_table, check_weights, one_of
 from kboost.estimators._class_weight import class_factors
 from kboost.estimators._large_rows import large_rows
 from kboost.estimators._sparse import SPARSE_RULES, SparseKernelBase, is_memory_map
+from kboost.estimators._streaming import stream_step
+
+LOSS_RULE = {"loss": one_of("squared", "log", "hinge")}
 
 
 def _is_logistic(model: Any) -> bool:
@@ -242,6 +245,31 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         """
         return self._guarded(lambda: self._learn(X, y, sample_weight))
 
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> SparseKernelClassifier:
+        """Take a batch of rows in; they are not kept. For ``loss="squared"``.
+
+        See :meth:`SparseKernelRegressor.partial_fit`. `class_weight` must be None or a dict.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, n_features)
+            Rows.
+        y : array-like of shape (n,)
+            Labels.
+        classes : array-like of shape (n_classes,), optional
+            All labels that will come; needed in the first call.
+        sample_weight : array-like of shape (n,), optional
+            Weights.
+
+        Returns
+        -------
+        SparseKernelClassifier
+            The estimator.
+        """
+        return self._guarded(lambda: self._take_in(X, y, classes, sample_weight))
+
     def decision_function(self, X: Any) -> FloatArray:
         """Return the model's values: (n,), or (n, n_classes) for more than two classes.
 
@@ -300,8 +328,7 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
     _labels_are_signs = True
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> bool:
-        losses = {"loss": one_of("squared", "log", "hinge")}
-        check_params(self.get_params(deep=False), SPARSE_RULES | losses)
+        check_params(self.get_params(deep=False), SPARSE_RULES | LOSS_RULE)
         lazy = is_memory_map(X)
         X, y = check_table(self, X, y, reset=True, as_it_is=True)
         weight = check_weights(sample_weight, X.shape[0])
@@ -315,6 +342,35 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
                 f"{self.classes_[present[0]]}."
             )
         return self._fit(X, large_rows(X, self._signs(codes), weight), X.shape[0], lazy=lazy)
+
+    def _take_in(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
+        check_params(self.get_params(deep=False), SPARSE_RULES | LOSS_RULE)
+        first = not hasattr(self, "_stream")
+        X, y = check_table(self, X, y, reset=first)
+        weight = check_weights(sample_weight, X.shape[0])
+        check_classification_targets(y)
+        if first and classes is None:
+            raise ValueError("classes must be given in the first call of partial_fit; got None.")
+        if classes is not None and first:
+            self.classes_ = np.unique(classes)
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(
+                f"classes must be those of the first call, {self.classes_.tolist()}; "
+                f"got {np.unique(classes).tolist()}."
+            )
+        codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
+        if len(self.classes_) < 2 or np.any(self.classes_[codes] != y):
+            raise ValueError(
+                "classes must name two or more labels, and all that are in y; got "
+                f"{self.classes_.tolist()}."
+            )
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                "class_weight must be None or a dict for partial_fit, which does not know the "
+                f"batches to come; got class_weight={self.class_weight!r}."
+            )
+        weight = weight * class_factors(self.class_weight, self.classes_, codes, weight)[codes]
+        stream_step(self, X, self._signs(codes), weight, first)
 
     def _signs(self, codes: Any) -> FloatArray:
         """-1 and 1, one column a class, or one in all for two."""

@@ -11,6 +11,7 @@ from kboost._typing import FloatArray
 from kboost._validation import check_params, check_table, check_weights, one_of
 from kboost.estimators._large_rows import large_rows
 from kboost.estimators._sparse import SPARSE_RULES, SparseKernelBase, is_memory_map
+from kboost.estimators._streaming import stream_step
 
 
 class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
@@ -223,6 +224,30 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
         """
         return self._guarded(lambda: self._learn(X, y, sample_weight))
 
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> SparseKernelRegressor:
+        """Take a batch of rows in; they are not kept.
+
+        The basis grows by the rows that are new enough ("ran": and useful enough; any other
+        `selection`: "ald"), up to `max_columns` (1,000 by default). What earlier rows say about a
+        later basis vector is known by projection on the basis they had. Kernels and ridge are
+        chosen on the first batch. A `fit` begins anew, and so does a `partial_fit` after it.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, n_features)
+            Rows.
+        y : array-like of shape (n,) or (n, n_targets)
+            Targets.
+        sample_weight : array-like of shape (n,), optional
+            Weights.
+
+        Returns
+        -------
+        SparseKernelRegressor
+            The estimator.
+        """
+        return self._guarded(lambda: self._take_in(X, y, sample_weight))
+
     def predict(self, X: Any) -> FloatArray:
         """Return the value of each row.
 
@@ -238,6 +263,20 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
         """
         values = self._decision(X)
         return values[:, 0] if self._flat else values
+
+    def _take_in(self, X: Any, y: Any, sample_weight: Any) -> None:
+        check_params(self.get_params(deep=False), SPARSE_RULES | {"loss": one_of("squared")})
+        first = not hasattr(self, "_stream")
+        X, y = check_table(self, X, y, reset=first, y_numeric=True, multi_output=True)
+        weight = check_weights(sample_weight, X.shape[0])
+        targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        if not first and targets.shape[1] != len(self._stream.bias):
+            raise ValueError(
+                f"y must have {len(self._stream.bias)} targets, as in the first batch; "
+                f"got {targets.shape[1]}."
+            )
+        self._flat = y.ndim == 1
+        stream_step(self, X, targets, weight, first)
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> bool:
         check_params(self.get_params(deep=False), SPARSE_RULES | {"loss": one_of("squared")})

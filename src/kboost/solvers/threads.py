@@ -25,6 +25,13 @@ def blas_threads_for(n_rows: int) -> AbstractContextManager[Any]:
     return nullcontext() if n_rows > SMALL else one_blas_thread()
 
 
+def threads_for(n_rows: int) -> int:
+    """As many threads of our own as BLAS has, for work on many rows that it does not share."""
+    if n_rows <= SMALL:
+        return 1
+    return max((pool["num_threads"] for pool in _controller().info()), default=1)
+
+
 def one_blas_thread() -> AbstractContextManager[Any]:
     """A context with one BLAS thread: for work that threads of its own share."""
     limited: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")

@@ -1,0 +1,79 @@
+"""`partial_fit` of the sparse kernel machines: rows come in batches and are not kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from kboost._typing import FloatArray
+from kboost.columns.hypothesis import KernelPart, stack_rows
+from kboost.core.model import AdditiveModel
+from kboost.core.trace import Trace
+from kboost.estimators._base import numbered
+from kboost.estimators._kernel_choice import ROWS, Lesson, choose
+from kboost.masters.stream import Stream
+
+MOST_COLUMNS = 1000  # of a stream, unless max_columns says otherwise
+
+
+def stream_step(model: Any, X: Any, targets: FloatArray, weight: FloatArray, first: bool) -> None:
+    """Take a batch in and set the fitted attributes; kernels are chosen on the first batch."""
+    if isinstance(model.kernels, str) and model.kernels == "precomputed":
+        raise ValueError(
+            "kernels must not be 'precomputed' for partial_fit, whose centres come and go with "
+            "the batches; got kernels='precomputed'."
+        )
+    if model.loss != "squared":
+        raise ValueError(
+            "loss must be 'squared' for partial_fit, which keeps sums and not rows; "
+            f"got loss={model.loss!r}."
+        )
+    kept = np.flatnonzero(weight > 0)
+    X, targets, weight = X[kept], targets[kept], weight[kept]
+    stream = _start(model, X, targets, weight) if first else model._stream.copy()
+    stream.add(X, targets, weight)
+    model._stream = stream
+    _keep(model, stream)
+
+
+def _start(model: Any, X: Any, targets: FloatArray, weight: FloatArray) -> Stream:
+    rng = check_random_state(model.random_state)
+    drawn = np.sort(rng.permutation(X.shape[0])[:ROWS])
+    names = getattr(model, "feature_names_in_", None)
+    kernels, ridge = choose(
+        model.kernels, model.ridge, Lesson(X[drawn], targets[drawn], weight[drawn], names)
+    )
+    useful = model.selection == "ran"
+    return Stream(
+        kernels,
+        ridge,
+        targets.shape[1],
+        fit_intercept=bool(model.fit_intercept),
+        useful=useful,
+        threshold=model.ran_threshold if useful else model.ald_threshold,
+        max_columns=model.max_columns or MOST_COLUMNS,
+    )
+
+
+def _keep(model: Any, stream: Stream) -> None:
+    parts = []
+    for p, kernel in enumerate(stream.kernels):
+        centers, coef = stream.part(p)
+        if centers is not None:
+            parts.append(KernelPart(kernel, centers, coef, np.arange(len(coef))))
+    model._model = AdditiveModel(tuple(parts), stream.bias)
+    single = len(stream.bias) == 1
+    names = numbered([repr(kernel) for kernel in stream.kernels])
+    model.kernels_ = list(stream.kernels)
+    model.columns_per_kernel_ = {name: len(stream.part(p)[1]) for p, name in enumerate(names)}
+    model.centers_ = stack_rows([part.centers for part in parts]) if parts else None
+    model.ridge_ = stream.ridge
+    model.n_columns_ = stream.size
+    model.coef_ = model._model.coef[:, 0] if single else model._model.coef.T
+    model.intercept_ = float(stream.bias[0]) if single else stream.bias
+    model.objective_ = model.dual_gap_ = None  # rows that are gone cannot be asked
+    model.trace_ = Trace()
+    model.n_iter_ = stream.n_batches
+    model.stop_reason_ = f"the batch is learnt; {stream.size} basis vectors so far."
