@@ -259,7 +259,7 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         y : array-like of shape (n,)
             Labels.
         classes : array-like of shape (n_classes,), optional
-            All labels that will come; needed in the first call.
+            All labels that will come; needed in the first call, unless there was a `fit`.
         sample_weight : array-like of shape (n,), optional
             Weights.
 
@@ -349,10 +349,11 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         X, y = check_table(self, X, y, reset=first)
         weight = check_weights(sample_weight, X.shape[0])
         check_classification_targets(y)
-        if first and classes is None:
+        known = getattr(self, "classes_", None)  # of an earlier fit
+        if first and classes is None and known is None:
             raise ValueError("classes must be given in the first call of partial_fit; got None.")
-        if classes is not None and first:
-            self.classes_ = np.unique(classes)
+        if first:
+            self.classes_ = known if classes is None else np.unique(classes)
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
                 f"classes must be those of the first call, {self.classes_.tolist()}; "
