@@ -286,7 +286,7 @@ def test_a_stream_of_classes():
     [
         ({}, {}, r"^classes must be given in the first call of partial_fit; got None\.$"),
         ({}, {"classes": [0, 2]}, r"^classes must name two or more labels, and all that are in y"),
-        ({"loss": "log"}, {"classes": [0, 1]}, r"^loss must be 'squared' for partial_fit"),
+        ({"loss": "log"}, {"classes": [0, 1]}, r"has no attribute 'partial_fit'"),
         (
             {"class_weight": "balanced"},
             {"classes": [0, 1]},
@@ -299,6 +299,6 @@ def test_what_a_stream_cannot_do_is_named(options, arguments, message):
     points, labels = make_moons(40, random_state=0)
     model = SparseKernelClassifier(**{"kernels": KERNEL, **options})
     before = dict(vars(model))
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, AttributeError), match=message):
         model.partial_fit(points, labels, **arguments)
     assert vars(model) == before

@@ -25,11 +25,6 @@ def stream_step(model: Any, X: Any, targets: FloatArray, weight: FloatArray, fir
             "kernels must not be 'precomputed' for partial_fit, whose centres come and go with "
             "the batches; got kernels='precomputed'."
         )
-    if model.loss != "squared":
-        raise ValueError(
-            "loss must be 'squared' for partial_fit, which keeps sums and not rows; "
-            f"got loss={model.loss!r}."
-        )
     kept = np.flatnonzero(weight > 0)
     X, targets, weight = X[kept], targets[kept], weight[kept]
     stream = _start(model, X, targets, weight) if first else model._stream.copy()

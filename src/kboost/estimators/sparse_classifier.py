@@ -28,6 +28,15 @@ def _is_logistic(model: Any) -> bool:
     return True
 
 
+def _keeps_sums(model: Any) -> bool:
+    if model.loss != "squared":
+        raise AttributeError(
+            f"partial_fit must have loss='squared', which needs sums and no rows; "
+            f"got loss={model.loss!r}."
+        )
+    return True
+
+
 class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
     """Classify with few basis vectors of many rows.
 
@@ -245,6 +254,7 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         """
         return self._guarded(lambda: self._learn(X, y, sample_weight))
 
+    @available_if(_keeps_sums)  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> SparseKernelClassifier:
@@ -353,7 +363,8 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         if first and classes is None and known is None:
             raise ValueError("classes must be given in the first call of partial_fit; got None.")
         if first:
-            self.classes_ = known if classes is None else np.unique(classes)
+            labels: Any = known if classes is None else classes
+            self.classes_ = np.unique(labels)
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise ValueError(
                 f"classes must be those of the first call, {self.classes_.tolist()}; "
