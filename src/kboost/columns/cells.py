@@ -10,7 +10,8 @@ overwhelming value are never cut while another one can be. Where no feature part
 the most even cut there is is taken, and rows that are all the same stay together.
 
 With a `rng` widths are multiplied by random factors and cuts are at random places around the
-median: partitions to average over.
+median: partitions to average over. Every node has a stream of its own, so a branch comes out the
+same wherever it is cut: large cells first, then each of these further, is the same tree.
 """
 
 from __future__ import annotations
@@ -59,27 +60,60 @@ class CellTree:
         return cell
 
 
+Stream = np.random.Generator | None
+
+
 def cut(
-    X: Any, rows: IntArray, size: int, view: View, rng: np.random.Generator | None = None
+    X: Any, rows: IntArray, size: int, view: View, rng: Stream = None
 ) -> tuple[CellTree, list[IntArray]]:
     """Cut rows of X into cells of at most `size`; the tree, and the rows of each cell."""
+    tree, branches = branch(X, rows, size, view, rng)
+    return tree, [inside for inside, _ in branches]
+
+
+def branch(
+    X: Any, rows: IntArray, size: int, view: View, rng: Stream = None
+) -> tuple[CellTree, list[tuple[IntArray, Stream]]]:
+    """The same, and the stream with which each cell may be cut further."""
     feature, threshold, children = [-1], [0.0], [[0, 0]]
-    cells: list[IntArray] = []
-    todo = [(0, rows)]
+    cells: list[tuple[IntArray, Stream]] = []
+    todo = [(0, rows, rng)]
     while todo:
-        node, inside = todo.pop()
-        found = split(X, inside, view, rng) if len(inside) > size else None
+        node, inside, own = todo.pop()
+        found = split(X, inside, view, own) if len(inside) > size else None
         if found is None:
             children[node] = [len(cells)] * 2
-            cells.append(inside)
+            cells.append((inside, own))
             continue
         feature[node], threshold[node], left = found
         children[node] = [len(feature), len(feature) + 1]
-        todo += [(len(feature) + 1, inside[~left]), (len(feature), inside[left])]
+        first, second = (None, None) if own is None else own.spawn(2)
+        todo += [
+            (len(feature) + 1, inside[~left], second),
+            (len(feature), inside[left], first),
+        ]
         feature += [-1, -1]
         threshold += [0.0, 0.0]
         children += [[0, 0], [0, 0]]
     return CellTree(np.array(feature), np.array(threshold), np.array(children)), cells
+
+
+def graft(top: CellTree, branches: Sequence[CellTree]) -> CellTree:
+    """The tree whose cells are cut further, each by the branch of its number."""
+    feature, threshold = [top.feature.copy()], [top.threshold.copy()]
+    children = [top.children.copy()]
+    leaves = np.flatnonzero(top.feature < 0)
+    leaf_of = leaves[np.argsort(top.children[leaves, 0])]  # (n_cells,)
+    n_nodes, n_cells = len(top.feature), 0
+    for leaf, tree in zip(leaf_of, branches, strict=True):
+        inner = tree.feature[:, None] >= 0
+        moved = tree.children + np.where(inner, n_nodes - 1, n_cells)
+        parts: Any = ((feature, tree.feature), (threshold, tree.threshold), (children, moved))
+        for line, own in parts:
+            line[0][leaf] = own[0]  # its root is the leaf, the rest comes last
+            line.append(own[1:])
+        n_nodes, n_cells = n_nodes + len(inner) - 1, n_cells + tree.n_cells
+    return CellTree(np.concatenate(feature), np.concatenate(threshold), np.concatenate(children))
 
 
 def cells_around(
@@ -100,7 +134,7 @@ def cells_around(
 
 
 def split(
-    X: Any, rows: IntArray, view: View, rng: np.random.Generator | None = None
+    X: Any, rows: IntArray, view: View, rng: Stream = None
 ) -> tuple[int, float, BoolArray] | None:
     """Feature, threshold and who goes left; None where all rows are the same."""
     step = -(-len(rows) // _SAMPLE)

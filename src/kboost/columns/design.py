@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 
@@ -135,3 +136,9 @@ class Design:
                 yield rows, self._pool.values(self._ids, rows)
             else:
                 yield rows, self._buffer[rows, : self.size].astype(np.float64, copy=False)
+
+
+def design_of(pool: Pool, capacity: int, budget: int) -> Any:
+    """The design of a pool's columns; a pool whose rows are elsewhere has one of its own."""
+    own = getattr(pool, "design", None)
+    return Design(pool, capacity, budget) if own is None else own(capacity, budget)

@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 from scipy.linalg import eigh, lstsq
+from scipy.sparse import issparse
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.cells import CellPart, cut, kernel_block
+from kboost.columns.cells import CellPart, CellTree, Stream, cut, kernel_block
 from kboost.core.grow import logger
 from kboost.core.protocols import Deadline
 from kboost.core.stopping import StopReason
@@ -44,7 +45,7 @@ def cell_size(cells: Any, n_rows: int) -> int | None:
 
 def check_cells(estimator: Any, X: Any) -> None:
     """Refuse what cells have no use for."""
-    if not isinstance(X, np.ndarray):
+    if issparse(X):
         raise ValueError("X must be dense with cells, which cut its features; got a sparse matrix.")
     allowed: dict[str, tuple[Any, ...]] = {
         "loss": ("squared",),
@@ -98,13 +99,34 @@ def fit_cells(
 ) -> CellFit:
     """Fit every cell; out of time, those left over stay empty."""
     view = spec.kernel.pairings[0].view
+    plans = [cut(rows.X, rows.order, spec.size, view, own) for own in streams(spec, rng)]
+    progress = Progress(sum(len(cells) for _, cells in plans))
+    parts, objective = [], 0.0
+    with ThreadPoolExecutor(n_jobs) as pool:
+        for plan in plans:
+            part, own = fit_partition(spec, rows, plan, deadline, progress, pool)
+            parts.append(part)
+            objective += own
+    return CellFit(parts, objective, progress.total, progress.reason)
+
+
+def streams(spec: CellSpec, rng: np.random.Generator) -> Sequence[Stream]:
+    """One a partition; a single one is cut at the medians."""
+    return rng.spawn(spec.partitions) if spec.partitions > 1 else [None]
+
+
+def fit_partition(
+    spec: CellSpec,
+    rows: LocalRows,
+    plan: tuple[CellTree, list[IntArray]],
+    deadline: Deadline,
+    progress: Progress,
+    pool: Executor,
+) -> tuple[CellPart, float]:
+    """Fit the cells of one partition; the part, and its share of the objective."""
+    tree, cells = plan
     place = np.empty(rows.X.shape[0], dtype=np.intp)
     place[rows.order] = np.arange(len(rows.order))
-    plans = [
-        cut(rows.X, rows.order, spec.size, view, rng if spec.partitions > 1 else None)
-        for _ in range(spec.partitions)
-    ]
-    progress = _Progress(sum(len(cells) for _, cells in plans))
 
     def one(cell: IntArray) -> _Cell:
         own = place[cell]
@@ -116,22 +138,14 @@ def fit_cells(
         progress.step()
         return _Cell(cell[kept], coef / spec.partitions, objective / spec.partitions)
 
-    parts, objective = [], 0.0
-    with ThreadPoolExecutor(n_jobs) as pool:
-        for tree, cells in plans:
-            try:
-                fitted = list(pool.map(one, cells))
-            except KeyboardInterrupt:
-                deadline.call_off()  # the threads look at it
-                raise
-            objective += sum(cell.objective for cell in fitted)
-            centers = [rows.X[cell.centers] for cell in fitted]
-            parts.append(CellPart(spec.kernel, tree, centers, [cell.coef for cell in fitted]))
-    late = StopReason(
-        "max_seconds", f"max_seconds reached: {progress.done} of {progress.total} cells are fitted."
-    )
-    reason = _DONE if progress.done == progress.total else late
-    return CellFit(parts, objective, progress.total, reason)
+    try:
+        fitted = list(pool.map(one, cells))
+    except KeyboardInterrupt:
+        deadline.call_off()  # the threads look at it
+        raise
+    centers = [rows.X[cell.centers] for cell in fitted]
+    part = CellPart(spec.kernel, tree, centers, [cell.coef for cell in fitted])
+    return part, sum(cell.objective for cell in fitted)
 
 
 @dataclass(frozen=True)
@@ -165,11 +179,11 @@ def _fit_cell(
     return kept, coef, 0.5 * float(np.sum((target - long @ coef) ** 2))
 
 
-class _Progress:
+class Progress:
     """Counts cells and says from time to time how long the rest will take."""
 
-    def __init__(self, total: int) -> None:
-        self.total, self.done = total, 0
+    def __init__(self, total: int, done: int = 0) -> None:
+        self.total, self.done = total, done
         self._started = self._said = time.monotonic()
 
     def step(self) -> None:
@@ -179,3 +193,12 @@ class _Progress:
             left = (now - self._started) / self.done * (self.total - self.done)
             self._said = now
             logger.info("%d of %d cells, %.0f s left", self.done, self.total, left)
+
+    @property
+    def reason(self) -> StopReason:
+        """Why it ended."""
+        if self.done == self.total:
+            return _DONE
+        return StopReason(
+            "max_seconds", f"max_seconds reached: {self.done} of {self.total} cells are fitted."
+        )

@@ -81,6 +81,8 @@ def large_rows(X: Any, targets: FloatArray, weight: FloatArray) -> LargeRows:
 
 def row_hashes(X: Any, rows: IntArray) -> Any:
     """Two numbers for each row of X by its content, (2, n)."""
+    if hasattr(X, "row_hashes"):  # rows that are elsewhere are hashed there
+        return X.row_hashes(rows)
     if not isinstance(X, np.ndarray):
         group = group_rows(X[rows])[1].astype(np.float64)
         return _hash(group[:, None])  # the order of the groups is one of content, but not random

@@ -15,7 +15,8 @@ Three rounds, each dearer and among fewer:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -78,31 +79,36 @@ class _Trial:
 
 
 def choose_local(
-    rows: LocalRows, size: int, rng: np.random.Generator, n_jobs: int = 1
+    rows: LocalRows,
+    size: int,
+    rng: np.random.Generator,
+    n_jobs: int = 1,
+    workers: Executor | None = None,
 ) -> LocalChoice:
-    """The best kernel for cells of `size` rows."""
+    """The best kernel for cells of `size` rows; `workers` in place of so many threads."""
     views = _views(rows, rng)
     whole = {name: _cells(rows, size, view, rng) for name, view in views.items()}
     parts = {name: [_some(cell, _PART, rng) for cell in own] for name, own in whole.items()}
-    everywhere = [cell for own in parts.values() for cell in own]
+    few, everywhere = _near(rows, [cell for own in parts.values() for cell in own])
 
     def first_round(case: tuple[str, type[Gaussian] | type[Laplacian]]) -> list[_Trial]:
         name, kind = case
-        kernel = kind(_unit(rows, everywhere, views[name], kind), on=views[name].transform)
-        return _judged(rows, everywhere, _Trial(name, kernel, 1.0), _WIDTHS[kind], _RIDGES)
+        kernel = kind(_unit(few, everywhere, views[name], kind), on=views[name].transform)
+        return _judged(few, everywhere, _Trial(name, kernel, 1.0), _WIDTHS[kind], _RIDGES)
 
-    with ThreadPoolExecutor(n_jobs) as pool:
+    with ThreadPoolExecutor(n_jobs) if workers is None else nullcontext(workers) as pool:
         cases = [(name, kind) for name in views for kind in _WIDTHS]
         judged = [t for trials in pool.map(first_round, cases) for t in trials]
         linear = [t for t in judged if isinstance(t.kernel, Gaussian) and t.metric != "ranked"]
-        learned = _learn(rows, everywhere, _best(linear))
+        learned = _learn(few, everywhere, _best(linear))
         finalists = [_best(judged), learned]
         around = _cells(rows, size, learned.kernel.pairing.view, rng)
-        last = [*whole[finalists[0].metric][:_LAST], *around[:_LAST]]
-        wider = pool.map(lambda t: _judged(rows, last, t, _FINE_WIDTHS, (1.0,)), finalists)
+        best = whole[finalists[0].metric]
+        more, last = _near(rows, [*best[:_LAST], *around[:_LAST]])
+        wider = pool.map(lambda t: _judged(more, last, t, _FINE_WIDTHS, (1.0,)), finalists)
         final = [t for trials in wider for t in trials]
         chosen = _best(final)
-        ridges = pool.map(lambda r: _judged(rows, last, chosen, (1.0,), (r,)), _FINE_RIDGES)
+        ridges = pool.map(lambda r: _judged(more, last, chosen, (1.0,), (r,)), _FINE_RIDGES)
         final += [t for trials in ridges for t in trials]
     chosen = _best(final)
     errors = {f"{n}, in parts": min(t.error for t in judged if t.metric == n) for n in views}
@@ -155,6 +161,15 @@ def _cells(rows: LocalRows, size: int, view: View, rng: np.random.Generator) -> 
 
 def _some(cell: IntArray, count: int, rng: np.random.Generator) -> IntArray:
     return cell[rng.permutation(len(cell))[:count]]
+
+
+def _near(rows: LocalRows, cells: Sequence[IntArray]) -> tuple[LocalRows, list[IntArray]]:
+    """Only the rows of some cells, read once, and the cells as places in them."""
+    near = np.unique(np.concatenate(cells))
+    few = LocalRows(
+        rows.X[rows.order[near]], np.arange(len(near)), rows.targets[near], rows.weight[near]
+    )
+    return few, [np.searchsorted(near, cell) for cell in cells]
 
 
 def _unit(

@@ -21,6 +21,7 @@ from kboost._validation import (
     UNIT,
     check_params,
     check_table,
+    check_weights,
     either,
     one_of,
     optional,
@@ -35,7 +36,7 @@ from kboost.core.stopping import INTERRUPTED
 from kboost.core.trace import Trace
 from kboost.core.watch import Watch
 from kboost.estimators._base import numbered
-from kboost.estimators._cells import CellSpec, cell_size, check_cells, fit_cells
+from kboost.estimators._cells import CellFit, CellSpec, cell_size, check_cells, fit_cells
 from kboost.estimators._kernel_choice import ROWS, Lesson, choose
 from kboost.estimators._large_rows import LargeRows
 from kboost.estimators._local_choice import LocalChoice, LocalRows, choose_local, choose_local_ridge
@@ -104,15 +105,7 @@ class SparseKernelBase(BaseEstimator):
                 rows, held = self._hold_out(rows, rng)
             lesson = self._lesson(X, rows, n_input_rows, seed)
             kernels, ridge = choose(self.kernels, self.ridge, lesson)
-            pool = Pool(
-                kernels,
-                X,
-                order=rows.order,
-                center_rows=rows.center_rows,
-                points=self._points(rows.order[rows.center_rows]),
-                lazy=lazy,
-                n_jobs=max(effective_n_jobs(self.n_jobs), threads_for(len(rows.order))),
-            )
+            pool = self._pool(kernels, X, rows, lazy)
             spec = self._spec(ridge, pool, seed)
             watch = None if held is None else self._watch(X, held)
             problem = TargetRows.of(rows.targets, rows.weight)
@@ -134,7 +127,7 @@ class SparseKernelBase(BaseEstimator):
         local = LocalRows(X, rows.order, rows.targets - bias, rows.weight)
         with show_progress(self.verbose), one_blas_thread() if n_jobs > 1 else nullcontext():
             if isinstance(self.kernels, str) and self.kernels == "auto":
-                choice = choose_local(local, size, rng, n_jobs)
+                choice = self._choose_local(local, size, rng)
             else:
                 kernels, _ = choose(self.kernels, 1.0, self._lesson(X, rows, X.shape[0], seed))
                 choice = choose_local_ridge(local, size, kernels, rng)
@@ -142,11 +135,40 @@ class SparseKernelBase(BaseEstimator):
             spec = CellSpec(
                 size, choice.kernel, ridge, self.partitions, self.max_columns, self.selection
             )
-            fitted = fit_cells(spec, local, rng=rng, deadline=deadline, n_jobs=n_jobs)
+            fitted = self._fit_cells(spec, local, rng, deadline)
         self._show(AdditiveModel(tuple(fitted.parts), bias), (choice.kernel,), X[:0])
         self.ridge_, self.objective_ = ridge, fitted.objective
         self.n_cells_, self.choice_ = fitted.n_cells, choice
         self.trace_, self.n_iter_, self.stop_reason_ = Trace(), 1, str(fitted.reason)
+
+    # Where rows are: the ways in which rows on other machines differ
+
+    def _checked(
+        self, X: Any, y: Any, sample_weight: Any, **options: Any
+    ) -> tuple[Any, Any, FloatArray]:
+        """What `fit` was given, checked."""
+        X, y = check_table(self, X, y, reset=True, as_it_is=True, **options)
+        return X, y, check_weights(sample_weight, X.shape[0])
+
+    def _pool(self, kernels: Sequence[Kernel], X: Any, rows: LargeRows, lazy: bool) -> Pool:
+        return Pool(
+            kernels,
+            X,
+            order=rows.order,
+            center_rows=rows.center_rows,
+            points=self._points(rows.order[rows.center_rows]),
+            lazy=lazy,
+            n_jobs=max(effective_n_jobs(self.n_jobs), threads_for(len(rows.order))),
+        )
+
+    def _choose_local(self, rows: LocalRows, size: int, rng: np.random.Generator) -> LocalChoice:
+        return choose_local(rows, size, rng, effective_n_jobs(self.n_jobs))
+
+    def _fit_cells(
+        self, spec: CellSpec, rows: LocalRows, rng: np.random.Generator, deadline: Deadline
+    ) -> CellFit:
+        n_jobs = effective_n_jobs(self.n_jobs)
+        return fit_cells(spec, rows, rng=rng, deadline=deadline, n_jobs=n_jobs)
 
     def _grow(
         self,

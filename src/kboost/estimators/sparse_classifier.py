@@ -340,8 +340,7 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> bool:
         check_params(self.get_params(deep=False), SPARSE_RULES | LOSS_RULE)
         lazy = is_memory_map(X)
-        X, y = check_table(self, X, y, reset=True, as_it_is=True)
-        weight = check_weights(sample_weight, X.shape[0])
+        X, y, weight = self._checked(X, y, sample_weight)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         weight = weight * class_factors(self.class_weight, self.classes_, codes, weight)[codes]

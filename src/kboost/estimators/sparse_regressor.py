@@ -281,8 +281,7 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> bool:
         check_params(self.get_params(deep=False), SPARSE_RULES | {"loss": one_of("squared")})
         lazy = is_memory_map(X)
-        X, y = check_table(self, X, y, reset=True, y_numeric=True, multi_output=True, as_it_is=True)
-        weight = check_weights(sample_weight, X.shape[0])
+        X, y, weight = self._checked(X, y, sample_weight, y_numeric=True, multi_output=True)
         self._flat = y.ndim == 1
         targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
         return self._fit(X, large_rows(X, targets, weight), X.shape[0], lazy=lazy)

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.design import Design
+from kboost.columns.design import design_of
 from kboost.columns.pool import Pool
 from kboost.core.protocols import Deadline, Fit, Problem, Proposal
 from kboost.formulations import TargetRows
@@ -70,7 +70,7 @@ class JointRun:
         self._count = count  # rows of the sample
         inside = rows.sample_weight[:count]
         self._sample_weight = inside * (rows.sample_weight.sum() / inside.sum())
-        self._design = Design(pool, capacity, master.budget)
+        self._design = design_of(pool, capacity, master.budget)
         self._ids: IntArray = np.zeros(0, dtype=np.intp)
         self._inner: FloatArray | None = None  # Q, for several kernels
         if len(pool.kernels) > 1:
