@@ -1,0 +1,142 @@
+"""The matrix F of a joint fit, each partition's rows of it where they are.
+
+`F z` and `F' r` are sums over partitions: what travels are z, r and their images. Blocks grow to
+the right; each is made from the one before it, so a lost block is made again. Kept in float64 where
+all workers together have the room, in float32 where only that fits, and else computed at each use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kboost._typing import FloatArray, IntArray
+from kboost.dask._pool import Groups, TablePool, kernel_columns
+
+
+class TableDesign:
+    """`F`, (n, size), as columns/design.py has it; `budget` bytes are a worker's."""
+
+    def __init__(self, pool: TablePool, capacity: int, budget: int) -> None:
+        self._pool, self._client = pool, pool.table.client
+        self.size = 0
+        self._ids: IntArray = np.zeros(0, dtype=np.intp)
+        self._parts = list(pool.table.spread(pool.order))  # partition, places, numbers inside
+        room = budget * max(1, len(self._client.nthreads()))
+        cells = pool.n_rows * capacity
+        self._dtype = np.float64 if 8 * cells <= room else np.float32
+        self._kept = self._dtype == np.float64 or 4 * cells <= room
+        self._blocks: list[Any] = [None] * len(self._parts)
+        self._first: FloatArray = np.zeros((0, 0))  # F at the first rows
+
+    def make(self, ids: IntArray) -> None:
+        """Append columns of the pool."""
+        self._ids = np.concatenate([self._ids, ids])
+        self.size = len(self._ids)
+        if self._kept:
+            groups = self._pool.groups(ids)
+            self._blocks = self._each(_wider, self._blocks, groups, self._dtype)
+
+    def append(self, values: FloatArray, ids: IntArray) -> None:
+        """The same; values that came to the client are of no use here."""
+        self.make(ids)
+
+    def times(self, coef: FloatArray) -> FloatArray:
+        """`F coef`, (n, q)."""
+        out = np.zeros((self._pool.n_rows, coef.shape[1]))
+        if self.size:
+            images = self._client.gather(self._each(_times, self._blocks, self._made(), coef))
+            for (_, place, _), image in zip(self._parts, images, strict=True):
+                out[place] = image
+        return out
+
+    def transposed_times(self, right: FloatArray) -> FloatArray:
+        """`F' right`, (size, q)."""
+        out = np.zeros((self.size, right.shape[1]))
+        if not self.size:
+            return out
+        made = self._made()
+        pieces = [right[place] for _, place, _ in self._parts]
+        futures = [
+            self._client.submit(_transposed, part, inside, block, made, piece, pure=False)
+            for (part, _, inside), block, piece in zip(
+                self._parts, self._blocks, pieces, strict=True
+            )
+        ]
+        for image in self._client.gather(futures):
+            out += image
+        return out
+
+    def through(
+        self, coef: FloatArray, change: Callable[[slice, FloatArray], FloatArray]
+    ) -> tuple[FloatArray, FloatArray]:
+        """`u = F coef` and `F' change(u)`."""
+        own = self.times(coef)
+        if not self.size:
+            return own, np.zeros((0, coef.shape[1]))
+        return own, self.transposed_times(change(slice(0, len(own)), own))
+
+    def at(self, rows: IntArray, columns: slice = slice(None)) -> FloatArray:
+        """`F` at some rows, or some of its columns there."""
+        return self._pool.values(self._ids[columns], rows)
+
+    def top(self, count: int, columns: slice) -> FloatArray:
+        """Some columns at the first rows, which are kept at hand."""
+        known = self._first.shape[1] if len(self._first) == count else 0
+        if known < self.size:
+            new = self._pool.values(self._ids[known:], slice(0, count))
+            self._first = np.hstack([self._first, new]) if known else new
+        return self._first[:, columns]
+
+    def _made(self) -> Groups | None:
+        """What the workers need where blocks are not kept."""
+        return None if self._kept else self._pool.groups(self._ids)
+
+    def _each(self, work: Callable[..., Any], blocks: list[Any], *more: Any) -> list[Any]:
+        return [
+            self._client.submit(work, part, inside, block, *more, pure=False)
+            for (part, _, inside), block in zip(self._parts, blocks, strict=True)
+        ]
+
+
+# On a worker ---------------------------------------------------------------------------------
+
+
+def _wider(
+    part: FloatArray, inside: IntArray, block: FloatArray | None, groups: Groups, dtype: Any
+) -> FloatArray:
+    new = kernel_columns(part, inside, groups).astype(dtype)
+    return new if block is None else np.hstack([block, new])
+
+
+def _here(
+    part: FloatArray, inside: IntArray, block: FloatArray | None, made: Groups | None
+) -> FloatArray:
+    if made is not None:
+        return kernel_columns(part, inside, made)
+    assert block is not None
+    return block.astype(np.float64, copy=False)
+
+
+def _times(
+    part: FloatArray,
+    inside: IntArray,
+    block: FloatArray | None,
+    made: Groups | None,
+    coef: FloatArray,
+) -> FloatArray:
+    image: FloatArray = _here(part, inside, block, made) @ coef
+    return image
+
+
+def _transposed(
+    part: FloatArray,
+    inside: IntArray,
+    block: FloatArray | None,
+    made: Groups | None,
+    right: FloatArray,
+) -> FloatArray:
+    image: FloatArray = _here(part, inside, block, made).T @ right
+    return image

@@ -1,0 +1,186 @@
+"""What every estimator on a cluster has: a client, a local twin, predictions block by block."""
+
+from __future__ import annotations
+
+import inspect
+from copy import copy
+from typing import Any, Self
+
+import dask.array as da
+import numpy as np
+from dask.delayed import delayed
+from sklearn.base import clone
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+
+from kboost._typing import FloatArray
+from kboost._validation import check_weights
+from kboost.dask._input import (
+    example,
+    find_client,
+    is_frame,
+    partitions,
+    per_row,
+    row_blocks,
+)
+from kboost.dask._table import Table
+
+
+def with_client(cls: Any) -> Any:
+    """Give a class the constructor of its local twin, and `client`."""
+    local = inspect.signature(cls.local_class.__init__)
+    client = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, default=None)
+    signature = local.replace(parameters=[*local.parameters.values(), client])
+
+    def __init__(self: Any, *args: Any, **params: Any) -> None:  # noqa: N807
+        given = signature.bind(self, *args, **params)
+        given.apply_defaults()
+        for name, value in list(given.arguments.items())[1:]:
+            setattr(self, name, value)
+
+    __init__.__signature__ = signature  # type: ignore[attr-defined]  # scikit-learn reads it
+    cls.__init__ = __init__
+    return cls
+
+
+class OnCluster:
+    """Mixed into the local estimators; `fit` leaves rows where they are."""
+
+    local_class: Any
+    client: Any
+
+    def to_local(self) -> Any:
+        """Return the same as an estimator that needs no Dask.
+
+        Returns
+        -------
+        estimator
+            Fitted, if this one is.
+        """
+        params = self.get_params(deep=False)  # type: ignore[attr-defined]
+        params.pop("client")
+        local = self.local_class(**params)
+        vars(local).update({k: v for k, v in vars(self).items() if k not in {*params, "client"}})
+        return local
+
+    def predict(self, X: Any) -> Any:
+        """Return the prediction of each row, block by block, when it is computed.
+
+        Parameters
+        ----------
+        X : dask array or data frame of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        dask array
+            Values or labels, in the blocks of X.
+        """
+        return self._blockwise("predict", X)
+
+    def _blockwise(self, method: str, X: Any) -> Any:
+        check_is_fitted(self, "coef_")
+        X = row_blocks(X)
+        validate_data(self, example(X), reset=False, skip_check_array=True)
+        local = self.to_local()
+        like = _no_rows(local, method)
+        model = self._carried(local)
+        if is_frame(X):
+            blocks = [
+                da.from_delayed(
+                    delayed(_answer)(block, model, method, like),
+                    shape=(np.nan, *like.shape[1:]),
+                    meta=like,
+                )
+                for block in X.to_delayed()
+            ]
+            return da.concatenate(blocks, allow_unknown_chunksizes=True)
+        narrow = like.ndim == 1
+        return X.map_blocks(
+            _answer,
+            model,
+            method,
+            like,
+            dtype=like.dtype,
+            meta=like,
+            drop_axis=1 if narrow else None,
+            chunks=None if narrow else (X.chunks[0], (like.shape[1],)),
+        )
+
+    def _carried(self, local: Any) -> Any:
+        """The model, once for all blocks: on every worker, or in the graph where there are none."""
+        try:
+            client = find_client(self.client)
+        except ValueError:
+            return delayed(local, pure=False, traverse=False)
+        return client.scatter(local, broadcast=True, hash=False)
+
+    def _table(self, X: Any) -> Table:
+        client = find_client(self.client)
+        X = row_blocks(X)
+        validate_data(self, example(X), reset=True, skip_check_array=True)
+        self._refuse_elsewhere()
+        return Table(client, partitions(client, X), type(self).__name__)
+
+    def _refuse_elsewhere(self) -> None:
+        kernels = self.kernels  # type: ignore[attr-defined]
+        if isinstance(kernels, str) and kernels == "precomputed":
+            raise ValueError(
+                "kernels must not be 'precomputed' in kboost.dask, where no one has all columns; "
+                "got kernels='precomputed'."
+            )
+
+    def _checked(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        y_numeric: bool = False,
+        multi_output: bool = False,
+        **_: Any,
+    ) -> tuple[Any, Any, FloatArray]:
+        """What `fit` was given, checked where it is; targets and weights come to the client."""
+        client = find_client(self.client)
+        table = self._table(X)
+        n_rows = table.shape[0]
+        if n_rows == 0:
+            raise ValueError("X must have at least one row; got only empty partitions.")
+        y = per_row(client, "y", y)
+        if len(y) != n_rows:
+            raise ValueError(f"y must have one value a row; got {len(y)} for {n_rows} rows.")
+        if y_numeric:
+            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        y = y if multi_output and y.ndim == 2 else column_or_1d(y, warn=True)
+        if sample_weight is not None:
+            sample_weight = per_row(client, "sample_weight", sample_weight)
+        return table, y, check_weights(sample_weight, n_rows)
+
+    @property
+    def partial_fit(self) -> Any:
+        """Not here: a stream is one machine's."""
+        raise AttributeError(
+            "partial_fit is for streams on one machine; to_local() gives an estimator that has it."
+        )
+
+    def __sklearn_clone__(self) -> Self:
+        params = self.get_params(deep=False)  # type: ignore[attr-defined]
+        client = params.pop("client")  # a connection is shared, not copied
+        copied = {name: clone(value, safe=False) for name, value in params.items()}
+        make: Any = type(self)
+        twin: Self = make(**copied, client=client)
+        return twin
+
+    def __getstate__(self) -> Any:
+        state: Any = super().__getstate__()
+        return {**state, "client": None}  # a connection stays where it is
+
+
+def _no_rows(local: Any, method: str) -> Any:
+    """What the method says of a row, without the row."""
+    nameless = copy(local)
+    vars(nameless).pop("feature_names_in_", None)
+    return getattr(nameless, method)(np.zeros((1, local.n_features_in_)))[:0]
+
+
+def _answer(block: Any, model: Any, method: str, like: Any) -> Any:
+    """Of one block; an empty one has an empty answer."""
+    return getattr(model, method)(block) if len(block) else like

@@ -1,0 +1,81 @@
+"""What the user gives: dask arrays and data frames, in whatever chunks, and a client."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+from distributed import Client, default_client
+
+REPAIR = {
+    "X": "dask.array.from_array(X, chunks=...) or dask.dataframe.from_pandas(X, npartitions=...)",
+    "y": "dask.array.from_array(y, chunks=...)",
+    "sample_weight": "dask.array.from_array(sample_weight, chunks=...)",
+}
+
+
+def find_client(client: Any) -> Client:
+    """The client given, or the one that is running."""
+    if client is not None:
+        if not isinstance(client, Client):
+            raise ValueError(
+                f"client must be a distributed.Client, or None; got client={client!r}."
+            )
+        return client
+    try:
+        return default_client()
+    except ValueError as error:
+        raise ValueError(
+            "client must be given where none is running: client = distributed.Client() starts "
+            "one; got client=None."
+        ) from error
+
+
+def is_frame(X: Any) -> bool:
+    """Whether it is a dask data frame or series."""
+    return isinstance(X, dd.DataFrame | dd.Series)
+
+
+def check_collection(name: str, values: Any) -> Any:
+    """Refuse what is not spread over partitions."""
+    if not (isinstance(values, da.Array) or is_frame(values)):
+        raise ValueError(
+            f"{name} must be a dask array or data frame; got {type(values).__name__}. "
+            f"{REPAIR[name]} makes one of it."
+        )
+    return values
+
+
+def row_blocks(X: Any) -> Any:
+    """X in blocks of whole rows, of any size, also of sizes that are not known."""
+    check_collection("X", X)
+    if X.ndim != 2:
+        raise ValueError(
+            f"X must be two-dimensional (rows, features); got {X.ndim} dimension(s). "
+            "X.reshape(-1, 1) makes one feature of them."
+        )
+    if is_frame(X) or X.numblocks[1] == 1:
+        return X
+    if np.isnan(X.shape[1]):
+        raise ValueError(
+            "X must have a known number of features where its columns are in several chunks; "
+            "call X.compute_chunk_sizes() first."
+        )
+    return X.rechunk({1: -1})
+
+
+def partitions(client: Client, X: Any) -> list[Any]:
+    """Futures of the blocks of rows."""
+    return list(client.compute(np.ravel(row_blocks(X).to_delayed()).tolist()))
+
+
+def per_row(client: Client, name: str, values: Any) -> Any:
+    """Numbers or labels of all rows, on the client; chunks need not be those of X."""
+    return np.asarray(client.compute(check_collection(name, values)).result())
+
+
+def example(X: Any) -> Any:
+    """No rows, with the names and kinds of the features."""
+    return X._meta if is_frame(X) else np.zeros((0, int(X.shape[1])))

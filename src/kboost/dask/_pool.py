@@ -1,0 +1,79 @@
+"""The pool of a table: kernel columns are computed where the rows are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kboost._typing import FloatArray, IntArray
+from kboost.columns.pool import Pool
+from kboost.dask._table import Table
+from kboost.kernels.base import Kernel
+
+Groups = list[tuple[Kernel, IntArray, Any]]  # kernels, places among the columns, centres
+
+
+class TablePool(Pool):
+    """Candidate columns over the rows of a table; see columns/pool.py."""
+
+    def __init__(
+        self,
+        kernels: Sequence[Kernel],
+        table: Table,
+        *,
+        order: IntArray,
+        center_rows: IntArray,
+        numbers: IntArray | None = None,
+    ) -> None:
+        super().__init__(
+            kernels, table, order=order, center_rows=center_rows, numbers=numbers, lazy=True
+        )
+        self.table, self.order = table, order
+
+    def values(
+        self,
+        ids: IntArray,
+        rows: IntArray | slice | None = None,
+        out: FloatArray | None = None,
+    ) -> FloatArray:
+        chosen = self.order if rows is None else self.order[rows]
+        out = np.empty((len(chosen), len(ids))) if out is None else out
+        if len(ids):
+            for place, block in self.table.each(chosen, kernel_columns, self.groups(ids)):
+                out[place] = block
+        return out
+
+    def design(self, capacity: int, budget: int) -> Any:
+        """The matrix of a joint fit, where the rows are."""
+        from kboost.dask._design import TableDesign
+
+        return TableDesign(self, capacity, budget)
+
+    def groups(self, ids: IntArray) -> Groups:
+        """Kernels, places in `ids`, and centres."""
+        points = self.points(ids)
+        return [(self.kernels[p], place, points[place]) for p, place in self._by_kernel(ids)]
+
+    def part(self, rows: IntArray) -> Pool:
+        if len(rows) == self.n_rows:
+            return self
+        owner = np.searchsorted(self.center_rows, rows, side="right") - 1
+        centers, first = np.unique(owner, return_index=True)
+        return TablePool(
+            self.kernels,
+            self.table,
+            order=self.order[rows],
+            center_rows=first,
+            numbers=self._numbers[centers],
+        )
+
+
+def kernel_columns(part: FloatArray, inside: IntArray, groups: Groups) -> FloatArray:
+    """On a worker: columns at some rows of a partition."""
+    rows = part[inside].astype(np.float64, copy=False)
+    out = np.empty((len(rows), sum(len(place) for _, place, _ in groups)))
+    for kernel, place, centers in groups:
+        out[:, place] = kernel(rows, centers)
+    return out

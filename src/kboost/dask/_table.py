@@ -1,0 +1,118 @@
+"""Rows that lie in partitions on workers, asked for by number.
+
+`table[rows]` and `table[rows, feature]` bring just these to the client: samples, centres and
+single features are all that the algorithms ask for in this way (a feature that many rows were asked
+for is kept for a while, a few at a time). Work on many rows goes to where they are (`each`,
+`sent`). A partition is a future that depends on the graph it came from, so what
+is lost with a worker is made again by the scheduler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from kboost._typing import FloatArray, IntArray
+from kboost.estimators._large_rows import row_hashes
+
+_KEPT = 4  # features that are at hand at a time
+_MANY = 8  # a feature is brought whole where one in so many rows are asked for
+
+
+class Table:
+    """Rows of all partitions, one after the other, as if they were an array."""
+
+    ndim = 2
+
+    def __init__(self, client: Any, parts: Sequence[Any], owner: str) -> None:
+        """`parts` are futures of arrays or data frames; `owner` is who refuses bad values."""
+        self.client = client
+        self._parts = [client.submit(_as_rows, part, owner, pure=False) for part in parts]
+        facts = client.gather([client.submit(_facts, part, pure=False) for part in self._parts])
+        self._starts = np.cumsum([0, *(n for n, _, _, _ in facts)])
+        filled = [fact for fact in facts if fact[0]] or facts
+        self.shape = (int(self._starts[-1]), int(filled[0][1]))
+        self.dtype = np.result_type(*(fact[2] for fact in filled))
+        self._hashes = np.concatenate([hashes for *_, hashes in facts], axis=1)
+        self._features: dict[int, FloatArray] = {}  # the last ones, oldest first
+
+    def row_hashes(self, rows: IntArray) -> Any:
+        """As of an array; they were made where the rows are."""
+        return self._hashes[:, rows]
+
+    def __getitem__(self, key: Any) -> Any:
+        rows, feature = key if isinstance(key, tuple) else (key, None)
+        if isinstance(rows, slice):
+            rows = np.arange(self.shape[0])[rows]
+        rows = np.asarray(rows)
+        if feature is not None and (whole := self._whole(feature, len(rows))) is not None:
+            return whole[rows]
+        return self._bring(rows, feature)
+
+    def _whole(self, feature: int, n_asked: int) -> FloatArray | None:
+        """All of a feature, if it is at hand or worth it."""
+        kept = self._features.pop(feature, None)
+        if kept is None and _MANY * n_asked >= self.shape[0]:
+            kept = self._bring(np.arange(self.shape[0]), feature)
+        if kept is not None:
+            self._features[feature] = kept
+            for oldest in list(self._features)[:-_KEPT]:
+                del self._features[oldest]
+        return kept
+
+    def _bring(self, rows: IntArray, feature: int | None) -> FloatArray:
+        width = () if feature is not None else (self.shape[1],)
+        out = np.empty((len(rows), *width), dtype=self.dtype)
+        for place, values in self.each(rows, take, feature):
+            out[place] = values
+        return out
+
+    def each(
+        self, rows: IntArray, work: Callable[..., Any], *more: Any
+    ) -> Iterator[tuple[IntArray, Any]]:
+        """`work(partition, its rows, *more)` where the rows are: places in `rows`, results."""
+        places, futures = self.sent(rows, work, *more)
+        yield from zip(places, self.client.gather(futures), strict=True)
+
+    def sent(
+        self, rows: IntArray, work: Callable[..., Any], *more: Any
+    ) -> tuple[list[IntArray], list[Any]]:
+        """The same as futures, which are not waited for."""
+        places, futures = [], []
+        for part, place, inside in self.spread(rows):
+            places.append(place)
+            futures.append(self.client.submit(work, part, inside, *more, pure=False))
+        return places, futures
+
+    def spread(self, rows: IntArray) -> Iterator[tuple[Any, IntArray, IntArray]]:
+        """Partitions that hold some of the rows: places in `rows`, and numbers inside."""
+        owner = np.searchsorted(self._starts, rows, side="right") - 1
+        order = np.argsort(owner, kind="stable")
+        ends = np.cumsum(np.bincount(owner, minlength=len(self._parts)))
+        for p, place in enumerate(np.split(order, ends[:-1])):
+            if len(place):
+                yield self._parts[p], place, rows[place] - self._starts[p]
+
+
+def _as_rows(part: Any, owner: str) -> FloatArray:
+    """A partition as rows that were checked; it may be empty."""
+    checked: FloatArray = check_array(
+        part,
+        dtype=[np.float64, np.float32],
+        ensure_min_samples=0,
+        estimator=owner,
+        input_name="X",
+    )
+    return checked
+
+
+def _facts(rows: FloatArray) -> tuple[int, int, Any, Any]:
+    return (*rows.shape, rows.dtype, row_hashes(rows, np.arange(len(rows))))
+
+
+def take(rows: FloatArray, inside: IntArray, feature: int | None) -> FloatArray:
+    """Some rows of a partition, or one feature of them."""
+    return rows[inside] if feature is None else rows[inside, feature]

@@ -1,0 +1,23 @@
+"""One cluster of two processes for all tests here."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("dask.dataframe", reason="kboost[dask] is not installed")
+distributed = pytest.importorskip("distributed", reason="kboost[dask] is not installed")
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+    ) as started:
+        yield started
+
+
+@pytest.fixture
+def client(cluster):
+    with distributed.Client(cluster) as connected:
+        connected.wait_for_workers(2, timeout=60)
+        yield connected

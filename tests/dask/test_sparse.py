@@ -1,0 +1,192 @@
+"""Sparse kernel machines on a real cluster: the local result, whatever the partitions."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+
+from kboost import SparseKernelClassifier, SparseKernelRegressor
+from kboost.columns import cells
+from kboost.dask import DaskSparseKernelClassifier, DaskSparseKernelRegressor
+from kboost.dask._table import Table
+from kboost.kernels import Gaussian
+
+CHUNKS = ((150, 0, 420, 30), 2)  # of unequal size, one empty
+
+
+def surface(n=600, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-3, 3, size=(n, 2))
+    return X, np.sin(2 * X[:, 0]) * X[:, 1] + 0.05 * rng.normal(size=n)
+
+
+SETTINGS = {
+    "cells": {"cells": 100, "kernels": [Gaussian(0.5)]},
+    "cells averaged": {"cells": 150, "kernels": [Gaussian(0.5)], "ridge": 0.1, "partitions": 2},
+    "sparse cells": {"cells": 150, "kernels": [Gaussian(0.5)], "ridge": 0.1, "max_columns": 20},
+    "joint": {"max_columns": 30, "kernels": [Gaussian(0.5), Gaussian(2.0)]},
+    "full": {
+        "max_columns": 6, "kernels": [Gaussian(0.5)], "ridge": 0.1, "update": "full",
+        "selection": "mp", "n_candidates": 10,
+    },
+    "series": {
+        "max_columns": 20, "kernels": [Gaussian(0.5)], "ridge": 0.1, "update": "one", "series": 2,
+        "basis_per_step": 5,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_model_is_the_local_one(client, name):
+    X, y = surface()
+    local = SparseKernelRegressor(**SETTINGS[name]).fit(X, y)
+    model = DaskSparseKernelRegressor(**SETTINGS[name])
+    model.fit(da.from_array(X, chunks=CHUNKS), da.from_array(y, chunks=200))
+    assert model.n_columns_ == local.n_columns_
+    assert model.n_cells_ == local.n_cells_
+    assert_allclose(model.centers_, local.centers_)
+    assert_allclose(model.objective_, local.objective_, rtol=1e-8)
+    assert_allclose(model.to_local().predict(X), local.predict(X), rtol=1e-5, atol=1e-5)
+
+
+def test_cells_choose_what_they_choose_locally(client):
+    X, y = surface(400)
+    local = SparseKernelRegressor(cells=150).fit(X, y)
+    blocks = da.from_array(X, chunks=(250, 1))  # in chunks of columns too
+    model = DaskSparseKernelRegressor(cells=150, client=client).fit(blocks, da.from_array(y))
+    assert str(model.choice_) == str(local.choice_)
+    assert_allclose(model.to_local().predict(X), local.predict(X), rtol=1e-5, atol=1e-5)
+
+
+def test_frames_weights_labels_and_chunks_of_unknown_size(client):
+    X, y = surface(300)
+    labels = np.array(["low", "middle", "high"])[np.digitize(y, [-1.0, 1.0])]
+    weight = np.random.default_rng(1).integers(0, 3, size=len(y)).astype(float)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    settings = {"kernels": [Gaussian(0.5)], "ridge": 0.1, "max_columns": 20}
+    local = SparseKernelClassifier(**settings).fit(frame, labels, weight)
+    spread = dd.from_pandas(frame, npartitions=3)
+    unknown = dd.from_pandas(pd.Series(labels), npartitions=2).to_dask_array()
+    assert np.isnan(unknown.shape[0])
+    model = DaskSparseKernelClassifier(**settings)
+    model.fit(spread, unknown, da.from_array(weight, chunks=120))
+    assert_array_equal(model.feature_names_in_, ["a", "b"])
+    assert_array_equal(model.classes_, local.classes_)
+    found = model.predict(spread)
+    assert isinstance(found, da.Array)
+    assert_array_equal(found.compute(), local.predict(frame))
+    values = model.decision_function(spread.to_dask_array(lengths=True))
+    assert values.shape == (300, 3)
+    assert_allclose(values.compute(), local.decision_function(X), atol=1e-8)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(spread.rename(columns={"a": "c"}))
+
+
+def test_predictions_wait_until_they_are_computed_and_keep_the_blocks(client):
+    X, y = surface(200)
+    blocks = da.from_array(X, chunks=((50, 0, 150), 2))
+    settings = {"kernels": [Gaussian(0.5)], "ridge": 0.1, "max_columns": 5}
+    model = DaskSparseKernelRegressor(**settings).fit(blocks, da.from_array(y))
+    found = model.predict(blocks)
+    assert found.chunks == ((50, 0, 150),)
+    assert_allclose(found.compute(), model.to_local().predict(X))
+    again = pickle.loads(pickle.dumps(model))
+    assert again.client is None
+    assert_allclose(again.predict(blocks).compute(), found.compute())
+
+
+def test_features_stay_on_the_workers(client, monkeypatch):
+    """Rows come to the client as samples only, features one at a time."""
+    monkeypatch.setattr(cells, "_SAMPLE", 64)  # small, as these rows are few
+    asked = []
+    bring = Table._bring
+
+    def watched(self, rows, feature):
+        asked.append((len(rows), feature))
+        return bring(self, rows, feature)
+
+    monkeypatch.setattr(Table, "_bring", watched)
+    X, y = surface(12_000)
+    blocks = da.from_array(X, chunks=(4000, 2))
+    settings = {"kernels": [Gaussian(0.5)], "ridge": 0.1}
+    for more in ({"cells": 400, "max_columns": 3}, {"max_columns": 50}):
+        asked.clear()
+        DaskSparseKernelRegressor(**settings, **more).fit(blocks, da.from_array(y))
+        assert asked
+        assert sum(n for n, feature in asked if feature is None) < len(X)
+
+
+@pytest.mark.parametrize("more", [{"cells": 60}, {"max_columns": 20}])
+def test_a_worker_that_is_killed_does_not_end_the_fit(client, tmp_path, more):
+    flag, here = str(tmp_path / "died"), os.getpid()
+
+    class Fatal(Gaussian):
+        """Ends the first worker that computes it."""
+
+        def profile(self, block):
+            if os.getpid() != here and not os.path.exists(flag):
+                Path(flag).touch()
+                os._exit(1)
+            return super().profile(block)
+
+    X, y = surface(240)
+    blocks, targets = da.from_array(X, chunks=(60, 2)), da.from_array(y, chunks=60)
+    model = DaskSparseKernelRegressor([Fatal(0.5)], ridge=0.1, **more).fit(blocks, targets)
+    assert os.path.exists(flag)
+    local = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, **more).fit(X, y)
+    assert_allclose(model.coef_, local.coef_, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"X": np.zeros((4, 2))}, "X must be a dask array or data frame; got ndarray.*from_array"),
+        ({"y": np.zeros(4)}, "y must be a dask array or data frame; got ndarray"),
+        ({"X": da.zeros(4)}, "X must be two-dimensional"),
+        ({"X": da.zeros((0, 2))}, "X must have at least one row; got only empty partitions"),
+        ({"y": da.zeros(3)}, "y must have one value a row; got 3 for 4 rows"),
+        ({"X": da.from_array(np.full((4, 2), np.nan))}, "X contains NaN"),
+        ({"kernels": "precomputed"}, "kernels must not be 'precomputed'"),
+        ({"client": "here"}, "client must be a distributed.Client"),
+        ({"ridge": -1.0}, "ridge must be positive"),
+    ],
+)
+def test_bad_input_is_refused_and_changes_nothing(client, change, message):
+    given = {"X": da.ones((4, 2)), "y": da.arange(4)} | change
+    X, y = given.pop("X"), given.pop("y")
+    model = DaskSparseKernelRegressor(**given)
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+    assert vars(model) == before
+
+
+def test_without_a_client_the_message_says_how_to_start_one():
+    model = DaskSparseKernelRegressor()
+    with pytest.raises(ValueError, match=r"distributed\.Client\(\) starts one"):
+        model.fit(da.ones((4, 2)), da.ones(4))
+
+
+def test_copies_share_the_client(client):
+    model = DaskSparseKernelClassifier(ridge=0.5, client=client)
+    copy = clone(model)
+    assert copy.client is client
+    assert copy.ridge == 0.5
+    assert "client" not in copy.to_local().get_params()
+    assert not hasattr(model, "partial_fit")
+
+
+def test_importing_kboost_does_not_import_dask():
+    code = "import sys, kboost; sys.exit('dask' in sys.modules or 'distributed' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
