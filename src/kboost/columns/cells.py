@@ -32,6 +32,7 @@ from kboost.kernels.views import View
 _EVEN = 0.25  # least share of a side
 _SAMPLE = 4096  # rows on which widths are measured
 _ROUGH = 1e-4  # what an exponent may be off by
+_BLOCK = 1 << 22  # kernel values at a time
 _FAR = 0.15  # how far from the middle a random cut may be
 
 
@@ -179,10 +180,7 @@ class CellPart:
         self.coef = np.concatenate(coef)  # (m, n_outputs)
         self.starts = np.cumsum([0, *map(len, centers)])  # (n_cells + 1,)
 
-    @property
-    def width(self) -> int:
-        """Columns that a row meets, at most."""
-        return int(np.diff(self.starts).max())
+    width = 1  # chunks of a prediction need not be small: blocks are made cell by cell
 
     def __call__(self, X: Any) -> FloatArray:
         cell = self.tree.assign(X)
@@ -192,9 +190,11 @@ class CellPart:
         for rows, first, last in zip(
             np.split(order, ends[:-1]), self.starts[:-1], self.starts[1:], strict=True
         ):
-            if len(rows) and last > first:
-                block = kernel_block(self.kernel, X[rows], self.centers[first:last], self.dtype)
-                out[rows] = block @ self.coef[first:last].astype(self.dtype)
+            step = max(1, _BLOCK // max(1, last - first))
+            for start in range(0, len(rows) if last > first else 0, step):
+                some = rows[start : start + step]
+                block = kernel_block(self.kernel, X[some], self.centers[first:last], self.dtype)
+                out[some] = block @ self.coef[first:last].astype(self.dtype)
         return out
 
     def in_single(self) -> CellPart:

@@ -31,7 +31,7 @@ from kboost.kernels.base import Kernel
 from kboost.oracles.local import LocalRule, select
 from kboost.solvers.ridge import ridge_solve
 
-CELL, MANY = 2048, 20_000  # `cells="auto"`: cells of so many rows from so many on
+CELL, MANY = 2500, 20_000  # `cells="auto"`: cells of so many rows from so many on
 
 _DONE = StopReason("cells", "every cell is fitted.")
 

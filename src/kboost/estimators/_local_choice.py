@@ -5,8 +5,8 @@ around rows drawn at random, by the errors of rows left out one at a time (solve
 metric has cells of its own, some harder than others, so all are judged in some cells of each.
 Three rounds, each dearer and among fewer:
 
-1. raw, standardised and ranked features, Gaussian and city-block kernels, some widths and ridges,
-   on a part of each cell;
+1. raw, standardised, half standardised (over the root of the deviation) and ranked features,
+   Gaussian and city-block kernels, some widths and ridges, on a part of each cell;
 2. widths for each feature, learned from the best Gaussian of round 1 by the likelihood of
    kernels/ard.py, summed over the cells;
 3. the best of both rounds, at more widths and ridges, on whole cells.
@@ -34,7 +34,8 @@ from kboost.kernels.views import View
 from kboost.solvers.ridge import ridge_left_out
 
 _ANCHORS, _LAST = 3, 2  # cells of each metric, and of a finalist's
-_PART, _LEARN = 500, 400  # rows of a cell in the first round, and in the second
+_PART = 500  # rows of a cell in the first round
+_LESSONS, _LEARN = 12, 400  # cells of the second round, and rows of each
 _SEEN = 20_000  # rows on which transforms are fitted
 _WIDTHS: dict[type[Gaussian] | type[Laplacian], tuple[float, ...]] = {
     Gaussian: (1.0, 4.0, 16.0),
@@ -100,7 +101,9 @@ def choose_local(
         cases = [(name, kind) for name in views for kind in _WIDTHS]
         judged = [t for trials in pool.map(first_round, cases) for t in trials]
         linear = [t for t in judged if isinstance(t.kernel, Gaussian) and t.metric != "ranked"]
-        learned = _learn(few, everywhere, _best(linear))
+        start = _best(linear)
+        own = _cells(rows, size, views[start.metric], rng, _LESSONS)
+        learned = _learn(*_near(rows, [_some(cell, _LEARN, rng) for cell in own]), start)
         finalists = [_best(judged), learned]
         around = _cells(rows, size, learned.kernel.pairing.view, rng)
         best = whole[finalists[0].metric]
@@ -144,18 +147,23 @@ def _views(rows: LocalRows, rng: np.random.Generator) -> dict[str, View]:
     some = np.sort(rng.permutation(len(rows.order))[:_SEEN])
     X = np.asarray(rows.X[rows.order[some]], dtype=np.float64)
     weight = rows.weight[some]
+    standard = Standardize.fit(X, weight)
+    half = replace(standard, scale=np.sqrt(np.ldexp(standard.scale, standard.exponent)))
     return {
         "raw": View(),
-        "standardised": View(transform=Standardize.fit(X, weight)),
+        "half standardised": View(transform=half),
+        "standardised": View(transform=standard),
         "ranked": View(transform=Ranks.fit(X, weight)),
     }
 
 
-def _cells(rows: LocalRows, size: int, view: View, rng: np.random.Generator) -> list[IntArray]:
+def _cells(
+    rows: LocalRows, size: int, view: View, rng: np.random.Generator, count: int = _ANCHORS
+) -> list[IntArray]:
     """Places in `rows` of the cells around some of them."""
     place = np.empty(rows.X.shape[0], dtype=np.intp)
     place[rows.order] = np.arange(len(rows.order))
-    anchors = rows.order[rng.permutation(len(rows.order))[:_ANCHORS]]
+    anchors = rows.order[rng.permutation(len(rows.order))[:count]]
     return [place[cell] for cell in cells_around(rows.X, rows.order, size, view, anchors)]
 
 
@@ -214,10 +222,9 @@ def _learn(rows: LocalRows, cells: Sequence[IntArray], start: _Trial) -> _Trial:
     view, gamma = start.kernel.pairing.view, start.kernel.gamma
     data = []
     for cell in cells:
-        own = cell[:_LEARN]
-        Z = np.asarray(view.apply(_dense(rows, own)))
-        unit = rows.weight[own] / rows.weight[own].mean()
-        data.append((Z - Z.mean(axis=0), rows.targets[own], unit))
+        Z = np.asarray(view.apply(_dense(rows, cell)))
+        unit = rows.weight[cell] / rows.weight[cell].mean()
+        data.append((Z - Z.mean(axis=0), rows.targets[cell], unit))
     spread = np.sqrt(np.mean([np.mean(t**2) for _, t, _ in data])) or 1.0
     d = data[0][0].shape[1]
     first = np.concatenate(

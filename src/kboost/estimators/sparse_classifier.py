@@ -89,7 +89,7 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         margin is below 1/2.
     cells : int, "auto" or None, default=None
         Cut the space into cells of at most so many rows, each a least-squares problem of its own
-        (`max_columns` counts in each; None: all its rows). "auto": 2048 from 20,000 rows on. With
+        (`max_columns` counts in each; None: all its rows). "auto": 2500 from 20,000 rows on. With
         ``kernels="auto"``, raw, standardised, ranked and learned metrics, kernels, widths and
         ridges compete inside some cells; `choice_` says what won.
     partitions : int, default=1
