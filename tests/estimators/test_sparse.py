@@ -153,6 +153,23 @@ def test_rows_held_out_end_the_fit():
     assert model.n_columns_ < len(model.trace_)
 
 
+def test_rows_held_out_end_a_series():
+    points, labels = make_moons(300, noise=0.4, random_state=0)
+    model = SparseKernelClassifier(
+        [Gaussian(30.0)],
+        ridge=1e-6,
+        update="full",
+        basis_per_step=5,
+        series=2,
+        max_columns=150,
+        validation_fraction=0.4,
+        n_iter_no_change=2,
+    ).fit(points, labels)
+    assert "validation error" in model.stop_reason_
+    assert model.n_columns_ < model.trace_[-1].n_columns
+    assert model.score(points, labels) > 0.7
+
+
 def test_limits_are_kept_and_named():
     model = SparseKernelRegressor(
         KERNEL, ridge=0.01, update="full", selection="mp", max_columns=100

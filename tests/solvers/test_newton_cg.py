@@ -1,0 +1,60 @@
+"""Newton's method with truncated conjugate gradients."""
+
+import numpy as np
+import pytest
+
+from kboost.solvers.newton_cg import Model, minimise
+
+RNG = np.random.default_rng(0)
+A = RNG.normal(size=(30, 5))
+B = RNG.normal(size=(5, 3))
+H = A.T @ A + 0.1 * np.eye(5)
+
+
+def test_a_quadratic_with_its_own_matrix_takes_one_step():
+    points = []
+
+    def around(z):
+        points.append(z)
+        return Model(
+            0.5 * float(np.sum(z * (H @ z))) - float(np.sum(B * z)), H @ z - B, lambda v: H @ v
+        )
+
+    found = minimise(around, lambda r: np.linalg.solve(H, r), np.zeros((5, 3)))
+    np.testing.assert_allclose(found, np.linalg.solve(H, B), rtol=1e-8)
+    assert len(points) == 2
+
+
+@pytest.mark.parametrize("precondition", [lambda r: r, lambda r: np.linalg.solve(H / 4, r)])
+def test_a_logistic_loss_ends_where_its_gradient_does(precondition):
+    y = np.sign(RNG.normal(size=(30, 3)))
+
+    def around(z):
+        p = 1 / (1 + np.exp(y * (A @ z)))
+        bend = p * (1 - p)
+        value = float(np.sum(np.logaddexp(0, -y * (A @ z)))) + 0.05 * float(np.sum(z**2))
+        return Model(value, -A.T @ (y * p) + 0.1 * z, lambda v: A.T @ (bend * (A @ v)) + 0.1 * v)
+
+    found = minimise(around, precondition, np.zeros((5, 3)), tol=1e-12)
+    assert np.abs(around(found).gradient).max() < 1e-4
+
+
+def test_a_step_too_long_is_halved():
+    def around(z):  # sqrt(1 + z^2): Newton's full step overshoots far from 0
+        root = np.sqrt(1 + z**2)
+        return Model(float(root.sum()), z / root, lambda v: v / root**3)
+
+    assert abs(minimise(around, lambda r: r, np.full((1, 1), 3.0), tol=1e-12)[0, 0]) < 1e-4
+
+
+def test_a_limit_that_is_over_is_heard():
+    def over():
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        minimise(
+            lambda z: Model(float(np.sum(z**2)), 2 * z, lambda v: 2 * v),
+            lambda r: r,
+            np.ones((2, 1)),
+            before_step=over,
+        )
