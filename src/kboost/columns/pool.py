@@ -157,7 +157,7 @@ class Pool:
         rows: IntArray | slice,
     ) -> None:
         """Write one kernel's columns, chunk by chunk of rows."""
-        width = max(1, out.shape[1])
+        width = max(1, out.shape[1], *(centers.shape[1] for centers in viewed.values()))
         size = max(64, _CHUNK // width)
 
         def one(start: int) -> None:
