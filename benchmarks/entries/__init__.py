@@ -23,4 +23,5 @@ NAMES = (
     "few_rows",
     "kin40k",
     "mnist_rls",
+    "dask_covtype",
 )

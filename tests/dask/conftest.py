@@ -11,7 +11,7 @@ distributed = pytest.importorskip("distributed", reason="kboost[dask] is not ins
 @pytest.fixture(scope="session")
 def cluster():
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1"
     ) as started:
         yield started
 

@@ -78,6 +78,7 @@ class Bank:
                 self.kernels, rows, self.centers, memory_budget, keep=(), n_jobs=n_jobs
             )
             rms, peak = self._sizes(source, weight, before_block)
+        self.peak = peak  # of each unscaled column
         self.scales = column_scales(scaling, rms, peak)  # what each column is divided by
         self.rms = rms / self.scales  # of each scaled column; 0: the column is dead
 

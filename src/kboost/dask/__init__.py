@@ -4,6 +4,7 @@ Importing this needs the extra ``kboost[dask]``; ``import kboost`` alone does no
 """
 
 try:
+    from kboost.dask.boost import DaskKernelBoostClassifier, DaskKernelBoostRegressor
     from kboost.dask.sparse import DaskSparseKernelClassifier, DaskSparseKernelRegressor
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
@@ -12,6 +13,8 @@ except ModuleNotFoundError as error:
     ) from error
 
 __all__ = [
+    "DaskKernelBoostClassifier",
+    "DaskKernelBoostRegressor",
     "DaskSparseKernelClassifier",
     "DaskSparseKernelRegressor",
 ]

@@ -134,6 +134,7 @@ class OnCluster:
         X: Any,
         y: Any,
         sample_weight: Any,
+        *,
         y_numeric: bool = False,
         multi_output: bool = False,
         **_: Any,

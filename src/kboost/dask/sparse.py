@@ -12,6 +12,7 @@ from kboost.core.protocols import Deadline
 from kboost.dask._cells import fit_cells
 from kboost.dask._estimator import OnCluster, with_client
 from kboost.dask._pool import TablePool
+from kboost.dask._rows import TableRows
 from kboost.estimators._cells import CellFit, CellSpec
 from kboost.estimators._large_rows import LargeRows
 from kboost.estimators._local_choice import LocalChoice, LocalRows, choose_local
@@ -25,6 +26,10 @@ class _Sparse(OnCluster):
 
     def _pool(self, kernels: Sequence[Kernel], X: Any, rows: LargeRows, lazy: bool) -> Pool:
         return TablePool(kernels, X, order=rows.order, center_rows=rows.center_rows)
+
+    def _watch(self, X: Any, held: LargeRows) -> Any:
+        watch: Any = super()._watch(TableRows(X), held)  # type: ignore[misc]
+        return watch
 
     def _choose_local(self, rows: LocalRows, size: int, rng: np.random.Generator) -> LocalChoice:
         return choose_local(rows, size, rng, workers=rows.X.client.get_executor(pure=False))

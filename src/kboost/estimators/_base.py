@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kboost._typing import FloatArray, IntArray
-from kboost._validation import check_params, check_table, unchanged_on_error
+from kboost._validation import check_params, check_table, check_weights, unchanged_on_error
 from kboost.columns.bank import Bank
 from kboost.columns.hypothesis import KernelPart, stack_rows
 from kboost.columns.single import in_single
@@ -72,6 +72,13 @@ class KernelBoostBase(BaseEstimator):
     def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> Lesson:
         """Check parameters and input; what there is to learn."""
         raise NotImplementedError
+
+    def _checked(
+        self, X: Any, y: Any, sample_weight: Any, **options: Any
+    ) -> tuple[Any, Any, FloatArray]:
+        """What `fit` was given, checked."""
+        X, y = check_table(self, X, y, reset=True, **options)
+        return X, y, check_weights(sample_weight, X.shape[0])
 
     def _learn(self, lesson: Lesson) -> bool:
         """Grow one model a task and keep them; says whether Ctrl-C ended it."""

@@ -48,7 +48,7 @@ def merge_rows(X: Any, codes: IntArray, weight: FloatArray) -> MergedRows:
     """Merge, drop and order; see the head of this file."""
     positive = np.flatnonzero(weight > 0)
     X, codes, weight = X[positive], codes[positive], weight[positive]
-    first, center = group_rows(X)
+    first, center = X.group_rows() if hasattr(X, "group_rows") else group_rows(X)
     n_codes = int(codes.max()) + 1
     pairs, rows, inverse = np.unique(
         center * n_codes + codes, return_index=True, return_inverse=True

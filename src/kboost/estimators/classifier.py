@@ -14,9 +14,7 @@ from kboost._typing import BoolArray, FloatArray
 from kboost._validation import (
     UNIT,
     check_params,
-    check_table,
     check_validation,
-    check_weights,
     optional,
 )
 from kboost.columns.bank import Bank
@@ -318,8 +316,7 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
     def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> Lesson:
         check_params(self.get_params(deep=False), RULES | {"nu": optional(UNIT)})
         self._check_combination()
-        X, y = check_table(self, X, y, reset=True)
-        weight = check_weights(sample_weight, X.shape[0])
+        X, y, weight = self._checked(X, y, sample_weight)
         return self._lesson(X, y, weight, np.ones(X.shape[0], dtype=bool), **validation)
 
     def _lesson(

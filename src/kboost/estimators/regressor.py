@@ -17,9 +17,7 @@ from kboost._validation import (
     UNIT,
     Rule,
     check_params,
-    check_table,
     check_validation,
-    check_weights,
     one_of,
     optional,
 )
@@ -312,8 +310,7 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
     def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> Lesson:
         check_params(self.get_params(deep=False), _RULES)
         self._check_combination()
-        X, y = check_table(self, X, y, reset=True, y_numeric=True)
-        weight = check_weights(sample_weight, X.shape[0])
+        X, y, weight = self._checked(X, y, sample_weight, y_numeric=True)
         checked = check_validation(self, **validation, y_numeric=True)
         targets = y if checked is None else np.concatenate([y, checked[1]])
         values, codes = np.unique(np.asarray(targets, dtype=np.float64), return_inverse=True)

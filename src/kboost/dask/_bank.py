@@ -1,0 +1,175 @@
+"""The bank of a table: each partition prices the whole library on its rows.
+
+    edge_j = sum_i weights_i h_j(x_i) = sum over partitions of the same sum over their rows
+
+A worker holds the rows of its partitions and all centres; of the library, kernels times centres
+times rows, it computes and keeps the share of its rows, within the memory budget. To the client
+come edges (a number a column) and the columns that were chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kboost._typing import BoolArray, FloatArray, IntArray
+from kboost.columns.bank import Bank
+from kboost.columns.hypothesis import KernelColumn, KernelFamily
+from kboost.columns.scaling import Scaling, column_scales
+from kboost.dask._rows import TableRows
+from kboost.kernels.base import Kernel
+
+
+class TableBank:
+    """All columns on offer, as columns/bank.py lines them up."""
+
+    def __init__(
+        self,
+        kernels: Sequence[Kernel],
+        rows: TableRows,
+        *,
+        centers: TableRows,
+        center_of_row: IntArray,
+        sample_weight: FloatArray,
+        scaling: Scaling,
+        memory_budget: int,
+        copies: int,
+        before_block: Callable[[], None],
+    ) -> None:
+        self.kernels, self.sample_weight = tuple(kernels), sample_weight
+        self.n_rows, self.n_centers = rows.shape[0], centers.shape[0]
+        self.centers = np.zeros((0, rows.shape[1]))  # those of the model are fetched by number
+        self._points, self._center_of_row = centers, center_of_row
+        self._families = [KernelFamily(kernel) for kernel in self.kernels]
+        self._client = rows.table.client
+        self._check = before_block
+        points = centers.together(_as_they_are)
+        parts = list(rows.table.spread(rows.order))
+        self._places = [place for _, place, _ in parts]
+        self._banks = [
+            self._client.submit(
+                _share,
+                part,
+                inside,
+                points,
+                self.kernels,
+                sample_weight[place],
+                memory_budget // len(parts),
+                copies,
+                pure=False,
+            )
+            for part, place, inside in parts
+        ]
+        rms, peak, self.is_nonnegative = self._sizes()
+        self.scales = column_scales(scaling, rms, peak)
+        self.rms = rms / self.scales
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.kernels) * self.n_centers
+
+    @property
+    def strata(self) -> list[slice]:
+        n = self.n_centers
+        return [slice(p * n, (p + 1) * n) for p in range(len(self.kernels))]
+
+    def centered_at(self, rows: BoolArray) -> BoolArray | None:
+        chosen = np.zeros(self.n_centers, dtype=bool)
+        chosen[self._center_of_row[rows]] = True
+        return np.tile(chosen, len(self.kernels))
+
+    def edges(self, weights: FloatArray, ids: IntArray | None = None) -> FloatArray:
+        self._check()
+        futures = [
+            self._client.submit(_edges, bank, weights[place], ids, pure=False)
+            for bank, place in zip(self._banks, self._places, strict=True)
+        ]
+        scales = self.scales if ids is None else self.scales[ids]
+        edges: FloatArray = np.sum(self._client.gather(futures), axis=0) / scales
+        return edges
+
+    def values(self, ids: IntArray, *, keep: bool = True) -> FloatArray:
+        out = np.empty((self.n_rows, len(ids)), order="F")
+        if len(ids):
+            futures = [
+                self._client.submit(_values, bank, ids, keep, pure=False) for bank in self._banks
+            ]
+            for place, block in zip(self._places, self._client.gather(futures), strict=True):
+                out[place] = block
+        out /= self.scales[ids]
+        return out
+
+    def hypotheses(self, ids: IntArray) -> list[KernelColumn]:
+        if not len(ids):
+            return []
+        points = self._points[ids % self.n_centers].values()
+        return [
+            KernelColumn(self._families[j // self.n_centers], points[[i]], j % self.n_centers, s)
+            for i, (j, s) in enumerate(zip(ids.tolist(), self.scales[ids].tolist(), strict=True))
+        ]
+
+    def _sizes(self) -> tuple[FloatArray, FloatArray, bool]:
+        """Root mean square and largest value of every column, and whether none is negative."""
+        facts = self._client.gather(
+            [self._client.submit(_facts, bank, pure=False) for bank in self._banks]
+        )
+        share = [self.sample_weight[place].sum() for place in self._places]
+        squares = np.average([rms**2 for rms, _, _ in facts], axis=0, weights=share)
+        peak: FloatArray = np.max([peak for _, peak, _ in facts], axis=0)
+        return np.sqrt(squares), peak, all(sign for *_, sign in facts)
+
+
+# On a worker ---------------------------------------------------------------------------------
+
+
+def _as_they_are(rows: FloatArray) -> FloatArray:
+    return rows
+
+
+class Share:
+    """A partition's bank; one that is moved to another worker is made again there."""
+
+    def __init__(self, rows: FloatArray, *made_of: Any) -> None:
+        self._rows, self._made_of = rows, made_of
+        self._made: Bank | None = None
+
+    @property
+    def bank(self) -> Bank:
+        if self._made is None:
+            centers, kernels, weight, budget, copies = self._made_of
+            self._made = Bank(
+                kernels,
+                self._rows,
+                centers=centers,
+                sample_weight=weight,
+                memory_budget=budget,
+                copies=copies,
+            )
+        return self._made
+
+    def __reduce__(self) -> Any:
+        return Share, (self._rows, *self._made_of)
+
+    def __sizeof__(self) -> int:
+        """With the kernel values, so that it is left where it is."""
+        centers, kernels, *_ = self._made_of
+        return 8 * len(self._rows) * len(centers) * len(kernels)
+
+
+def _share(part: FloatArray, inside: IntArray, *made_of: Any) -> Share:
+    return Share(part[inside].astype(np.float64, copy=False), *made_of)
+
+
+def _facts(share: Share) -> tuple[FloatArray, FloatArray, bool]:
+    bank = share.bank
+    return bank.rms, bank.peak, bank.is_nonnegative
+
+
+def _edges(share: Share, weights: FloatArray, ids: IntArray | None) -> FloatArray:
+    return share.bank.edges(weights, ids)
+
+
+def _values(share: Share, ids: IntArray, keep: bool) -> FloatArray:
+    return share.bank.values(ids, keep=keep)

@@ -1,0 +1,69 @@
+"""Kernel boosting with its pricing on a real cluster: the local result."""
+
+from __future__ import annotations
+
+import dask.array as da
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import make_moons
+
+from kboost import KernelBoostClassifier, KernelBoostRegressor
+from kboost.dask import DaskKernelBoostClassifier, DaskKernelBoostRegressor
+from kboost.kernels import Gaussian, Linear
+
+CHUNKS = ((40, 0, 65, 15), 2)  # of unequal size, one empty
+
+
+def moons(n=120):
+    X, y = make_moons(n, noise=0.25, random_state=0)
+    return np.vstack([X[: n - 10], X[:10]]), np.append(y[: n - 10], y[:10])  # some rows twice
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"C": 2.0, "kernels": [Linear(), Gaussian("mean")], "validation_fraction": 0.3},
+        {"C": 2.0, "penalty": "l2", "column_scaling": None, "max_columns": 20},
+        {"C": 2.0, "kernels": [Linear(), Gaussian(1.0)], "pricing": "stratified"},
+    ],
+)
+def test_the_mixture_is_the_local_one(client, settings):
+    X, y = moons()
+    local = KernelBoostClassifier(**settings).fit(X, y)
+    model = DaskKernelBoostClassifier(**settings)
+    model.fit(da.from_array(X, chunks=CHUNKS), da.from_array(y, chunks=50))
+    assert pytest.approx(local.C_) == model.C_
+    assert_allclose(model.objective_, local.objective_, rtol=1e-6)
+    found = model.predict_proba(da.from_array(X, chunks=CHUNKS))
+    assert found.chunks == (CHUNKS[0], (2,))
+    assert_allclose(found.compute(), local.predict_proba(X), atol=1e-5)
+    assert_array_equal(model.predict(da.from_array(X)).compute(), local.predict(X))
+
+
+def test_regression_with_weights(client):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3, 3, size=(100, 2))
+    y, weight = np.sinc(X[:, 0]) + X[:, 1], rng.integers(0, 3, size=100)
+    settings = {"C": 5.0, "kernels": ["linear", Gaussian("median", on="ranks")]}
+    local = KernelBoostRegressor(**settings).fit(X, y, weight)
+    model = DaskKernelBoostRegressor(**settings)
+    model.fit(da.from_array(X, chunks=(30, 2)), da.from_array(y), da.from_array(weight))
+    assert_allclose(model.objective_, local.objective_, rtol=1e-6)
+    assert_allclose(model.to_local().predict(X), local.predict(X), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "given", "message"),
+    [
+        ({"base": "active"}, {}, "base must be 'kernels' in kboost.dask; got base='active'"),
+        ({}, {"X_val": da.ones((4, 2))}, "X_val must be None in kboost.dask"),
+        ({"kernels": "precomputed"}, {}, "kernels must not be 'precomputed'"),
+    ],
+)
+def test_what_a_cluster_has_no_use_for_is_refused(client, settings, given, message):
+    model = DaskKernelBoostRegressor(**settings)
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match=message):
+        model.fit(da.ones((4, 2)), da.arange(4), **given)
+    assert vars(model) == before
