@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.datasets import Data, FloatArray
 from benchmarks.solvers import kboost_cells
 
-CHUNKS = 8  # of the training rows
+CHUNKS = 4  # of the rows
 
 
 class Solver(kboost_cells.Solver):

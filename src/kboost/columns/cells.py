@@ -121,6 +121,9 @@ def cells_around(
     X: Any, rows: IntArray, size: int, view: View, anchors: IntArray
 ) -> list[IntArray]:
     """The rows of the cells that some rows of X are in, without the rest of the tree."""
+    if hasattr(X, "cells_around"):  # rows that are elsewhere
+        there: list[IntArray] = X.cells_around(rows, size, view, anchors)
+        return there
     if len(rows) <= size or (found := split(X, rows, view)) is None:
         return [rows] * len(anchors)
     feature, threshold, left = found

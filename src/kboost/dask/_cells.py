@@ -17,7 +17,7 @@ import numpy as np
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.cells import CellPart, Stream, branch, cut, graft
 from kboost.core.protocols import Deadline
-from kboost.dask._table import Table, take
+from kboost.dask._table import Table, assemble, take
 from kboost.estimators._cells import CellFit, CellSpec, Progress, fit_partition, streams
 from kboost.estimators._local_choice import LocalRows
 
@@ -90,9 +90,7 @@ def _fit_branch(
     ends: float | None,
 ) -> tuple[CellPart, float, int]:
     """On a worker: cut further, fit; the part, its objective, and how many cells were in time."""
-    X = np.empty((len(weight), pieces[0].shape[1]), dtype=pieces[0].dtype)
-    for own, piece in zip(places, pieces, strict=True):
-        X[own] = piece
+    X = assemble(places, pieces)
     rows = LocalRows(X, np.arange(len(X)), targets, weight)
     deadline = Deadline.after(None if ends is None else max(0.0, ends - time.time()))
     plan = cut(X, rows.order, spec.size, spec.kernel.pairings[0].view, stream)

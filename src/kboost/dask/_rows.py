@@ -10,7 +10,7 @@ import numpy as np
 from kboost._typing import FloatArray, IntArray
 from kboost.core.protocols import Hypothesis
 from kboost.core.watch import columns_at
-from kboost.dask._table import Table, take
+from kboost.dask._table import Table, assemble, take
 from kboost.kernels.rows import group_rows
 
 
@@ -60,7 +60,4 @@ def _columns(part: FloatArray, inside: IntArray, hypotheses: Sequence[Hypothesis
 def _together(
     work: Callable[..., Any], places: list[IntArray], pieces: list[FloatArray], *more: Any
 ) -> Any:
-    rows = np.empty((sum(map(len, places)), pieces[0].shape[1]))
-    for place, piece in zip(places, pieces, strict=True):
-        rows[place] = piece
-    return work(rows, *more)
+    return work(assemble(places, pieces).astype(np.float64, copy=False), *more)

@@ -16,8 +16,11 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from kboost._typing import FloatArray, IntArray
+from kboost.columns.cells import branch, cells_around
 from kboost.estimators._large_rows import row_hashes
+from kboost.kernels.views import View
 
+_TOP = 8  # branches from which cells are cut on a worker
 _KEPT = 4  # features that are at hand at a time
 _MANY = 8  # a feature is brought whole where one in so many rows are asked for
 
@@ -87,6 +90,26 @@ class Table:
             futures.append(self.client.submit(work, part, inside, *more, pure=False))
         return places, futures
 
+    def cells_around(
+        self, rows: IntArray, size: int, view: View, anchors: IntArray
+    ) -> list[IntArray]:
+        """As of an array (columns/cells.py): large branches from here, cells on the workers."""
+        tree, branches = branch(self, rows, max(size, -(-len(rows) // _TOP)), view)
+        owner = tree.assign(self[anchors])
+        wanted, futures = np.unique(owner), []
+        for b in wanted.tolist():
+            inside = branches[b][0]
+            here = np.flatnonzero(np.isin(inside, anchors[owner == b]))
+            places, pieces = self.sent(inside, take, None)
+            futures.append(
+                self.client.submit(_around, places, pieces, size, view, here, pure=False)
+            )
+        cells: dict[int, IntArray] = {}
+        for b, found in zip(wanted.tolist(), self.client.gather(futures), strict=True):
+            inside = branches[b][0]
+            cells |= {int(inside[at]): inside[cell] for at, cell in found}
+        return [cells[anchor] for anchor in anchors.tolist()]
+
     def spread(self, rows: IntArray) -> Iterator[tuple[Any, IntArray, IntArray]]:
         """Partitions that hold some of the rows: places in `rows`, and numbers inside."""
         owner = np.searchsorted(self._starts, rows, side="right") - 1
@@ -111,6 +134,22 @@ def _as_rows(part: Any, owner: str) -> FloatArray:
 
 def _facts(rows: FloatArray) -> tuple[int, int, Any, Any]:
     return (*rows.shape, rows.dtype, row_hashes(rows, np.arange(len(rows))))
+
+
+def assemble(places: Sequence[IntArray], pieces: Sequence[FloatArray]) -> FloatArray:
+    """Rows that came in pieces, in their order."""
+    rows = np.empty((sum(map(len, places)), pieces[0].shape[1]), dtype=pieces[0].dtype)
+    for place, piece in zip(places, pieces, strict=True):
+        rows[place] = piece
+    return rows
+
+
+def _around(
+    places: list[IntArray], pieces: list[FloatArray], size: int, view: View, here: IntArray
+) -> list[tuple[int, IntArray]]:
+    rows = assemble(places, pieces)
+    cells = cells_around(rows, np.arange(len(rows)), size, view, here)
+    return list(zip(here.tolist(), cells, strict=True))
 
 
 def take(rows: FloatArray, inside: IntArray, feature: int | None) -> FloatArray:
