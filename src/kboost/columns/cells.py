@@ -142,15 +142,31 @@ def split(
 ) -> tuple[int, float, BoolArray] | None:
     """Feature, threshold and who goes left; None where all rows are the same."""
     step = -(-len(rows) // _SAMPLE)
-    seen = np.asarray(view.apply(np.asarray(X[rows[::step]], dtype=np.float64)))
+    sample = np.asarray(X[rows[::step]], dtype=np.float64)
+    seen = np.asarray(view.apply(sample))
     width = seen.std(axis=0)
     place = 0.5
     if rng is not None:
         width = width * rng.uniform(0.5, 1.0, len(width))
         place += float(rng.uniform(-_FAR, _FAR))
+    order = np.argsort(-width, kind="stable")
+    features = order if view.columns is None else np.asarray(view.columns)[order]
+    if hasattr(X, "lopsided"):  # rows that are elsewhere: first without features that cannot do
+        middles = np.sort(sample, axis=0)[len(sample) // 2]
+        able = ~X.lopsided(rows, middles, 1.0 - _EVEN)
+        best = _best_cut(X, rows, features[able[features]], place)
+        if best is not None and best[0] >= _EVEN:
+            return best[1:]
+    best = _best_cut(X, rows, features, place)
+    return None if best is None else best[1:]
+
+
+def _best_cut(
+    X: Any, rows: IntArray, features: IntArray, place: float
+) -> tuple[float, int, float, BoolArray] | None:
+    """Of the first feature that parts the rows evenly, or else the most even one."""
     best: tuple[float, int, float, BoolArray] | None = None
-    for j in np.argsort(-width, kind="stable").tolist():
-        feature = j if view.columns is None else view.columns[j]
+    for feature in features.tolist():
         values = np.asarray(X[rows, feature], dtype=np.float64)
         nth = int(place * (len(rows) - 1))
         middle = float(np.partition(values, nth)[nth])
@@ -162,7 +178,7 @@ def split(
                 best = evenness, feature, threshold, left
         if best is not None and best[0] >= _EVEN:
             break
-    return None if best is None else best[1:]
+    return best
 
 
 def _below(values: FloatArray, middle: float) -> float:

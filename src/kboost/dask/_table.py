@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from kboost._typing import FloatArray, IntArray
+from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.columns.cells import branch, cells_around
 from kboost.estimators._large_rows import row_hashes
 from kboost.kernels.views import View
@@ -90,6 +90,11 @@ class Table:
             futures.append(self.client.submit(work, part, inside, *more, pure=False))
         return places, futures
 
+    def lopsided(self, rows: IntArray, values: FloatArray, share: float) -> BoolArray:
+        """Features of which more than a share of some rows has a value, (n_features,)."""
+        counts = sum(count for _, count in self.each(rows, _count, values))
+        return np.asarray(counts > share * len(rows))
+
     def cells_around(
         self, rows: IntArray, size: int, view: View, anchors: IntArray
     ) -> list[IntArray]:
@@ -134,6 +139,11 @@ def _as_rows(part: Any, owner: str) -> FloatArray:
 
 def _facts(rows: FloatArray) -> tuple[int, int, Any, Any]:
     return (*rows.shape, rows.dtype, row_hashes(rows, np.arange(len(rows))))
+
+
+def _count(rows: FloatArray, inside: IntArray, values: FloatArray) -> IntArray:
+    counts: IntArray = np.count_nonzero(rows[inside] == values, axis=0)
+    return counts
 
 
 def assemble(places: Sequence[IntArray], pieces: Sequence[FloatArray]) -> FloatArray:
