@@ -23,5 +23,7 @@ NAMES = (
     "few_rows",
     "kin40k",
     "mnist_rls",
+    "covtype",
+    "growth",
     "dask_covtype",
 )
