@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from scipy.stats import multivariate_normal
 
 from kboost import KernelBoostRegressor
@@ -79,9 +80,19 @@ def test_the_kernel_serves_other_estimators():
             {"y": Y[:-1]},
             r"^y must have one target, or one line of targets, a row \(150\); got shape",
         ),
-        ({"y": Y, "n_rows": 1}, r"^n_rows must be at least 2; got n_rows=1\.$"),
+        ({"y": Y, "n_rows": 1}, r"^n_rows must be an integer of at least 2; got n_rows=1\.$"),
+        ({"y": Y, "n_rows": 20.5}, r"^n_rows must be an integer of at least 2; got n_rows=20\.5"),
+        ({"y": np.where(Y > 0, np.nan, Y)}, r"^y must be finite; got nan or infinite values\.$"),
     ],
 )
 def test_bad_input_is_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         fit_ard(X, **arguments)
+
+
+@pytest.mark.parametrize("make", [np.asarray, csr_matrix])
+def test_rows_must_be_there_and_finite(make):
+    with pytest.raises(ValueError, match=r"^X must be finite; got nan or infinite values\.$"):
+        fit_ard(make(np.where(X > 1, np.nan, X)), Y)
+    with pytest.raises(ValueError, match=r"^X must have at least one row; got shape \(0, "):
+        fit_ard(make(X)[:0], Y[:0])

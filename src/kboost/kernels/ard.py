@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, lapack
 from scipy.optimize import minimize
+from scipy.sparse import issparse
 
 from kboost._typing import FloatArray
 from kboost.kernels.base import Kernel
@@ -117,8 +118,13 @@ def fit_ard(
             f"y must have one target, or one line of targets, a row ({rows.shape[0]}); "
             f"got shape {targets.shape}."
         )
-    if n_rows < 2:
-        raise ValueError(f"n_rows must be at least 2; got n_rows={n_rows!r}.")
+    for name, values in (("X", rows.data if issparse(rows) else rows), ("y", targets)):
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} must be finite; got nan or infinite values.")
+    if not rows.shape[0]:
+        raise ValueError(f"X must have at least one row; got shape {rows.shape}.")
+    if not isinstance(n_rows, int | np.integer) or n_rows < 2:
+        raise ValueError(f"n_rows must be an integer of at least 2; got n_rows={n_rows!r}.")
     chosen = _draw(rows, targets.reshape(len(targets), -1), weight, n_rows, random_state)
     with one_blas_thread():
         return _fit(*chosen)
