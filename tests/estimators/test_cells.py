@@ -13,6 +13,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.utils.estimator_checks import check_estimator
 
 from kboost import SparseKernelClassifier, SparseKernelRegressor
+from kboost.estimators import _cells, _sparse
 from kboost.estimators._local_choice import LocalRows, choose_local
 from kboost.kernels import Gaussian, Laplacian
 
@@ -121,6 +122,7 @@ def test_the_choice_does_not_depend_on_the_threads():
         ({"validation_fraction": 0.2}, "^validation_fraction must be None with cells"),
         ({"max_columns": 5, "selection": "ald"}, "^selection must be 'max-res' or 'mp' or 'boost'"),
         ({"kernels": "precomputed"}, "^kernels must not be 'precomputed' with cells"),
+        ({"kernels": ["sigmoid"]}, "^kernels must be positive semidefinite"),
         ({"cells": 0}, "^cells must be"),
         ({"partitions": 0}, "^partitions must be"),
     ],
@@ -137,6 +139,39 @@ def test_out_of_time_the_cells_left_over_are_empty():
     model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=100, max_seconds=1e-9).fit(X, y)
     assert model.stop_reason_.startswith("max_seconds reached: 0 of ")
     assert_allclose(model.predict(X), y.mean())
+
+
+@pytest.mark.parametrize(("in_time", "whole"), [(5, 0), (12, 1), (21, 2)])
+def test_out_of_time_partitions_that_are_whole_are_not_diluted(monkeypatch, in_time, whole):
+    X, y = surface(500)
+    model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=100, partitions=3)
+    every = model.fit(X, y)._model.parts
+    sizes = [part.tree.n_cells for part in every]
+    assert sum(sizes[:whole]) <= in_time < sum(sizes[: whole + 1])
+    real, calls = _cells._fit_cell, []
+
+    class Clock:
+        @property
+        def remaining(self):
+            return 1.0 if len(calls) < in_time else 0.0
+
+    def counted(*arguments):
+        calls.append(None)
+        return real(*arguments)
+
+    monkeypatch.setattr(_cells, "_fit_cell", counted)
+    monkeypatch.setattr(_sparse.Deadline, "after", lambda _: Clock())
+    parts = model.fit(X, y)._model.parts
+    assert model.stop_reason_.startswith(f"max_seconds reached: {in_time} of {sum(sizes)} ")
+    assert len(parts) == max(1, whole)
+    expected = every[0].scaled(3.0)(X)  # every partition counted for a third
+    for part in every[1:whole]:
+        expected = expected + part.scaled(3.0)(X)
+    reached = np.diff(parts[0].starts)[parts[0].tree.assign(X)] > 0
+    assert reached.any()
+    assert_allclose(
+        sum(part(X) for part in parts)[reached], (expected / len(parts))[reached], rtol=1e-9
+    )
 
 
 def test_auto_takes_cells_where_rows_are_many():

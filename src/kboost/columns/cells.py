@@ -216,6 +216,12 @@ class CellPart:
                 out[some] = block @ self.coef[first:last].astype(self.dtype)
         return out
 
+    def scaled(self, factor: float) -> CellPart:
+        """The same times a number."""
+        part = copy(self)
+        part.coef = self.coef * factor
+        return part
+
     def in_single(self) -> CellPart:
         """The same in float32."""
         part = copy(self)

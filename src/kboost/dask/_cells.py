@@ -18,7 +18,7 @@ from kboost._typing import FloatArray, IntArray
 from kboost.columns.cells import CellPart, Stream, branch, cut, graft
 from kboost.core.protocols import Deadline
 from kboost.dask._table import Table, assemble, take
-from kboost.estimators._cells import CellFit, CellSpec, Progress, fit_partition, streams
+from kboost.estimators._cells import CellFit, CellSpec, Progress, averaged, fit_partition, streams
 from kboost.estimators._local_choice import LocalRows
 
 _BRANCHES = 4  # a thread of the cluster, so that none waits long for the last
@@ -45,14 +45,14 @@ def fit_cells(
     except BaseException:
         table.client.cancel(futures)
         raise
-    parts, objective, n_cells, n_done = [], 0.0, 0, 0
+    wholes, n_done = [], 0
     for top, sent in plans:
         found = [next(fitted) for _ in sent]
-        parts.append(_joined(spec, top, [part for part, *_ in found]))
-        objective += sum(own for _, own, _ in found)
-        n_cells += parts[-1].tree.n_cells
+        part = _joined(spec, top, [part for part, *_ in found])
+        wholes.append((part, sum(own for _, own, _ in found)))
         n_done += sum(done for *_, done in found)
-    return CellFit(parts, objective, n_cells, Progress(n_cells, n_done).reason)
+    n_cells = sum(part.tree.n_cells for part, _ in wholes)
+    return averaged(wholes, Progress(n_cells, n_done))
 
 
 def _send(

@@ -6,7 +6,8 @@ re-fitted together on all rows of the cell:
 
     minimise  1/2 sum_i w_i (y_i - (K_S a)_i)^2 + ridge/2 a' K_SS a.
 
-Several partitions are fitted in turn and averaged: their borders lie elsewhere.
+Several partitions are fitted in turn and averaged: their borders lie elsewhere. Out of time, the
+mean is over those that are whole, or it is the fullest alone: an empty cell would pull it to zero.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class CellFit:
     """The parts, one a partition, and how far it got."""
 
     parts: Sequence[CellPart]
-    objective: float  # mean over the partitions
+    objective: float  # mean over these partitions
     n_cells: int
     reason: StopReason
 
@@ -101,12 +102,20 @@ def fit_cells(
     view = spec.kernel.pairings[0].view
     plans = [cut(rows.X, rows.order, spec.size, view, own) for own in streams(spec, rng)]
     progress = Progress(sum(len(cells) for _, cells in plans))
-    parts, objective = [], 0.0
     with ThreadPoolExecutor(n_jobs) as pool:
-        for plan in plans:
-            part, own = fit_partition(spec, rows, plan, deadline, progress, pool)
-            parts.append(part)
-            objective += own
+        fitted = [fit_partition(spec, rows, plan, deadline, progress, pool) for plan in plans]
+    return averaged(fitted, progress)
+
+
+def averaged(fitted: Sequence[tuple[CellPart, float]], progress: Progress) -> CellFit:
+    """The mean over the partitions that are whole; without any, the one that has most cells."""
+    if progress.done < progress.total:
+        filled = [float(np.mean(np.diff(part.starts) > 0)) for part, _ in fitted]
+        fullest = max(filled)
+        kept = [p for p, share in enumerate(filled) if share == fullest]
+        fitted = [fitted[p] for p in (kept if fullest == 1.0 else kept[:1])]
+    objective = sum(own for _, own in fitted) / len(fitted)
+    parts = [part.scaled(1.0 / len(fitted)) for part, _ in fitted]
     return CellFit(parts, objective, progress.total, progress.reason)
 
 
@@ -123,7 +132,7 @@ def fit_partition(
     progress: Progress,
     pool: Executor,
 ) -> tuple[CellPart, float]:
-    """Fit the cells of one partition; the part, and its share of the objective."""
+    """Fit the cells of one partition; the part, and its objective."""
     tree, cells = plan
     place = np.empty(rows.X.shape[0], dtype=np.intp)
     place[rows.order] = np.arange(len(rows.order))
@@ -136,7 +145,7 @@ def fit_partition(
             return _Cell(cell[:0], nothing, 0.5 * float(np.sum(weight[:, None] * y**2)))
         kept, coef, objective = _fit_cell(spec, rows.X[cell], y, weight)
         progress.step()
-        return _Cell(cell[kept], coef / spec.partitions, objective / spec.partitions)
+        return _Cell(cell[kept], coef, objective)
 
     try:
         fitted = list(pool.map(one, cells))

@@ -46,6 +46,7 @@ from kboost.estimators._series import fit_series
 from kboost.estimators._sparse_fit import SparseFit, SparseSpec, fit_rows
 from kboost.formulations import TargetRows
 from kboost.kernels.base import Kernel
+from kboost.masters.forward import check_psd
 from kboost.solvers.threads import blas_threads_for, one_blas_thread, threads_for
 
 _COLUMNS = 20.0  # by default so many times the square root of the rows
@@ -130,6 +131,7 @@ class SparseKernelBase(BaseEstimator):
                 choice = self._choose_local(local, size, rng)
             else:
                 kernels, _ = choose(self.kernels, 1.0, self._lesson(X, rows, X.shape[0], seed))
+                check_psd(kernels)
                 choice = choose_local_ridge(local, size, kernels, rng)
             ridge = choice.ridge if isinstance(self.ridge, str) else float(self.ridge)
             spec = CellSpec(
