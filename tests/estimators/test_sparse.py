@@ -176,6 +176,7 @@ def test_limits_are_kept_and_named():
     )
     assert "max_iter=3" in model.set_params(max_iter=3).fit(X, Y).stop_reason_
     assert model.n_columns_ == 3
+    assert model.stop_reason_.endswith("; raise max_iter.")  # there is no tol to raise
     model.set_params(max_iter=None, max_seconds=1e-9)
     assert "max_seconds" in model.fit(X, Y).stop_reason_
 
@@ -309,6 +310,11 @@ def test_a_stream_of_classes():
             {"classes": [0, 1]},
             r"^class_weight must be None or a dict",
         ),
+        (
+            {"class_weight": {0: 0.0, 1: 0.0}},
+            {"classes": [0, 1]},
+            r"^class_weight must leave a positive weight to some row of a batch; got class_weight=",
+        ),
         ({"kernels": "precomputed"}, {"classes": [0, 1]}, r"^kernels must not be 'precomputed'"),
     ],
 )
@@ -319,3 +325,29 @@ def test_what_a_stream_cannot_do_is_named(options, arguments, message):
     with pytest.raises((ValueError, AttributeError), match=message):
         model.partial_fit(points, labels, **arguments)
     assert vars(model) == before
+
+
+def test_classes_without_weight_are_named():
+    points, labels = make_moons(40, random_state=0)
+    model = SparseKernelClassifier(KERNEL, class_weight={0: 0.0, 1: 0.0})
+    with pytest.raises(ValueError, match=r"^y must have at least two classes .*; got none\.$"):
+        model.fit(points, labels)
+
+
+def test_a_stream_has_no_cells():
+    model = SparseKernelRegressor(KERNEL, ridge=0.01, cells=50).fit(X, Y)
+    assert model.n_cells_ > 1
+    model.partial_fit(X, Y)
+    assert model.n_cells_ is None
+    assert model.choice_ is None
+
+
+@pytest.mark.parametrize(
+    ("first", "then"), [(np.asarray, sparse.csr_matrix), (sparse.csr_matrix, np.asarray)]
+)
+def test_a_stream_takes_dense_and_sparse_batches(first, then):
+    dense, mixed = (SparseKernelRegressor(KERNEL, ridge=0.01) for _ in range(2))
+    dense.partial_fit(X[:20], Y[:20]).partial_fit(X[20:], Y[20:])
+    mixed.partial_fit(first(X[:20]), Y[:20]).partial_fit(then(X[20:]), Y[20:])
+    assert mixed.n_columns_ == dense.n_columns_
+    np.testing.assert_allclose(mixed.predict(X), dense.predict(X), atol=1e-6)

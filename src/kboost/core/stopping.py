@@ -100,6 +100,7 @@ class MaxColumns:
     """The model is as large as it may be."""
 
     limit: int
+    has_tol: bool = True  # whether there is a `tol` that could be raised instead
 
     def __call__(self, trace: Sequence[Step]) -> StopReason | None:
         last = trace[-1]
@@ -107,7 +108,8 @@ class MaxColumns:
             return None
         return StopReason(
             "max_columns",
-            f"max_columns={self.limit} reached{_rest(last)}; raise max_columns or tol.",
+            f"max_columns={self.limit} reached{_rest(last)}; "
+            f"raise max_columns{_or_tol(self.has_tol)}.",
         )
 
 
@@ -116,6 +118,7 @@ class MaxIterations:
     """Columns were added often enough."""
 
     limit: int
+    has_tol: bool = True
 
     def __call__(self, trace: Sequence[Step]) -> StopReason | None:
         last = trace[-1]
@@ -123,7 +126,7 @@ class MaxIterations:
             return None
         return StopReason(
             "max_iter",
-            f"max_iter={self.limit} reached{_rest(last)}; raise max_iter or tol.",
+            f"max_iter={self.limit} reached{_rest(last)}; raise max_iter{_or_tol(self.has_tol)}.",
         )
 
 
@@ -133,6 +136,7 @@ class MaxSeconds:
 
     limit: float
     deadline: Deadline | None = None
+    has_tol: bool = True
 
     def __call__(self, trace: Sequence[Step]) -> StopReason | None:
         last = trace[-1]
@@ -141,7 +145,8 @@ class MaxSeconds:
             return None
         return StopReason(
             "max_seconds",
-            f"max_seconds={self.limit:g} reached{_rest(last)}; raise max_seconds or tol.",
+            f"max_seconds={self.limit:g} reached{_rest(last)}; "
+            f"raise max_seconds{_or_tol(self.has_tol)}.",
         )
 
 
@@ -197,6 +202,10 @@ class AnyOf:
 def _rest(last: Step) -> str:
     """What is left to gain, where the prices are those of the problem to solve."""
     return f"; best remaining price {last.price:.3g}" if last.settled else ""
+
+
+def _or_tol(has_tol: bool) -> str:
+    return " or tol" if has_tol else ""
 
 
 def _as_far(last: Step) -> str:

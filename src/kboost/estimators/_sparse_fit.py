@@ -150,7 +150,10 @@ def _stop(spec: SparseSpec, deadline: Deadline, watch: Watch | None) -> StopRule
     rules: list[StopRule] = [TimeLeft(spec.max_columns, quadratic=spec.update != "one")]
     if watch is not None:
         rules.append(ValidationStall(spec.n_iter_no_change))
-    rules += [MaxColumns(spec.max_columns), MaxIterations(spec.max_iter)]
+    rules += [
+        MaxColumns(spec.max_columns, has_tol=False),
+        MaxIterations(spec.max_iter, has_tol=False),
+    ]
     if spec.max_seconds is not None:
-        rules.append(MaxSeconds(spec.max_seconds, deadline))
+        rules.append(MaxSeconds(spec.max_seconds, deadline, has_tol=False))
     return AnyOf(tuple(rules))

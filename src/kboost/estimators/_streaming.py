@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix, issparse
 from sklearn.utils import check_random_state
 
 from kboost._typing import FloatArray
@@ -13,6 +14,7 @@ from kboost.core.model import AdditiveModel
 from kboost.core.trace import Trace
 from kboost.estimators._base import numbered
 from kboost.estimators._kernel_choice import ROWS, Lesson, choose
+from kboost.kernels.rows import as_dense
 from kboost.masters.stream import Stream
 
 MOST_COLUMNS = 1000  # of a stream, unless max_columns says otherwise
@@ -27,10 +29,12 @@ def stream_step(model: Any, X: Any, targets: FloatArray, weight: FloatArray, fir
         )
     kept = np.flatnonzero(weight > 0)
     X, targets, weight = X[kept], targets[kept], weight[kept]
+    if not first and issparse(X) != issparse(model.centers_):  # as the first batch was
+        X = as_dense(X) if issparse(X) else csr_matrix(X)
     stream = _start(model, X, targets, weight) if first else model._stream.copy()
     stream.add(X, targets, weight)
     model._stream = stream
-    _keep(model, stream)
+    _keep(model, stream, X[:0])
 
 
 def _start(model: Any, X: Any, targets: FloatArray, weight: FloatArray) -> Stream:
@@ -52,7 +56,7 @@ def _start(model: Any, X: Any, targets: FloatArray, weight: FloatArray) -> Strea
     )
 
 
-def _keep(model: Any, stream: Stream) -> None:
+def _keep(model: Any, stream: Stream, no_centers: Any) -> None:
     parts = []
     for p, kernel in enumerate(stream.kernels):
         centers, coef = stream.part(p)
@@ -63,12 +67,13 @@ def _keep(model: Any, stream: Stream) -> None:
     names = numbered([repr(kernel) for kernel in stream.kernels])
     model.kernels_ = list(stream.kernels)
     model.columns_per_kernel_ = {name: len(stream.part(p)[1]) for p, name in enumerate(names)}
-    model.centers_ = stack_rows([part.centers for part in parts]) if parts else None
+    model.centers_ = stack_rows([part.centers for part in parts]) if parts else no_centers
     model.ridge_ = stream.ridge
     model.n_columns_ = stream.size
     model.coef_ = model._model.coef[:, 0] if single else model._model.coef.T
     model.intercept_ = float(stream.bias[0]) if single else stream.bias
     model.objective_ = model.dual_gap_ = None  # rows that are gone cannot be asked
+    model.n_cells_ = model.choice_ = None
     model.trace_ = Trace()
     model.n_iter_ = stream.n_batches
     model.stop_reason_ = f"the batch is learnt; {stream.size} basis vectors so far."

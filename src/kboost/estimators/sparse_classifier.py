@@ -101,7 +101,7 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
     max_iter : int or None, default=None
         How many steps there may be.
     max_seconds : float or None, default=None
-        Time limit of the fit, once kernels are chosen.
+        Time limit of the fit; the choice of kernels counts, but is not cut short.
     validation_fraction : float or None, default=None
         Part of the rows to hold out; the fit stops when their error no longer falls, and the step
         of the lowest error is kept.
@@ -346,10 +346,8 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         weight = weight * class_factors(self.class_weight, self.classes_, codes, weight)[codes]
         present = np.unique(codes[weight > 0])
         if len(present) < 2:
-            raise ValueError(
-                "y must have at least two classes with a positive weight; got one class, "
-                f"{self.classes_[present[0]]}."
-            )
+            got = f"one class, {self.classes_[present[0]]}" if len(present) else "none"
+            raise ValueError(f"y must have at least two classes with a positive weight; got {got}.")
         return self._fit(X, large_rows(X, self._signs(codes), weight), X.shape[0], lazy=lazy)
 
     def _take_in(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
@@ -381,6 +379,11 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
                 f"batches to come; got class_weight={self.class_weight!r}."
             )
         weight = weight * class_factors(self.class_weight, self.classes_, codes, weight)[codes]
+        if not weight.any():
+            raise ValueError(
+                "class_weight must leave a positive weight to some row of a batch; "
+                f"got class_weight={self.class_weight!r}."
+            )
         stream_step(self, X, self._signs(codes), weight, first)
 
     def _signs(self, codes: Any) -> FloatArray:

@@ -76,7 +76,7 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
     max_iter : int or None, default=None
         How many steps there may be.
     max_seconds : float or None, default=None
-        Time limit of the fit, once kernels are chosen.
+        Time limit of the fit; the choice of kernels counts, but is not cut short.
     validation_fraction : float or None, default=None
         Part of the rows to hold out; the fit stops when their error no longer falls, and the step
         of the lowest error is kept.
@@ -230,7 +230,9 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
         The basis grows by the rows that are new enough ("ran": and useful enough; any other
         `selection`: "ald"), up to `max_columns` (1,000 by default). What earlier rows say about a
         later basis vector is known by projection on the basis they had. Kernels and ridge are
-        chosen on the first batch. A `fit` begins anew, and so does a `partial_fit` after it.
+        chosen on the first batch. `update`, `series`, `cells`, `validation_fraction` and the limits
+        of steps and time have no part in it. A `fit` begins anew, and so does a `partial_fit` after
+        it.
 
         Parameters
         ----------
