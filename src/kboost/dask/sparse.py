@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from kboost.columns.pool import Pool
 from kboost.core.protocols import Deadline
@@ -16,7 +17,7 @@ from kboost.dask._rows import TableRows
 from kboost.estimators._cells import CellFit, CellSpec
 from kboost.estimators._large_rows import LargeRows
 from kboost.estimators._local_choice import LocalChoice, LocalRows, choose_local
-from kboost.estimators.sparse_classifier import SparseKernelClassifier
+from kboost.estimators.sparse_classifier import SparseKernelClassifier, is_logistic
 from kboost.estimators.sparse_regressor import SparseKernelRegressor
 from kboost.kernels.base import Kernel
 
@@ -111,3 +112,19 @@ class DaskSparseKernelClassifier(_Sparse, SparseKernelClassifier):
             (n,), or (n, n_classes) for more than two classes.
         """
         return self._blockwise("decision_function", X)
+
+    @available_if(is_logistic)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probability of each class, block by block; only with ``loss="log"``.
+
+        Parameters
+        ----------
+        X : dask array or data frame of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        dask array of shape (n, n_classes)
+            Probabilities.
+        """
+        return self._blockwise("predict_proba", X)

@@ -19,7 +19,8 @@ from kboost.estimators._streaming import stream_step
 LOSS_RULE = {"loss": one_of("squared", "log", "hinge")}
 
 
-def _is_logistic(model: Any) -> bool:
+def is_logistic(model: Any) -> bool:
+    """Whether there are probabilities."""
     if model.loss != "log":
         raise AttributeError(
             f"predict_proba must have loss='log', which is one of probabilities; "
@@ -314,7 +315,7 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         codes = values.argmax(axis=1) if several else (values[:, 0] > 0).astype(np.intp)
         return self.classes_[codes]
 
-    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    @available_if(is_logistic)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class; only with ``loss="log"``.
 
