@@ -351,3 +351,12 @@ def test_a_stream_takes_dense_and_sparse_batches(first, then):
     mixed.partial_fit(first(X[:20]), Y[:20]).partial_fit(then(X[20:]), Y[20:])
     assert mixed.n_columns_ == dense.n_columns_
     np.testing.assert_allclose(mixed.predict(X), dense.predict(X), atol=1e-6)
+
+
+def test_limits_of_a_series_are_those_of_the_user():
+    model = SparseKernelRegressor(KERNEL, ridge=0.01, update="full", series=3, max_columns=8)
+    assert model.fit(X, Y).stop_reason_ == "max_columns=8 reached; raise max_columns."
+    model.set_params(max_iter=5).fit(X, Y)
+    assert model.stop_reason_ == "max_iter=5 reached; raise max_iter."
+    assert model.n_iter_ == 5
+    assert [step.iteration for step in model.trace_] == list(range(6))

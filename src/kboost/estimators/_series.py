@@ -41,7 +41,7 @@ def fit_series(
     q = rows.targets.shape[1]
     whole = SparseFit([], np.zeros((0, q)), np.zeros(q), 0.0, Trace(), _ALL_DONE)
     kept, lowest, since = whole, np.inf, 0
-    decision, number = rows.offset, 0
+    decision, number, steps = rows.offset, 0, 0
     while True:
         chosen = _looked_at(rows.targets, decision, labels=labels)
         if not len(chosen):
@@ -51,6 +51,7 @@ def fit_series(
         inner = replace(
             spec,
             max_columns=min(learners * step_size(spec), room),
+            max_iter=spec.max_iter - steps,
             fit_intercept=spec.fit_intercept and number == 0,
             seed=spec.seed + number,
         )
@@ -59,7 +60,7 @@ def fit_series(
         whole = _joined(whole, fitted)
         model = AdditiveModel.assemble(list(fitted.hypotheses), fitted.coef, fitted.bias)
         decision = decision + model.decision(pool.rows(slice(0, pool.n_rows)))
-        number += 1
+        number, steps = number + 1, steps + len(fitted.trace) - 1
         if watch is not None:
             error = watch.error(whole.hypotheses, _as_fit(whole))
             since = 0 if error < lowest else since + 1
@@ -69,9 +70,12 @@ def fit_series(
                 words = f"the validation error was not improved in {since} ensembles."
                 whole = replace(whole, reason=StopReason("validation", words))
                 break
-        if fitted.reason is INTERRUPTED or fitted.reason.rule != "max_columns":
+        if fitted.reason is INTERRUPTED or fitted.reason.rule not in ("max_columns", "max_iter"):
             break
-        if len(whole.coef) >= spec.max_columns:
+        if len(whole.coef) >= spec.max_columns or steps >= spec.max_iter:
+            name = "max_columns" if len(whole.coef) >= spec.max_columns else "max_iter"
+            words = f"{name}={getattr(spec, name)} reached; raise {name}."
+            whole = replace(whole, reason=StopReason(name, words))
             break
     if watch is None:
         return whole
@@ -92,7 +96,7 @@ def _looked_at(targets: FloatArray, decision: FloatArray, *, labels: bool) -> In
 
 
 def _joined(whole: SparseFit, new: SparseFit) -> SparseFit:
-    steps, columns = len(whole.trace), len(whole.coef)
+    steps, columns = max(0, len(whole.trace) - 1), len(whole.coef)
     seconds = whole.trace[-1].seconds if whole.trace else 0.0
     later = [
         replace(
@@ -101,7 +105,7 @@ def _joined(whole: SparseFit, new: SparseFit) -> SparseFit:
             n_columns=step.n_columns + columns,
             seconds=step.seconds + seconds,
         )
-        for step in new.trace
+        for step in list(new.trace)[1 if whole.trace else 0 :]  # it starts where the last ended
     ]
     return SparseFit(
         [*whole.hypotheses, *new.hypotheses],
