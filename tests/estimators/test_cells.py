@@ -85,6 +85,16 @@ def test_a_row_twice_is_a_row_of_weight_two_and_order_does_not_matter():
         assert weighted.n_cells_ == other.n_cells_
 
 
+@pytest.mark.parametrize("size", [1.0, 1e60, 1e-60])
+def test_few_distinct_rows_and_targets_of_any_size_are_solved_exactly(size):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(600, 2)).astype(float)
+    y = size * (np.sin(X[:, 0]) + rng.normal(size=600))
+    model = SparseKernelRegressor([Gaussian(0.5)], ridge=1e-4, cells=1000).fit(X, y)
+    exact = KernelRidge(alpha=1e-4, kernel="rbf", gamma=0.5).fit(X, (y - y.mean()) / size)
+    assert_allclose(model.predict(X) / size, exact.predict(X) + y.mean() / size, atol=1e-5)
+
+
 def test_classes_share_the_cells():
     X, y = make_moons(900, noise=0.2, random_state=0)
     labels = np.array(["a", "b", "c"])[np.where(X[:, 0] > 1.5, 2, y)]

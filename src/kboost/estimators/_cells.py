@@ -30,7 +30,7 @@ from kboost.core.stopping import StopReason
 from kboost.estimators._local_choice import LocalRows
 from kboost.kernels.base import Kernel
 from kboost.oracles.local import LocalRule, select
-from kboost.solvers.ridge import ridge_solve
+from kboost.solvers.ridge import precision, ridge_solve
 
 CELL, MANY = 2500, 20_000  # `cells="auto"`: cells of so many rows from so many on
 
@@ -173,7 +173,8 @@ def _fit_cell(
     """
     count = len(X) if spec.max_columns is None else min(spec.max_columns, len(X))
     sparse = count < len(X)
-    K = kernel_block(spec.kernel, X, X, np.float64 if sparse else np.float32)
+    dtype = np.float64 if sparse else precision(len(X), spec.ridge, weight)
+    K = kernel_block(spec.kernel, X, X, dtype)
     if not sparse:
         coef = ridge_solve(K, y, weight, spec.ridge)
         return np.arange(len(K)), coef, 0.5 * spec.ridge * float(np.sum(coef * y))

@@ -31,7 +31,7 @@ from kboost.kernels.base import Kernel
 from kboost.kernels.stationary import Gaussian, Laplacian
 from kboost.kernels.transforms import Ranks, Standardize
 from kboost.kernels.views import View
-from kboost.solvers.ridge import ridge_left_out
+from kboost.solvers.ridge import precision, ridge_left_out
 
 _ANCHORS, _LAST = 3, 2  # cells of each metric, and of a finalist's
 _PART = 500  # rows of a cell in the first round
@@ -128,10 +128,11 @@ def choose_local_ridge(
     errors, mass, unit = np.zeros(len(_ALL_RIDGES)), 0.0, 1.0
     for cell in _cells(rows, size, kernel.pairings[0].view, rng):
         X, w = rows.X[rows.order[cell]], rows.weight[cell]
-        K = kernel_block(kernel, X, X)
+        K = kernel_block(kernel, X, X, np.float64)
         unit = float(np.mean(np.diag(K))) or 1.0
         for j, ridge in enumerate(_ALL_RIDGES):
-            left = ridge_left_out(K.copy(), rows.targets[cell], w, ridge * unit)
+            now = K.astype(precision(len(K), ridge, w))
+            left = ridge_left_out(now, rows.targets[cell], w, ridge * unit)
             errors[j] += float(w @ np.sum(left**2, axis=1))
         mass += float(w.sum())
     best = int(np.argmin(errors))

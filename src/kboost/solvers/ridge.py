@@ -2,18 +2,31 @@
 
     minimise  1/2 sum_i w_i (y_i - (K a)_i)^2 + ridge/2 a' K a:    (K + ridge W^-1) a = y
 
-In the precision of K: float32 is enough while the ridge is well above 1e-7 of the diagonal, and
-where the factorisation fails it is repeated in float64 with a larger diagonal. Left-out errors are
-from the same factor: without row i the fit would be wrong there by `a_i / (C^-1)_ii`.
+In the precision of K. The condition of the system is about n diag / ridge; `precision` says whether
+float32, with one step of refinement, is enough for it. Where the factorisation fails it is repeated
+in float64 with a larger diagonal. Left-out errors are from the same factor: without row i the fit
+would be wrong there by `a_i / (C^-1)_ii`.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from kboost._errors import SolverError
 from kboost._typing import FloatArray
 from kboost.solvers._lapack import cholesky_in_place, invert_in_place
+
+_ENOUGH = 1e-6  # least ridge for float32: of the diagonal, a row
+_TRIES = 12
+
+
+def precision(n_rows: int, ridge: float, weight: FloatArray) -> type[np.floating[Any]]:
+    """What K has to be in, for kernels of a diagonal about 1."""
+    least = ridge / float(weight.max(initial=1.0))
+    return np.float32 if least >= _ENOUGH * n_rows else np.float64
 
 
 def ridge_solve(K: FloatArray, y: FloatArray, weight: FloatArray, ridge: float) -> FloatArray:
@@ -32,33 +45,35 @@ def ridge_left_out(K: FloatArray, y: FloatArray, weight: FloatArray, ridge: floa
 def _factored(
     K: FloatArray, y: FloatArray, weight: FloatArray, ridge: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Coefficients and the factor, in the lower triangle."""
+    """Coefficients and the factor, in the lower triangle; y in a unit of its own size."""
     diagonal = np.diag(K).astype(np.float64) + ridge / weight
     np.fill_diagonal(K, diagonal)
     try:
         cholesky_in_place(K)
     except np.linalg.LinAlgError:
         K = _factored_again(K, diagonal)
+    unit = float(np.abs(y).max(initial=0.0)) or 1.0
+    y = y / unit
     if K.dtype == np.float64:
-        return lapack.dpotrs(K.T, y, lower=False)[0], K
+        return unit * lapack.dpotrs(K.T, y, lower=False)[0], K
     coef = lapack.spotrs(K.T, y.astype(np.float32), lower=False)[0].astype(np.float64)
     # one step of refinement: above the factor K is as it was, but for its diagonal
     product = blas.ssymm(1.0, K.T, coef.astype(np.float32), lower=True).astype(np.float64)
     rest = y - product - (diagonal - np.diag(K))[:, None] * coef
-    return coef + lapack.spotrs(K.T, rest.astype(np.float32), lower=False)[0], K
+    return unit * (coef + lapack.spotrs(K.T, rest.astype(np.float32), lower=False)[0]), K
 
 
 def _factored_again(K: FloatArray, diagonal: FloatArray) -> FloatArray:
     """In float64, with as much more on the diagonal as rounding of the entries calls for."""
     symmetric = np.triu(K, 1).astype(np.float64)  # the upper triangle is as it was
     symmetric += symmetric.T
-    jitter = np.finfo(K.dtype).eps * float(np.abs(diagonal).max())
-    while True:
-        jitter *= 10.0
+    first = np.finfo(K.dtype).eps * float(np.abs(diagonal).max())
+    for more in first * 10.0 ** np.arange(1, _TRIES):
         factor = symmetric.copy()
-        np.fill_diagonal(factor, diagonal + jitter)
+        np.fill_diagonal(factor, diagonal + more)
         try:
             cholesky_in_place(factor)
         except np.linalg.LinAlgError:
             continue
         return factor
+    raise SolverError("a kernel matrix is far from positive definite, or not finite.")
