@@ -135,6 +135,7 @@ def test_the_choice_does_not_depend_on_the_threads():
         ({"kernels": ["sigmoid"]}, "^kernels must be positive semidefinite"),
         ({"cells": 0}, "^cells must be"),
         ({"partitions": 0}, "^partitions must be"),
+        ({"partitions": 3, "cells": None}, "^partitions must be 1 without cells"),
     ],
 )
 def test_what_cells_refuse(options, said):

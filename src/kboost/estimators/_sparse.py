@@ -196,6 +196,11 @@ class SparseKernelBase(BaseEstimator):
 
     def _check_combination(self) -> None:
         """Refuse parameters that contradict each other."""
+        if self.cells is None and self.partitions != 1:
+            raise ValueError(
+                "partitions must be 1 without cells, of which they are made; "
+                f"got partitions={self.partitions!r} and cells=None."
+            )
         if self.series is not None and self.update == "joint":
             raise ValueError(
                 "update must be 'full' or 'one' with series, whose ensembles are of base learners; "
