@@ -34,6 +34,7 @@ from kboost.solvers.ridge import precision, ridge_solve
 
 CELL, MANY = 2500, 20_000  # `cells="auto"`: cells of so many rows from so many on
 
+_FEW, _SHARE = 500, 3  # rows to select among: so many, or so many a column
 _DONE = StopReason("cells", "every cell is fitted.")
 
 
@@ -171,22 +172,28 @@ def _fit_cell(
 
     At the optimum of all columns it is `ridge/2 a'y`.
     """
-    count = len(X) if spec.max_columns is None else min(spec.max_columns, len(X))
-    sparse = count < len(X)
-    dtype = np.float64 if sparse else precision(len(X), spec.ridge, weight)
-    K = kernel_block(spec.kernel, X, X, dtype)
-    if not sparse:
+    if spec.max_columns is None or spec.max_columns >= len(X):
+        K = kernel_block(spec.kernel, X, X, precision(len(X), spec.ridge, weight))
         coef = ridge_solve(K, y, weight, spec.ridge)
         return np.arange(len(K)), coef, 0.5 * spec.ridge * float(np.sum(coef * y))
-    exact = (K + K.T) / 2
-    kept, _ = select(exact, y, weight, spec.ridge, count, cast(LocalRule, spec.rule))
+    kept = _selected(spec, spec.max_columns, X, y, weight)
+    columns = kernel_block(spec.kernel, X, X[kept], np.float64)
     root = np.sqrt(weight)[:, None]
-    values, vectors = eigh(exact[np.ix_(kept, kept)])
+    values, vectors = eigh((columns[kept] + columns[kept].T) / 2)
     norm = np.sqrt(spec.ridge * np.maximum(values, 0.0))[:, None] * vectors.T
-    long = np.vstack([root * exact[:, kept], norm])  # least squares, its square is not formed
+    long = np.vstack([root * columns, norm])  # least squares, its square is not formed
     target = np.vstack([root * y, np.zeros((len(kept), y.shape[1]))])
     coef = lstsq(long, target)[0]
     return kept, coef, 0.5 * float(np.sum((target - long @ coef) ** 2))
+
+
+def _selected(spec: CellSpec, count: int, X: Any, y: FloatArray, weight: FloatArray) -> IntArray:
+    """Columns among the first rows, which are in no order; the selection is cubic in them."""
+    some = slice(max(_FEW, _SHARE * count))
+    K = kernel_block(spec.kernel, X[some], X[some], np.float64)
+    rule = cast(LocalRule, spec.rule)
+    kept, _ = select((K + K.T) / 2, y[some], weight[some], spec.ridge, count, rule)
+    return kept
 
 
 class Progress:
