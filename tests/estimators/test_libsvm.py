@@ -10,7 +10,7 @@ from tests.contracts.reference import table
 
 
 @pytest.mark.parametrize("first", [1.0, -1.0])
-def test_it_is_the_machine_of_scikit_learn(first):
+def test_it_is_the_machine_of_scikit_learn(first, capfd):
     X, y, weight = table(0, n=60)
     y = y * first * y[0]
     K = Gaussian(0.5)(X)
@@ -20,4 +20,5 @@ def test_it_is_the_machine_of_scikit_learn(first):
     assert np.count_nonzero(duals) == len(peer.support_)
     assert bias == pytest.approx(peer.intercept_[0], abs=1e-6)
     assert steps > 0
+    assert capfd.readouterr().out == ""
     assert y @ duals == pytest.approx(0.0, abs=1e-9)

@@ -25,6 +25,7 @@ def solve_dual(
     No margin is wrong by more than `tol` where it matters.
     """
     n = len(signs)
+    _libsvm.set_verbosity_wrap(0)  # it prints its steps otherwise
     found = _libsvm.fit(
         K,
         (signs < 0).astype(np.float64),  # the first label is the positive one
