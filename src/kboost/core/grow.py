@@ -69,6 +69,11 @@ class Growth:
         self._hypotheses: list[Hypothesis] = []
         self.refused: Proposal | None = None  # on offer when a rule ended the loop
 
+    @property
+    def now(self) -> tuple[list[Hypothesis], Fit]:
+        """The columns and the fit as they stand."""
+        return list(self._hypotheses), self._run.fit
+
     def until(
         self,
         stop: StopRule,

@@ -26,6 +26,7 @@ class StopReason:
 
 
 INTERRUPTED = StopReason("interrupted", "interrupted; the model holds the columns found so far.")
+UNFINISHED = StopReason("unfinished", "not finished; the model of a step on the way.")
 EXHAUSTED = StopReason("exhausted", "no column is left that would lower the objective.")
 OUT_OF_TIME = StopReason(
     "max_seconds", "max_seconds reached while solving; the last finished step stands."

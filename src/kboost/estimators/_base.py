@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from copy import copy
 from typing import Any, Self, cast
 
 import numpy as np
@@ -17,12 +18,13 @@ from kboost._validation import check_params, check_table, check_weights, unchang
 from kboost.columns.bank import Bank
 from kboost.columns.hypothesis import KernelPart, stack_rows
 from kboost.columns.single import in_single
-from kboost.core.grow import Grown, grow
+from kboost.core.grow import Grown, Growth
 from kboost.core.model import AdditiveModel
 from kboost.core.path import Follower
 from kboost.core.protocols import Deadline, Master, PathMaster, PathOracle, Problem
 from kboost.core.stopping import (
     INTERRUPTED,
+    UNFINISHED,
     AnyOf,
     ErrorPriceBelow,
     GapBelow,
@@ -33,7 +35,9 @@ from kboost.core.stopping import (
     StopRule,
     ValidationStall,
 )
+from kboost.core.trace import Trace
 from kboost.core.watch import Watch
+from kboost.estimators._callbacks import CallbackSupportMixin, fit_task, told, with_callbacks
 from kboost.estimators._lesson import Lesson, Task, check_prices
 from kboost.estimators._part import Judge, Part
 from kboost.estimators._progress import show_progress
@@ -58,15 +62,17 @@ ALIKE = {"l1": 0.95, "l2": 1.0}  # a 2-norm optimum is dense: it takes them all 
 SMALL = 200  # rows; below, simplex from the start is as fast
 
 
-class KernelBoostBase(BaseEstimator):
+class KernelBoostBase(CallbackSupportMixin, BaseEstimator):
     """The engine behind the estimators' `fit`; targets are the subclasses' business."""
 
+    @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> Self:
         """Check, grow, keep; after Ctrl-C keep what there is and raise it again."""
-        with unchanged_on_error(self):
-            stopped = self._learn(self._prepare(X, y, sample_weight, **validation))
-        if stopped:
-            raise KeyboardInterrupt
+        with fit_task(self, X, y, sample_weight):
+            with unchanged_on_error(self):
+                stopped = self._learn(self._prepare(X, y, sample_weight, **validation))
+            if stopped:
+                raise KeyboardInterrupt
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> Lesson:
@@ -233,12 +239,16 @@ class KernelBoostBase(BaseEstimator):
         oracle = self._oracle(self._columns_per_step(bank.n_rows))
         master = self._master(bank, watched=watched)
 
-        def one(rows: MarginRows, watch: Watch | None, until: Deadline) -> Grown:
+        def one(number: int, rows: MarginRows, watch: Watch | None, until: Deadline) -> Grown:
+            problem = Problem(bank, rows, until)
+            growth = Growth(oracle.start(problem), master.start(problem))
             stop = self._stop(until, watched=watched)
-            return grow(Problem(bank, rows, until), oracle, master, stop, watch)
+            if len(problems) > 1:
+                return growth.until(told(self, stop, number=number), watch)
+            return growth.until(told(self, stop, attributes=lambda: self._now(bank, growth)), watch)
 
         each: Sequence[Watch | None] = watches or [None] * len(problems)
-        jobs = list(zip(problems, each, strict=True))
+        jobs = list(zip(range(len(problems)), problems, each, strict=True))
         if len(jobs) > 1 and effective_n_jobs(self.n_jobs) > 1:
             workers = Parallel(n_jobs=self.n_jobs, prefer="threads")
             try:
@@ -319,6 +329,13 @@ class KernelBoostBase(BaseEstimator):
         self.trace_ = grown[0].trace if single else [g.trace for g in grown]
         self.n_iter_ = max(len(g.trace) for g in grown)
         self.stop_reason_ = str(grown[0].reason) if single else [str(g.reason) for g in grown]
+
+    def _now(self, bank: Bank, growth: Growth) -> dict[str, Any]:
+        """The attributes of the model as it stands."""
+        hypotheses, fit = growth.now
+        model = copy(self)
+        model._keep(bank, [Grown(hypotheses, fit, Trace(), UNFINISHED)])
+        return dict(vars(model))
 
     def _show(self, bank: Bank, parts: Sequence[Any]) -> tuple[Any, ...]:
         """Set the attributes that show the columns; the parts in the order of the kernels."""

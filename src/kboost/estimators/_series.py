@@ -8,6 +8,7 @@ only at the rows whose margin `y F(x)` is below 1/2, at most 25,000 of the lowes
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +17,7 @@ from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.columns.pool import Pool
 from kboost.core.model import AdditiveModel
 from kboost.core.protocols import Deadline, Fit
-from kboost.core.stopping import INTERRUPTED, StopReason
+from kboost.core.stopping import INTERRUPTED, StopReason, StopRule
 from kboost.core.trace import Trace
 from kboost.core.watch import Watch
 from kboost.estimators._sparse_fit import SparseFit, SparseSpec, fit_rows, step_size
@@ -35,6 +36,7 @@ def fit_series(
     labels: bool,
     deadline: Deadline | None = None,
     watch: Watch | None = None,
+    tell: Callable[[StopRule], StopRule] = lambda stop: stop,
 ) -> SparseFit:
     """Ensembles of `learners` each until `spec.max_columns` basis vectors are there."""
     deadline = Deadline.after(spec.max_seconds) if deadline is None else deadline
@@ -56,7 +58,7 @@ def fit_series(
             seed=spec.seed + number,
         )
         here = TargetRows(rows.targets[chosen], rows.sample_weight[chosen], decision[chosen])
-        fitted = fit_rows(inner, pool.part(chosen), here, deadline)
+        fitted = fit_rows(inner, pool.part(chosen), here, deadline, tell=tell)
         whole = _joined(whole, fitted)
         model = AdditiveModel.assemble(list(fitted.hypotheses), fitted.coef, fitted.bias)
         decision = decision + model.decision(pool.rows(slice(0, pool.n_rows)))

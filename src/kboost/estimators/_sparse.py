@@ -32,10 +32,11 @@ from kboost.columns.pool import Pool
 from kboost.columns.single import in_single
 from kboost.core.model import AdditiveModel
 from kboost.core.protocols import Deadline
-from kboost.core.stopping import INTERRUPTED
+from kboost.core.stopping import INTERRUPTED, StopRule
 from kboost.core.trace import Trace
 from kboost.core.watch import Watch
 from kboost.estimators._base import numbered
+from kboost.estimators._callbacks import CallbackSupportMixin, fit_task, told, with_callbacks
 from kboost.estimators._cells import CellFit, CellSpec, cell_size, check_cells, fit_cells
 from kboost.estimators._kernel_choice import ROWS, Lesson, choose
 from kboost.estimators._large_rows import LargeRows
@@ -84,7 +85,7 @@ SPARSE_RULES = {
 }
 
 
-class SparseKernelBase(BaseEstimator):
+class SparseKernelBase(CallbackSupportMixin, BaseEstimator):
     """The engine behind `fit`; targets are the subclasses' business."""
 
     n_cells_: int | None
@@ -181,7 +182,7 @@ class SparseKernelBase(BaseEstimator):
         watch: Watch | None,
     ) -> SparseFit:
         if self.series is None:
-            return fit_rows(spec, pool, problem, deadline, watch)
+            return fit_rows(spec, pool, problem, deadline, watch, tell=self._told)
         return fit_series(
             spec,
             self.series,
@@ -190,7 +191,11 @@ class SparseKernelBase(BaseEstimator):
             labels=self._labels_are_signs,
             deadline=deadline,
             watch=watch,
+            tell=self._told,
         )
+
+    def _told(self, stop: StopRule) -> StopRule:
+        return told(self, stop)
 
     _labels_are_signs = False  # targets are -1 and 1
 
@@ -321,6 +326,16 @@ class SparseKernelBase(BaseEstimator):
         with one_blas_thread() if several else nullcontext():
             values = model.decision(rows, effective_n_jobs(self.n_jobs))
         return values
+
+    @with_callbacks
+    def _guarded_fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """`fit`, heard by callbacks."""
+        with fit_task(self, X, y, sample_weight):
+            return self._guarded(lambda: self._learn(X, y, sample_weight))
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> bool:
+        """Check and fit; says whether Ctrl-C ended it."""
+        raise NotImplementedError
 
     def _guarded(self, work: Any) -> Self:
         """Do it, or leave the estimator as it was; after Ctrl-C raise it again."""

@@ -10,7 +10,7 @@ A series of ensembles is a chain of such fits; see _series.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,11 +84,16 @@ def fit_rows(
     rows: TargetRows,
     deadline: Deadline | None = None,
     watch: Watch | None = None,
+    tell: Callable[[StopRule], StopRule] = lambda stop: stop,
 ) -> SparseFit:
-    """Grow a model of these rows; the pool's rows are theirs, in a random order of some kind."""
+    """Grow a model of these rows; the pool's rows are theirs, in a random order of some kind.
+
+    `tell` may listen at the stop rule.
+    """
     deadline = Deadline.after(spec.max_seconds) if deadline is None else deadline
     problem = Problem(pool, rows, deadline)
-    grown = grow(problem, _oracle(spec), _master(spec), _stop(spec, deadline, watch), watch)
+    stop = tell(_stop(spec, deadline, watch))
+    grown = grow(problem, _oracle(spec), _master(spec), stop, watch)
     fit: Fit = grown.fit
     return SparseFit(grown.hypotheses, fit.coef, fit.bias, fit.objective, grown.trace, grown.reason)
 

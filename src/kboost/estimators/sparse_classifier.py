@@ -253,7 +253,7 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
             The fitted estimator. After Ctrl-C it holds the basis found so far and the interrupt
             is raised again; before the first step it stays as it was.
         """
-        return self._guarded(lambda: self._learn(X, y, sample_weight))
+        return self._guarded_fit(X, y, sample_weight)
 
     @available_if(_keeps_sums)  # type: ignore[untyped-decorator]
     def partial_fit(

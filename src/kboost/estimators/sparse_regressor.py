@@ -222,7 +222,7 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
             The fitted estimator. After Ctrl-C it holds the basis found so far and the interrupt
             is raised again; before the first step it stays as it was.
         """
-        return self._guarded(lambda: self._learn(X, y, sample_weight))
+        return self._guarded_fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> SparseKernelRegressor:
         """Take a batch of rows in; they are not kept.

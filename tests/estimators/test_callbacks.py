@@ -1,0 +1,154 @@
+"""scikit-learn's callbacks hear every step, can stop a fit, and are taken down whatever happens."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_moons
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kboost import KernelBoostClassifier, KernelBoostRegressor, SparseKernelRegressor
+from kboost.estimators import _callbacks
+
+pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
+
+
+class Listener:
+    """Notes the tasks; may ask to stop, or fail, at a step."""
+
+    def __init__(self, stop_at: int | None = None, fail_at: int | None = None) -> None:
+        self.stop_at, self.fail_at = stop_at, fail_at
+        self.events: list[tuple[str, int]] = []
+        self.scores: list[float] = []
+        self.down = 0
+
+    def setup(self, estimator, context):
+        self.down -= 1
+
+    def teardown(self, estimator, context):
+        self.down += 1
+
+    def on_fit_task_begin(self, estimator, context):
+        self.events.append(("begin " + context.task_name, context.task_id))
+
+    def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
+        self.events.append(("end " + context.task_name, context.task_id))
+        if fitted_estimator is not None:
+            self.scores.append(fitted_estimator.score(X, y))
+        if context.task_name != "step":
+            return False
+        if context.task_id == self.fail_at:
+            raise ZeroDivisionError
+        return context.task_id == self.stop_at
+
+    @property
+    def steps(self) -> int:
+        return self.events.count(("end step", 0)) and len(
+            [name for name, _ in self.events if name == "end step"]
+        )
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return make_moons(120, noise=0.2, random_state=0)
+
+
+def classifier(**params):
+    return KernelBoostClassifier(["rbf"], C=1.0, columns_per_step=2, **params)
+
+
+def test_every_step_is_told_with_the_model_of_that_step(moons):
+    listener = Listener()
+    model = classifier().set_callbacks(listener).fit(*moons)
+    assert listener.events[0] == ("begin fit", 0)
+    assert listener.events[-1] == ("end fit", 0)
+    assert listener.steps == len(model.trace_)
+    assert len(listener.scores) == listener.steps + 1
+    assert listener.scores[-1] == model.score(*moons)
+    assert listener.scores[-1] > listener.scores[0]
+    assert listener.down == 0
+    assert not {"_fit_task", "_callback_fit_ctx"} & set(vars(model))
+
+
+def test_callbacks_change_nothing(moons):
+    one, other = classifier(), classifier().set_callbacks(Listener())
+    np.testing.assert_array_equal(one.fit(*moons).coef_, other.fit(*moons).coef_)
+
+
+def test_a_callback_can_stop_the_fit(moons):
+    model = classifier().set_callbacks(Listener(stop_at=2)).fit(*moons)
+    assert len(model.trace_) == 3
+    assert "callback" in model.stop_reason_
+    model.predict(moons[0])
+
+
+def test_an_error_in_a_callback_leaves_the_estimator_as_it_was(moons):
+    listener = Listener(fail_at=1)
+    model = classifier().set_callbacks(listener)
+    before = set(vars(model))
+    with pytest.raises(ZeroDivisionError):
+        model.fit(*moons)
+    assert listener.down == 0
+    assert set(vars(model)) == before
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_several_classes_are_tasks_of_their_own(n_jobs):
+    listener = Listener()
+    model = classifier(n_jobs=n_jobs, max_columns=6).set_callbacks(listener)
+    model.fit(*load_iris(return_X_y=True))
+    classes = {number for name, number in listener.events if name == "end one against the rest"}
+    assert classes == {0, 1, 2}
+    assert listener.steps == sum(len(trace) for trace in model.trace_)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelBoostRegressor(["rbf"], C=1.0, max_columns=4),
+        SparseKernelRegressor(["rbf"], ridge=0.1, max_columns=20),
+        SparseKernelRegressor(
+            ["rbf"], ridge=0.1, max_columns=20, series=2, update="full", basis_per_step=3
+        ),
+        SparseKernelRegressor(ridge=0.1, cells=50),
+    ],
+    ids=["boost", "sparse", "series", "cells"],
+)
+def test_other_estimators(model, moons):
+    listener = Listener()
+    fitted = clone(model).set_callbacks(listener).fit(*moons)
+    assert listener.events[-1] == ("end fit", 0)
+    assert listener.down == 0
+    assert listener.steps >= len(fitted.trace_)
+
+
+def test_scikit_learns_own_callbacks_in_a_pipeline(moons, capsys):
+    from sklearn.callback import ProgressBar, ScoringMonitor
+
+    monitor = ScoringMonitor(scoring="accuracy")
+    pipe = make_pipeline(StandardScaler(), classifier().set_callbacks(monitor))
+    pipe.set_callbacks(ProgressBar()).fit(*moons)
+    steps = [row for row in monitor.get_logs().data if row["task_name"] == "step"]
+    assert len(steps) == len(pipe[-1].trace_)
+    assert "KernelBoostClassifier" in capsys.readouterr().out
+
+
+def test_nothing_happens_before_scikit_learn_1_9(monkeypatch, moons):
+    import sklearn
+
+    monkeypatch.delattr(sklearn, "callback", raising=False)
+    monkeypatch.setitem(sys.modules, "sklearn.callback", None)
+    spec = importlib.util.spec_from_file_location("old_callbacks", _callbacks.__file__)
+    assert spec is not None
+    old = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(old)
+    assert old.CallbackSupportMixin is object
+    assert old.with_callbacks(len) is len
+    with old.fit_task(object(), *moons, None):
+        pass
+    assert old.told(object(), max) is max
