@@ -1,0 +1,27 @@
+"""Pictures of a fit, by matplotlib (extra ``kboost[plots]``).
+
+Each picture is a display in scikit-learn's style, made by ``from_estimator`` and drawn by ``plot``;
+the functions are short ways to them.
+"""
+
+from kboost.plotting.decision import DecisionDisplay, plot_decision
+from kboost.plotting.kernels import KernelsDisplay, plot_kernels
+from kboost.plotting.path import PathDisplay, plot_path
+from kboost.plotting.trace import TraceDisplay, plot_trace
+from kboost.plotting.tube import TubeDisplay, plot_tube
+from kboost.plotting.validation import ValidationDisplay, plot_validation
+
+__all__ = [
+    "DecisionDisplay",
+    "KernelsDisplay",
+    "PathDisplay",
+    "TraceDisplay",
+    "TubeDisplay",
+    "ValidationDisplay",
+    "plot_decision",
+    "plot_kernels",
+    "plot_path",
+    "plot_trace",
+    "plot_tube",
+    "plot_validation",
+]

@@ -1,0 +1,88 @@
+"""What pictures and reports need of a fitted model."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from kboost._typing import FloatArray
+from kboost.core.trace import Trace
+
+_VIEW = re.compile(r"(, )?on=<(\w+) of \d+ features>")
+_NUMBER = re.compile(r"(?:np\.float64\()?(-?\d+\.\d+(?:e-?\d+)?)\)?")
+
+
+def unwrapped(estimator: Any) -> Any:
+    """The fitted kboost estimator inside a pipeline or a search."""
+    model = estimator
+    while True:
+        if hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+        elif hasattr(model, "steps"):
+            model = model.steps[-1][1]
+        else:
+            break
+    if not type(model).__module__.startswith("kboost."):
+        raise TypeError(
+            "estimator must be of kboost, or a pipeline or search that ends in one; "
+            f"got {type(model).__name__}."
+        )
+    check_is_fitted(model)
+    return model
+
+
+def trace_of(model: Any, output: int = 0) -> Trace:
+    """The steps of a fit; of one class against the others, if there are several."""
+    trace = getattr(model, "trace_", None)
+    if trace and not isinstance(trace, Trace):
+        if not 0 <= output < len(trace):
+            raise ValueError(
+                f"output must be one of the {len(trace)} classes, from 0 on; got output={output!r}."
+            )
+        trace = trace[output]
+    if not trace:
+        raise ValueError(
+            f"estimator must have steps to show; this {type(model).__name__} was not fitted "
+            "step by step."
+        )
+    return trace if isinstance(trace, Trace) else Trace(trace)
+
+
+def short(kernel: Any) -> str:
+    """`Laplacian(gamma=0.2, ranks)` for a kernel or its long name."""
+    text = kernel if isinstance(kernel, str) else repr(kernel)
+    text = _VIEW.sub(lambda m: f"{m[1] or ''}ranks" if m[2] == "Ranks" else "", text)
+    return _NUMBER.sub(lambda m: f"{float(m[1]):.3g}", text)
+
+
+def kernel_names(model: Any) -> list[str]:
+    """A short name for each kernel of the library, in the order of `columns_per_kernel_`."""
+    return [short(name) for name in model.columns_per_kernel_]
+
+
+def owners(model: Any) -> list[str]:
+    """The kernel of each column, in the order of `coef_`."""
+    counts = list(model.columns_per_kernel_.values())
+    return [n for n, count in zip(kernel_names(model), counts, strict=True) for _ in range(count)]
+
+
+def kernel_weights(model: Any, X: Any) -> FloatArray:
+    """Root mean square of what each kernel adds to the output, about its mean over the rows."""
+    values = [np.zeros((X.shape[0], len(model._model.bias))) for _ in model.columns_per_kernel_]
+    for part in model._model.parts:
+        kernel = getattr(part, "kernel", None)
+        place = model.kernels_.index(kernel) if kernel in model.kernels_ else 0
+        values[place] += part(X)
+    return np.array([np.sqrt(np.mean((v - v.mean(axis=0)) ** 2)) for v in values])
+
+
+def input_of(estimator: Any, X: Any) -> Any:
+    """The rows as the last step of a pipeline sees them."""
+    while hasattr(estimator, "best_estimator_"):
+        estimator = estimator.best_estimator_
+    if hasattr(estimator, "steps") and len(estimator.steps) > 1:
+        return estimator[:-1].transform(X)
+    return X

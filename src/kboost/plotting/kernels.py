@@ -1,0 +1,120 @@
+"""How many columns each kernel gave, and how much they weigh."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kboost._typing import FloatArray, IntArray
+from kboost._validation import check_table
+from kboost.plotting._axes import axes_of, mark_of
+from kboost.plotting._fitted import input_of, kernel_names, kernel_weights, unwrapped
+
+
+class KernelsDisplay:
+    """Columns per kernel as bars, with each kernel's share of the output beside them.
+
+    Make it with :meth:`from_estimator`.
+
+    Parameters
+    ----------
+    names : list of str
+        The kernels of the library.
+    counts : ndarray of shape (n_kernels,)
+        Columns of each.
+    shares : ndarray of shape (n_kernels,) or None
+        The part of the output that comes from each: root mean square over the rows, the sum is 1.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib objects
+        The axes and the figure.
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def __init__(
+        self, *, names: Sequence[str], counts: IntArray, shares: FloatArray | None = None
+    ) -> None:
+        self.names, self.counts, self.shares = list(names), counts, shares
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any = None, *, ax: Any = None) -> KernelsDisplay:
+        """Draw the kernels of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted, of kboost, or a pipeline or search that ends in one.
+        X : array-like or CSR matrix of shape (n, n_features), optional
+            Rows that the kernels' shares of the output are measured on.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        KernelsDisplay
+            The picture.
+        """
+        model = unwrapped(estimator)
+        shares = None
+        if X is not None:
+            rows = check_table(model, input_of(estimator, X), reset=False)
+            weights = kernel_weights(model, rows)
+            shares = weights / weights.sum() if weights.any() else weights
+        counts = np.array(list(model.columns_per_kernel_.values()))
+        return cls(names=kernel_names(model), counts=counts, shares=shares).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> KernelsDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to.
+
+        Returns
+        -------
+        KernelsDisplay
+            Itself.
+        """
+        self.ax_ = axes_of(ax)
+        self.figure_ = self.ax_.figure
+        places = np.arange(len(self.names))
+        colours = [mark_of(name)[1] for name in self.names]
+        bars = self.ax_.barh(places, self.counts, color=colours, height=0.62)
+        labels = [f"{n}" for n in self.counts]
+        if self.shares is not None:
+            labels = [
+                f"{n} ({100 * share:.0f} % of the output)" if n else "0"
+                for n, share in zip(self.counts, self.shares, strict=True)
+            ]
+        self.ax_.bar_label(bars, labels, padding=4)
+        self.ax_.set_yticks(places, self.names)
+        self.ax_.set(xlabel="columns", xlim=(0, 1.6 * max(1, int(self.counts.max()))))
+        self.ax_.xaxis.get_major_locator().set_params(integer=True)
+        self.ax_.invert_yaxis()
+        return self
+
+
+def plot_kernels(estimator: Any, X: Any = None, *, ax: Any = None) -> KernelsDisplay:
+    """Draw how many columns each kernel gave and, on rows X, its share of the output.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted, of kboost, or a pipeline or search that ends in one.
+    X : array-like or CSR matrix of shape (n, n_features), optional
+        Rows that the kernels' shares of the output are measured on.
+    ax : matplotlib axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    KernelsDisplay
+        The picture.
+    """
+    return KernelsDisplay.from_estimator(estimator, X, ax=ax)

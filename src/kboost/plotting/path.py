@@ -1,0 +1,149 @@
+"""Errors and columns along a rising C."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kboost._typing import FloatArray
+from kboost.model_selection import PathResult
+from kboost.plotting._axes import BLUE, GREY, RED, axes_of
+from kboost.plotting._fitted import unwrapped
+
+
+class PathDisplay:
+    """Errors along a path of C, the columns of each model, and the C chosen.
+
+    Make it with :meth:`from_path`, or :meth:`from_estimator`.
+
+    Parameters
+    ----------
+    C : ndarray of shape (n_C,)
+        The prices of errors.
+    n_columns : ndarray of shape (n_C,)
+        Columns in each model.
+    train_error, validation_error : ndarray of shape (n_C,) or None
+        Errors on the rows learnt from, and on those to judge by.
+    best : int or None
+        The place of the C chosen.
+
+    Attributes
+    ----------
+    ax_, columns_ax_, figure_ : matplotlib objects
+        The axes of the errors, those of the columns, and the figure.
+    """
+
+    ax_: Any
+    columns_ax_: Any
+    figure_: Any
+
+    def __init__(
+        self,
+        *,
+        C: FloatArray,
+        n_columns: FloatArray,
+        train_error: FloatArray | None = None,
+        validation_error: FloatArray | None = None,
+        best: int | None = None,
+    ) -> None:
+        self.C, self.n_columns, self.best = C, n_columns, best
+        self.train_error, self.validation_error = train_error, validation_error
+
+    @classmethod
+    def from_path(cls, found: PathResult, *, ax: Any = None) -> PathDisplay:
+        """Draw what :func:`kboost.model_selection.path` found.
+
+        Parameters
+        ----------
+        found : PathResult
+            The path.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        PathDisplay
+            The picture.
+        """
+        names = ("C", "n_columns", "train_error", "validation_error", "best")
+        return cls(**{name: getattr(found, name) for name in names}).plot(ax=ax)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> PathDisplay:
+        """Draw the path on which ``C="auto"`` chose.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted with ``C="auto"``.
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        PathDisplay
+            The picture.
+        """
+        tuning = getattr(unwrapped(estimator), "tuning_", None)
+        if tuning is None:
+            raise ValueError(
+                "estimator must be fitted with C='auto' to have a path; "
+                "kboost.model_selection.path makes one for any estimator."
+            )
+        return cls(
+            C=tuning.C,
+            n_columns=tuning.n_columns,
+            validation_error=tuning.error,
+            best=tuning.best,
+        ).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> PathDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to.
+
+        Returns
+        -------
+        PathDisplay
+            Itself.
+        """
+        self.ax_ = axes_of(ax)
+        self.figure_ = self.ax_.figure
+        self.columns_ax_ = other = self.ax_.twinx()
+        other.plot(self.C, self.n_columns, ":", color=GREY, lw=1.4)
+        other.set_ylabel("columns (dotted)", color=GREY)
+        other.spines["right"].set_visible(True)
+        if self.train_error is not None:
+            self.ax_.plot(self.C, self.train_error, "s--", ms=3, color=BLUE, label="training error")
+        if self.validation_error is not None:
+            self.ax_.plot(
+                self.C, self.validation_error, "o-", ms=3.5, color=RED, label="held-out error"
+            )
+        if self.best is not None:
+            C = self.C[self.best]
+            self.ax_.axvline(C, color=GREY, lw=1, label=f"C = {C:.3g}")
+        self.ax_.set(xscale="log", xlabel="C", ylabel="error")
+        self.ax_.legend()
+        return self
+
+
+def plot_path(found: Any, *, ax: Any = None) -> PathDisplay:
+    """Draw errors and columns along a path of C.
+
+    Parameters
+    ----------
+    found : PathResult or estimator
+        What :func:`kboost.model_selection.path` found, or an estimator fitted with ``C="auto"``.
+    ax : matplotlib axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    PathDisplay
+        The picture.
+    """
+    if isinstance(found, PathResult):
+        return PathDisplay.from_path(found, ax=ax)
+    return PathDisplay.from_estimator(found, ax=ax)
