@@ -2,6 +2,7 @@
 
 NAMES = (
     "import_time",
+    "fuzz_files",
     "bundled",
     "calibration",
     "predict_speed",

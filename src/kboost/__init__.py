@@ -7,10 +7,12 @@ from kboost.estimators.regressor import KernelBoostRegressor
 from kboost.estimators.semi_supervised import SemiSupervisedKernelBoostClassifier
 from kboost.estimators.sparse_classifier import SparseKernelClassifier
 from kboost.estimators.sparse_regressor import SparseKernelRegressor
+from kboost.persistence import SKOPS_TRUSTED, load_model, save_model
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "SKOPS_TRUSTED",
     "KernelBoostClassifier",
     "KernelBoostNovelty",
     "KernelBoostRegressor",
@@ -20,5 +22,7 @@ __all__ = [
     "__version__",
     "datasets",
     "kernels",
+    "load_model",
+    "save_model",
     "time_series",
 ]

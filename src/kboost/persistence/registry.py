@@ -1,0 +1,225 @@
+"""What a model file may hold; a class that is not in this list is neither written nor read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from scipy.sparse import csr_array, csr_matrix
+
+from kboost._validation import BOOLEAN, Rule, optional
+from kboost.core.trace import Step, Trace
+from kboost.persistence import rules
+from kboost.persistence.entry import Entry
+from kboost.persistence.rules import (
+    FOLDED,
+    FOLDED_TERMS,
+    INDEX_PAIRS,
+    INDICES,
+    KERNEL,
+    KERNELS,
+    LIST,
+    MONOMIAL,
+    NUMBER,
+    NUMBERS,
+    ONE_KERNEL,
+    PARTS,
+    POINTS,
+    SEEN_COLUMNS,
+    SKLEARN_KERNEL,
+    TABLE,
+    TENSOR,
+    TEXT,
+    TRANSFORM,
+    TREE,
+    VECTOR,
+    VIEW,
+    VIEWED,
+    WHOLE,
+    WIDTH,
+)
+
+
+def _part(
+    path: str, fields: Mapping[str, Rule], holds: Callable[[Any], bool] = lambda made: True
+) -> Entry:
+    return Entry(f"kboost.{path}", fields, holds)
+
+
+def _estimators(home: str, *names: str) -> list[Entry]:
+    return [
+        Entry(f"{home}.{name}", holds=rules.estimator_fits, is_estimator=True) for name in names
+    ]
+
+
+PARTS_OF_MODELS = [
+    _part("kernels.dot_product.Linear", {**VIEWED}),
+    _part(
+        "kernels.dot_product.Polynomial",
+        {"degree": WHOLE, "coef0": NUMBER, "gamma": WIDTH, **VIEWED},
+    ),
+    _part("kernels.dot_product.Sigmoid", {"gamma": WIDTH, "coef0": NUMBER, **VIEWED}),
+    _part("kernels.stationary.Gaussian", {"gamma": WIDTH, **VIEWED}),
+    _part("kernels.stationary.Laplacian", {"gamma": WIDTH, **VIEWED}),
+    _part("kernels.stationary.Matern", {"gamma": WIDTH, "nu": NUMBER, **VIEWED}),
+    _part("kernels.functions.SklearnKernel", {"name": SKLEARN_KERNEL, **VIEWED}),
+    _part(
+        "kernels.functions.Precomputed", {"part": WHOLE, "width": WHOLE, "psd": BOOLEAN, **VIEWED}
+    ),
+    _part("kernels.algebra.Scaled", {"scale": NUMBER, "kernel": KERNEL}),
+    _part("kernels.algebra.Sum", {"kernels": KERNELS}, lambda made: len(made.kernels) > 0),
+    _part("kernels.algebra.Product", {"kernels": KERNELS}, lambda made: len(made.kernels) > 0),
+    _part(
+        "kernels.transforms.Standardize",
+        {"exponent": INDICES, "shift": VECTOR, "scale": VECTOR},
+        rules.of_one_length("exponent", "shift", "scale"),
+    ),
+    _part(
+        "kernels.transforms.Ranks",
+        {"starts": INDICES, "values": VECTOR, "ranks": VECTOR},
+        rules.ranks_fit,
+    ),
+    _part("kernels.views.View", {"columns": SEEN_COLUMNS, "transform": TRANSFORM}),
+    _part(
+        "kernels.folding.Monomial",
+        {"view": VIEW, "degree": WHOLE, "gamma": NUMBER, "coef0": NUMBER, "scale": NUMBER},
+        lambda made: made.degree in (1, 2, 3),
+    ),
+    _part("kernels.folding.FoldedTerm", {"monomial": MONOMIAL, "tensor": TENSOR}),
+    _part(
+        "kernels.folding.Folded",
+        {"terms": FOLDED_TERMS, "is_vector": BOOLEAN},
+        lambda made: len(made.terms) > 0,
+    ),
+    _part(
+        "columns.hypothesis.KernelPart",
+        {
+            "kernel": KERNEL,
+            "centers": POINTS,
+            "coef": TABLE,
+            "indices": INDICES,
+            "folded": FOLDED,
+            "rest": ONE_KERNEL,
+        },
+        rules.kernel_part_fits,
+    ),
+    _part(
+        "columns.active.ActivePart",
+        {"view": VIEW, "centers": TABLE, "widths": VECTOR, "coef": TABLE},
+        rules.of_one_length("centers", "widths", "coef"),
+    ),
+    _part(
+        "columns.halfspaces.HalfspacePart",
+        {"view": VIEW, "directions": TABLE, "cuts": VECTOR, "coef": TABLE},
+        rules.of_one_length("directions", "cuts", "coef"),
+    ),
+    _part(
+        "columns.cells.CellTree",
+        {"feature": INDICES, "threshold": VECTOR, "children": INDEX_PAIRS},
+        rules.tree_ends,
+    ),
+    _part(
+        "columns.cells.CellPart",
+        {"kernel": KERNEL, "tree": TREE, "centers": TABLE, "coef": TABLE, "starts": INDICES},
+        rules.cells_fit,
+    ),
+    _part("core.model.AdditiveModel", {"parts": PARTS, "bias": VECTOR}, rules.outputs_fit),
+    _part(
+        "estimators._probability.Calibration",
+        {"slope": NUMBER, "n_rows": WHOLE, "held_out": BOOLEAN},
+    ),
+    _part(
+        "estimators._tuning.Tuning",
+        {"C": VECTOR, "error": VECTOR, "n_columns": VECTOR, "best": WHOLE},
+        lambda made: 0 <= made.best < len(made.C),
+    ),
+    _part(
+        "estimators._local_choice.LocalChoice",
+        {"kernel": KERNEL, "ridge": NUMBER, "metric": TEXT, "errors": NUMBERS},
+    ),
+    _part(
+        "solvers.factor.GrowingCholesky",
+        {"_buffer": TABLE, "_size": WHOLE, "_solid": optional(TABLE)},
+    ),
+    _part(
+        "masters.stream.Stream",
+        {
+            "kernels": KERNELS,
+            "ridge": NUMBER,
+            "_fit_intercept": BOOLEAN,
+            "_useful": BOOLEAN,
+            "_threshold": NUMBER,
+            "_max_columns": WHOLE,
+            "centers": LIST,
+            "_factors": LIST,
+            "_kinds": INDICES,
+            "_G": TABLE,
+            "_b": TABLE,
+            "_s": VECTOR,
+            "_weight": NUMBER,
+            "_sum": VECTOR,
+            "_square": NUMBER,
+            "n_batches": WHOLE,
+            "coef": TABLE,
+            "bias": VECTOR,
+        },
+    ),
+]
+
+ESTIMATORS = [
+    *_estimators("kboost.estimators.classifier", "KernelBoostClassifier"),
+    *_estimators("kboost.estimators.regressor", "KernelBoostRegressor"),
+    *_estimators("kboost.estimators.novelty", "KernelBoostNovelty"),
+    *_estimators("kboost.estimators.semi_supervised", "SemiSupervisedKernelBoostClassifier"),
+    *_estimators("kboost.estimators.sparse_classifier", "SparseKernelClassifier"),
+    *_estimators("kboost.estimators.sparse_regressor", "SparseKernelRegressor"),
+    *_estimators("kboost.baselines.composite", "CompositeSVC", "CompositeSVR"),
+    *_estimators("kboost.dask.sparse", "DaskSparseKernelRegressor", "DaskSparseKernelClassifier"),
+    *_estimators("kboost.dask.boost", "DaskKernelBoostClassifier", "DaskKernelBoostRegressor"),
+]
+
+PREPROCESSING = [
+    *_estimators("sklearn.pipeline", "Pipeline", "FeatureUnion"),
+    *_estimators("sklearn.compose", "ColumnTransformer"),
+    *_estimators("sklearn.impute", "SimpleImputer", "MissingIndicator"),
+    *_estimators("sklearn.decomposition", "PCA", "TruncatedSVD"),
+    *_estimators("sklearn.feature_selection", "VarianceThreshold"),
+    *_estimators("sklearn.feature_extraction.text", "TfidfTransformer"),
+    *_estimators(
+        "sklearn.preprocessing",
+        "FunctionTransformer",
+        "KBinsDiscretizer",
+        "MaxAbsScaler",
+        "MinMaxScaler",
+        "Normalizer",
+        "OneHotEncoder",
+        "OrdinalEncoder",
+        "PolynomialFeatures",
+        "PowerTransformer",
+        "QuantileTransformer",
+        "RobustScaler",
+        "StandardScaler",
+    ),
+]
+
+ENTRIES = {entry.name: entry for entry in (*PARTS_OF_MODELS, *ESTIMATORS, *PREPROCESSING)}
+
+_NAMESAKES: dict[str, list[Entry]] = {}
+for _entry in ENTRIES.values():
+    _NAMESAKES.setdefault(_entry.path.rpartition(".")[2], []).append(_entry)
+
+
+def entry_of(cls: type) -> Entry | None:
+    """The entry of a class, if it has one."""
+    name, home = cls.__name__, cls.__module__.partition(".")[0]
+    for entry in _NAMESAKES.get(name, ()):
+        if entry.path.partition(".")[0] == home and entry.cls is cls:
+            return entry
+    return None
+
+
+def skops_types() -> list[str]:
+    """The names of kboost's classes, and of its sparse rows, as skops wants them."""
+    own = [entry.path for entry in (*PARTS_OF_MODELS, *ESTIMATORS)]
+    others = [f"{c.__module__}.{c.__name__}" for c in (Step, Trace, csr_matrix, csr_array)]
+    return sorted(own + others)

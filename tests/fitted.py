@@ -1,0 +1,131 @@
+"""Small fitted models, one of each kind there is: for files, exports and explanations."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array, csr_matrix
+
+from kboost import (
+    KernelBoostClassifier,
+    KernelBoostNovelty,
+    KernelBoostRegressor,
+    SemiSupervisedKernelBoostClassifier,
+    SparseKernelClassifier,
+    SparseKernelRegressor,
+)
+from kboost.baselines import CompositeSVC, CompositeSVR
+from kboost.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial, Sigmoid
+
+_RNG = np.random.default_rng(0)
+X = np.round(_RNG.normal(size=(60, 4)), 3)
+SIGN = (X[:, 0] * X[:, 1] > 0).astype(int)
+VALUE = X[:, 0] * X[:, 1] + np.sin(X[:, 2])
+LETTERS = np.array(["a", "bb", "ccc"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0)]
+TWO = np.column_stack([VALUE, X[:, 3]])
+PARTLY = np.where(np.arange(60) < 30, SIGN, -1)
+FRAME = pd.DataFrame(X, columns=["one", "two", "three", "four"])
+COUNTS = np.abs(X)
+NAMES = np.array(["no", "yes"], dtype=object)[SIGN]
+
+EVERY_KERNEL = [
+    Linear(),
+    Linear(on="ranks"),
+    Polynomial(2, on="standard"),
+    Polynomial(5, coef0=-0.5, gamma=0.1),
+    Sigmoid(columns=[0, 2]),
+    Gaussian("mean", on="ranks"),
+    Laplacian("median", columns=[1, 3], on="standard"),
+    Matern(nu=0.5),
+    Matern(nu=1.5, on="ranks"),
+    Matern(nu=2.5, columns=[3]),
+    "cosine",
+    2.0 * Linear() + Gaussian(0.3) * Polynomial(2, columns=[0]),
+    Gaussian(0.5, columns=[-1]) + Linear(columns=[0, 1]) + 0.5 * Sigmoid(0.1, coef0=0.2),
+]
+
+
+def _mixture(cls: Any, **params: Any) -> Any:
+    return cls(**{"kernels": EVERY_KERNEL, "C": 10.0, "column_scaling": "unit", **params})
+
+
+MODELS: dict[str, tuple[Any, Any, Any]] = {
+    "boost": (KernelBoostClassifier(C=1.0), X, SIGN),
+    "boost three classes": (_mixture(KernelBoostClassifier), X, LETTERS),
+    "boost tuned": (KernelBoostClassifier([Gaussian()], max_iter=3), X, NAMES),
+    "boost sparse rows": (
+        KernelBoostClassifier(C=1.0, n_jobs=1),
+        csr_matrix(np.maximum(X, 0.0)),
+        SIGN,
+    ),
+    "boost names of features": (
+        KernelBoostClassifier(
+            [Gaussian(columns=["one", "four"]), Linear(on="standard")],
+            C=1.0,
+            class_weight={"a": 1.0, "bb": 2.0, "ccc": 1.0},
+            random_state=np.random.RandomState(3),
+        ),
+        FRAME,
+        LETTERS,
+    ),
+    "boost precomputed": (
+        KernelBoostClassifier("precomputed", C=1.0),
+        np.hstack([Gaussian(0.5)(X), Linear()(X)]),
+        SIGN,
+    ),
+    "boost chi2": (KernelBoostClassifier(["chi2", "additive_chi2"], C=1.0), COUNTS, SIGN),
+    "tube": (_mixture(KernelBoostRegressor), X, VALUE),
+    "tube nu l2": (KernelBoostRegressor(penalty="l2", nu=0.3, C=1.0), X, VALUE),
+    "active": (KernelBoostRegressor(base="active", C=1.0, max_iter=3), X, VALUE),
+    "halfspaces": (KernelBoostRegressor(base="halfspaces", C=1.0, max_iter=5), X, VALUE),
+    "barrier": (KernelBoostRegressor(solver="barrier", C=1.0, max_iter=20), X, VALUE),
+    "constant": (KernelBoostRegressor(C=1.0), X, np.ones(60)),
+    "novelty": (KernelBoostNovelty(), X, None),
+    "semi-supervised": (SemiSupervisedKernelBoostClassifier(C=1.0), X, PARTLY),
+    "sparse": (SparseKernelRegressor(EVERY_KERNEL[:3] + EVERY_KERNEL[5:7]), X, VALUE),
+    "sparse two targets": (SparseKernelRegressor("ard", ridge=0.1), X.astype(np.float32), TWO),
+    "sparse series": (SparseKernelRegressor(series=2, update="full", max_columns=8), X, VALUE),
+    "sparse cells": (SparseKernelRegressor(cells=20), X, VALUE),
+    "sparse partitions": (
+        SparseKernelClassifier([Laplacian(1.0)], cells=20, partitions=2, max_columns=5),
+        X,
+        LETTERS,
+    ),
+    "sparse log": (SparseKernelClassifier(loss="log", max_columns=20, ridge=0.1), X, LETTERS),
+    "sparse signs": (SparseKernelClassifier(loss="hinge", max_columns=20, ridge=0.1), X, SIGN),
+    "sparse sparse": (
+        SparseKernelClassifier([Gaussian(0.5), Linear()], max_columns=20, ridge=0.1),
+        csr_array(np.maximum(X, 0.0)),
+        SIGN,
+    ),
+    "composite": (CompositeSVC(), X, LETTERS),
+    "composite regressor": (CompositeSVR([Linear(), Gaussian(1.0)]), X, VALUE),
+}
+
+
+@cache
+def fitted(name: str) -> Any:
+    """The model of that name; do not change it."""
+    estimator, rows, y = MODELS[name]
+    return estimator.fit(rows) if y is None else estimator.fit(rows, y)
+
+
+def rows_of(name: str) -> Any:
+    """Rows to predict."""
+    return MODELS[name][1]
+
+
+def answers(model: Any, rows: Any) -> dict[str, Any]:
+    """All that a model says of rows."""
+    methods = (
+        "predict",
+        "decision_function",
+        "predict_proba",
+        "predict_log_proba",
+        "score_samples",
+        "transform",
+    )
+    return {name: getattr(model, name)(rows) for name in methods if hasattr(model, name)}

@@ -1,0 +1,155 @@
+"""A model comes back from its file as it was, to the last bit."""
+
+import dataclasses
+import inspect
+
+import numpy as np
+import pytest
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+import kboost
+from kboost import KernelBoostClassifier, SparseKernelRegressor, load_model, save_model
+from kboost.kernels import Gaussian
+from kboost.persistence import registry
+from tests.fitted import FRAME, MODELS, SIGN, VALUE, X, answers, fitted, rows_of
+
+
+def same(one, other):
+    """Equal in type and value, all the way down."""
+    assert type(one) is type(other)
+    if isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype
+        assert one.shape == other.shape
+        if one.size > 1 and one.flags.contiguous:
+            assert one.flags.c_contiguous == other.flags.c_contiguous
+            assert one.flags.f_contiguous == other.flags.f_contiguous
+        np.testing.assert_array_equal(one, other)
+    elif issparse(one):
+        assert one.shape == other.shape
+        for part in ("data", "indices", "indptr"):
+            same(getattr(one, part), getattr(other, part))
+    elif isinstance(one, dict):
+        assert list(one) == list(other)
+        for key in one:
+            same(one[key], other[key])
+    elif isinstance(one, list | tuple):
+        assert len(one) == len(other)
+        for left, right in zip(one, other, strict=True):
+            same(left, right)
+    elif isinstance(one, np.random.RandomState):
+        same(one.get_state(), other.get_state())
+    elif isinstance(one, np.dtype | type | slice):
+        assert one == other
+    elif dataclasses.is_dataclass(one):
+        for field in dataclasses.fields(one):
+            same(getattr(one, field.name), getattr(other, field.name))
+    elif hasattr(one, "__dict__"):
+        same(vars(one), vars(other))
+    else:
+        assert one == other or (one != one and other != other)
+
+
+def back(model, folder):
+    save_model(model, folder / "model.kboost")
+    return load_model(folder / "model.kboost")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_comes_back_as_it_was(name, tmp_path):
+    model = fitted(name)
+    again = back(model, tmp_path)
+    same(model, again)
+    same(answers(model, rows_of(name)), answers(again, rows_of(name)))
+    assert again.get_params(deep=False).keys() == model.get_params(deep=False).keys()
+
+
+def test_a_stream_goes_on_after_a_file(tmp_path):
+    model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1).partial_fit(X[:30], VALUE[:30])
+    again = back(model, tmp_path)
+    model.partial_fit(X[30:], VALUE[30:])
+    again.partial_fit(X[30:], VALUE[30:])
+    same(model.predict(X), again.predict(X))
+
+
+def test_what_was_one_object_stays_one(tmp_path):
+    again = back(fitted("boost"), tmp_path)
+    views = {id(kernel.on) for kernel in again.kernels_ if repr(kernel.on).startswith("<Stand")}
+    assert len(views) == 1
+
+
+def test_an_estimator_of_dask_comes_back_without_its_client(tmp_path):
+    dask = pytest.importorskip("kboost.dask")
+    local = fitted("sparse")
+    model = dask.DaskSparseKernelRegressor(**local.get_params(deep=False))
+    vars(model).update({k: v for k, v in vars(local).items() if k.endswith("_") or k[0] == "_"})
+    model.client = object()
+    again = back(model, tmp_path)
+    assert again.client is None
+    same(again.to_local().predict(X), local.predict(X))
+
+
+def test_every_public_estimator_is_in_the_registry():
+    dask = pytest.importorskip("kboost.dask")
+    public = {
+        value
+        for module in (kboost, kboost.baselines, dask)
+        for value in (getattr(module, name) for name in module.__all__)
+        if inspect.isclass(value) and issubclass(value, BaseEstimator)
+    }
+    missing = {cls.__name__ for cls in public if registry.entry_of(cls) is None}
+    assert not missing, f"add these to ESTIMATORS in kboost/persistence/registry.py: {missing}"
+    covered = {type(model).__name__ for model, _, _ in MODELS.values()}
+    assert {cls.__name__ for cls in public if "Dask" not in cls.__name__} <= covered
+
+
+def test_entries_name_their_classes_and_fields():
+    for name, entry in registry.ENTRIES.items():
+        assert registry.entry_of(entry.cls) is entry
+        if dataclasses.is_dataclass(entry.cls):
+            fields = [field.name for field in dataclasses.fields(entry.cls)]
+            assert set(fields) == set(entry.rules), name
+
+
+def test_a_function_of_the_users_is_refused(tmp_path):
+    model = KernelBoostClassifier([lambda A, B: A @ B.T], C=1.0).fit(X, SIGN)
+    with pytest.raises(ValueError, match=r"^model.kernels cannot be saved: it is a function"):
+        save_model(model, tmp_path / "model.kboost")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("value", [{1}, 1j, b"bytes", np.array([1j]), np.array(["2020"], "M8[D]")])
+def test_what_files_do_not_hold_is_refused(value, tmp_path):
+    model = KernelBoostClassifier([Gaussian(1.0)], C=1.0).fit(X, SIGN)
+    model.odd_ = [value]
+    with pytest.raises(ValueError, match=r"^model.odd_ cannot be saved"):
+        save_model(model, tmp_path / "model.kboost")
+    model.odd_ = model.__dict__
+    with pytest.raises(ValueError, match="must not contain itself"):
+        save_model(model, tmp_path / "model.kboost")
+
+
+def test_only_fitted_estimators_are_saved(tmp_path):
+    with pytest.raises(NotFittedError):
+        save_model(KernelBoostClassifier(), tmp_path / "model.kboost")
+    with pytest.raises(ValueError, match=r"^model must be an estimator of kboost"):
+        save_model({"coef_": 1}, tmp_path / "model.kboost")
+    with pytest.raises(OSError, match="nowhere"):
+        save_model(fitted("boost"), tmp_path / "nowhere" / "model.kboost")
+
+
+def test_saving_again_replaces_the_file_whole(tmp_path):
+    path = tmp_path / "model.kboost"
+    save_model(fitted("boost"), path)
+    bad = KernelBoostClassifier([lambda A, B: A @ B.T], C=1.0).fit(X, SIGN)
+    with pytest.raises(ValueError, match="function"):
+        save_model(bad, path)
+    same(load_model(str(path)).predict(X), fitted("boost").predict(X))
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_names_of_features_are_checked_after_loading(tmp_path):
+    again = back(fitted("boost names of features"), tmp_path)
+    with pytest.raises(ValueError, match="feature names"):
+        again.predict(FRAME.rename(columns={"one": "other"}))
