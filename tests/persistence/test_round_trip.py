@@ -139,6 +139,14 @@ def test_only_fitted_estimators_are_saved(tmp_path):
         save_model(fitted("boost"), tmp_path / "nowhere" / "model.kboost")
 
 
+def test_requests_and_callbacks_are_left_out(tmp_path):
+    model = KernelBoostClassifier([Gaussian(1.0)], C=1.0).fit(X, SIGN)
+    model._metadata_request = model._skl_callbacks = print  # as scikit-learn would
+    again = back(model, tmp_path)
+    assert "_metadata_request" not in vars(again)
+    assert "_skl_callbacks" not in vars(again)
+
+
 def test_saving_again_replaces_the_file_whole(tmp_path):
     path = tmp_path / "model.kboost"
     save_model(fitted("boost"), path)

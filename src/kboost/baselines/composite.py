@@ -38,12 +38,13 @@ from kboost._validation import (
 from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
 from kboost.estimators._rows import MergedRows, merge_rows
+from kboost.estimators.explanation import ExplainMixin
 from kboost.kernels.adapters import as_kernels
 
 RULES: dict[str, Rule] = {"C": POSITIVE, "tol": POSITIVE}
 
 
-class CompositeBase(BaseEstimator):
+class CompositeBase(ExplainMixin, BaseEstimator):
     """What the two share: the matrix of pairs, and the model that predicts."""
 
     def _learn(self, rows: MergedRows, n_input_rows: int, machines: Sequence[Any]) -> None:

@@ -13,7 +13,7 @@ must be smooth here, or the search would stall at the edge where the floor of sc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from kboost._typing import FloatArray, IntArray
 from kboost.columns.bank import Bank
 from kboost.columns.hypothesis import stack_rows
 from kboost.columns.scaling import SPIKE_FLOOR, Scaling
+from kboost.columns.shares import Term
 from kboost.kernels.distances import sqeuclidean
 from kboost.kernels.rows import as_dense, extent
 from kboost.kernels.stationary import Gaussian
@@ -77,6 +78,10 @@ class ActivePart:
     def __call__(self, X: Any) -> FloatArray:
         values: FloatArray = _values(self.view, X, self.centers, self.widths) @ self.coef
         return values
+
+    def terms_at(self, X: Any) -> Iterator[Term]:
+        """The columns at the rows of X, for explanations."""
+        yield Term(self.view.columns, _values(self.view, X, self.centers, self.widths))
 
 
 class ActiveBank(Bank):

@@ -16,7 +16,7 @@ same wherever it is cut: large cells first, then each of these further, is the s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +24,9 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
+from kboost.columns.shares import Term, features_of
 from kboost.columns.single import Side
+from kboost.kernels.algebra import terms
 from kboost.kernels.base import Kernel
 from kboost.kernels.pairings import Pairing
 from kboost.kernels.views import View
@@ -215,6 +217,17 @@ class CellPart:
                 block = kernel_block(self.kernel, X[some], self.centers[first:last], self.dtype)
                 out[some] = block @ self.coef[first:last].astype(self.dtype)
         return out
+
+    def terms_at(self, X: Any) -> Iterator[Term]:
+        """The columns at the rows of X, for explanations; 0 outside their cells."""
+        cell_of_row = self.tree.assign(X)
+        for term in terms(self.kernel):
+            values = np.zeros((X.shape[0], len(self.coef)))
+            for cell in np.unique(cell_of_row).tolist():
+                rows, own = cell_of_row == cell, slice(*self.starts[cell : cell + 2])
+                if own.start < own.stop:
+                    values[rows, own] = kernel_block(term, X[rows], self.centers[own], np.float64)
+            yield Term(features_of(term), values)
 
     def scaled(self, factor: float) -> CellPart:
         """The same times a number."""

@@ -7,7 +7,7 @@ constant. The w are sparse: which features a model looks at can be read from the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.scaling import Scaling, column_scales
+from kboost.columns.shares import Term
 from kboost.kernels.rows import as_dense
 from kboost.kernels.sample import Sample
 from kboost.kernels.views import View
@@ -70,6 +71,15 @@ class HalfspacePart:
     def __call__(self, X: Any) -> FloatArray:
         values: FloatArray = self.inside(X) @ self.coef
         return values
+
+    def terms_at(self, X: Any) -> Iterator[Term]:
+        """The columns at the rows of X, for explanations: those on the same features together."""
+        inside, looks_at = self.inside(X), self.directions != 0.0
+        kinds, kind = np.unique(looks_at, axis=0, return_inverse=True)
+        names = np.arange(kinds.shape[1]) if self.view.columns is None else self.view.columns
+        for number, used in enumerate(kinds):
+            features = tuple(int(f) for f in np.asarray(names)[used])
+            yield Term(features, inside * (kind.ravel() == number))
 
 
 class HalfspaceSpace:

@@ -6,7 +6,7 @@ model in which the scales are folded back, so that coefficients belong to unscal
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from kboost._typing import FloatArray, IntArray
+from kboost.columns.shares import Term, features_of
 from kboost.kernels.algebra import terms, total
 from kboost.kernels.base import Kernel
 from kboost.kernels.folding import fold
@@ -71,6 +72,11 @@ class KernelPart:
             return self.fold_at(X)
         values: FloatArray = self.rest(X, self.centers) @ self.coef
         return values + self.fold_at(X) if self.folded else values
+
+    def terms_at(self, X: Any) -> Iterator[Term]:
+        """The columns at the rows of X, for explanations."""
+        for term in terms(self.kernel):
+            yield Term(features_of(term), term(X, self.centers))
 
     def fold_at(self, X: Any) -> FloatArray:
         """The folded terms, (n, n_outputs)."""

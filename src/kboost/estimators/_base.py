@@ -44,6 +44,7 @@ from kboost.estimators._progress import show_progress
 from kboost.estimators._rows import MergedRows, hold_out
 from kboost.estimators._rules import RULES
 from kboost.estimators._tuning import Tuning, split_parts, tune
+from kboost.estimators.explanation import ExplainMixin
 from kboost.formulations import MarginRows
 from kboost.kernels.adapters import as_kernels
 from kboost.kernels.base import Kernel
@@ -62,7 +63,7 @@ ALIKE = {"l1": 0.95, "l2": 1.0}  # a 2-norm optimum is dense: it takes them all 
 SMALL = 200  # rows; below, simplex from the start is as fast
 
 
-class KernelBoostBase(CallbackSupportMixin, BaseEstimator):
+class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
     """The engine behind the estimators' `fit`; targets are the subclasses' business."""
 
     @with_callbacks

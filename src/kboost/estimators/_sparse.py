@@ -45,6 +45,7 @@ from kboost.estimators._progress import show_progress
 from kboost.estimators._rules import RULES
 from kboost.estimators._series import fit_series
 from kboost.estimators._sparse_fit import SparseFit, SparseSpec, fit_rows
+from kboost.estimators.explanation import ExplainMixin
 from kboost.formulations import TargetRows
 from kboost.kernels.base import Kernel
 from kboost.masters.forward import check_psd
@@ -85,7 +86,7 @@ SPARSE_RULES = {
 }
 
 
-class SparseKernelBase(CallbackSupportMixin, BaseEstimator):
+class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
     """The engine behind `fit`; targets are the subclasses' business."""
 
     n_cells_: int | None

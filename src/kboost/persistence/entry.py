@@ -19,7 +19,14 @@ from kboost._validation import Rule
 Fields = dict[str, Any]
 
 LEFT_OUT = frozenset(  # what belongs to a fit, not to a model
-    {"_metadata_request", "_skl_callbacks", "_callback_fit_ctx", "_sklearn_version"}
+    {
+        "_metadata_request",
+        "_callback_fit_ctx",
+        "_parent_callback_ctx",
+        "_skl_callbacks",
+        "_skl_callbacks_to_teardown",
+        "_sklearn_version",
+    }
 )
 
 
