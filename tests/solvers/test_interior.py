@@ -122,3 +122,17 @@ def test_dependent_columns_do_no_harm():
     found = solve_interior(doubled, cold(doubled), tol=1e-8).best
     optimum = margin_lp(H, rows).objective
     assert doubled.objective(found.x, found.bias) == pytest.approx(optimum, rel=1e-7)
+
+
+@pytest.mark.parametrize("n_other", [0, 1, 2])
+def test_mirrored_rows_give_the_same_normal_matrix(n_other):
+    rng = np.random.default_rng(0)
+    _, _, lp = problem(0, n=40, k=6)
+    above = lp.columns[:20]
+    columns = np.vstack([above, -above])
+    columns[:, 6 - n_other :] = rng.normal(size=(40, n_other))
+    mirrored = replace(lp, columns=np.asfortranarray(columns))
+    weights = rng.uniform(0.1, 2.0, 40)
+    expected = columns.T @ (weights[:, None] * columns)
+    assert mirrored.n_mirrored == 6 - n_other
+    np.testing.assert_allclose(np.tril(mirrored.normal(weights)), np.tril(expected), atol=1e-12)
