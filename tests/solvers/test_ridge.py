@@ -52,3 +52,15 @@ def test_cholesky_in_place(dtype):
     assert_allclose(np.triu(factor, 1), np.triu(K, 1))
     with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
         cholesky_in_place(-np.eye(3, dtype=dtype))
+
+
+def test_no_denormal_numbers_are_left_in_a_float32_matrix():
+    gaps = np.abs(np.subtract.outer(np.arange(30.0), np.arange(30.0)))
+    K = np.exp(-(gaps**1.5))
+    single = K.astype(np.float32)
+    tiny = np.finfo(np.float32).tiny
+    assert ((single != 0) & (single < tiny)).any()
+    y = np.cos(np.arange(30.0))[:, None]
+    coef = ridge_solve(single, y, np.ones(30), 0.1)
+    assert not ((single != 0) & (np.abs(single) < tiny)).any()
+    assert_allclose(coef, np.linalg.solve(K + 0.1 * np.eye(30), y), atol=1e-6)

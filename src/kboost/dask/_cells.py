@@ -15,13 +15,11 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.cells import CellPart, Stream, branch, cut, graft
+from kboost.columns.cells import CellPart, Stream, cut, graft
 from kboost.core.protocols import Deadline
 from kboost.dask._table import Table, assemble, take
 from kboost.estimators._cells import CellFit, CellSpec, Progress, averaged, fit_partition, streams
 from kboost.estimators._local_choice import LocalRows
-
-_BRANCHES = 4  # a thread of the cluster, so that none waits long for the last
 
 
 def fit_cells(
@@ -30,14 +28,12 @@ def fit_cells(
     """Fit every cell; `rows.X` is a table."""
     table: Table = rows.X
     view = spec.kernel.pairings[0].view
-    n_threads = max(1, sum(table.client.nthreads().values()))
-    size = max(spec.size, -(-len(rows.order) // (_BRANCHES * n_threads)))
     place = np.empty(table.shape[0], dtype=np.intp)
     place[rows.order] = np.arange(len(rows.order))
     ends = None if deadline.remaining == np.inf else time.time() + deadline.remaining
     plans = []
     for stream in streams(spec, rng):
-        top, branches = branch(table, rows.order, size, view, stream)
+        top, branches = table.top(rows.order, spec.size, view, stream)
         plans.append((top, [_send(spec, rows, place, *own, ends) for own in branches]))
     futures = [future for _, sent in plans for future in sent]
     try:

@@ -16,12 +16,12 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from kboost._typing import BoolArray, FloatArray, IntArray
-from kboost.columns.cells import branch, cells_around
+from kboost.columns.cells import CellTree, Stream, branch, cells_around
 from kboost.estimators._large_rows import row_hashes
 from kboost.kernels.views import View
 
-_TOP = 8  # branches from which cells are cut on a worker
-_KEPT = 4  # features that are at hand at a time
+_BRANCHES = 4  # a thread of the cluster, so that none waits long for the last
+_KEPT = 8  # features that are at hand at a time
 _MANY = 8  # a feature is brought whole where one in so many rows are asked for
 
 
@@ -41,6 +41,7 @@ class Table:
         self.dtype = np.result_type(*(fact[2] for fact in filled))
         self._hashes = np.concatenate([hashes for *_, hashes in facts], axis=1)
         self._features: dict[int, FloatArray] = {}  # the last ones, oldest first
+        self._tops: list[tuple[Any, IntArray, Any]] = []
 
     def row_hashes(self, rows: IntArray) -> Any:
         """As of an array; they were made where the rows are."""
@@ -63,7 +64,7 @@ class Table:
         if kept is not None:
             self._features[feature] = kept
             for oldest in list(self._features)[:-_KEPT]:
-                del self._features[oldest]
+                self._features.pop(oldest, None)
         return kept
 
     def _bring(self, rows: IntArray, feature: int | None) -> FloatArray:
@@ -99,7 +100,7 @@ class Table:
         self, rows: IntArray, size: int, view: View, anchors: IntArray
     ) -> list[IntArray]:
         """As of an array (columns/cells.py): large branches from here, cells on the workers."""
-        tree, branches = branch(self, rows, max(size, -(-len(rows) // _TOP)), view)
+        tree, branches = self.top(rows, size, view)
         owner = tree.assign(self[anchors])
         wanted, futures = np.unique(owner), []
         for b in wanted.tolist():
@@ -114,6 +115,21 @@ class Table:
             inside = branches[b][0]
             cells |= {int(inside[at]): inside[cell] for at, cell in found}
         return [cells[anchor] for anchor in anchors.tolist()]
+
+    def top(
+        self, rows: IntArray, size: int, view: View, stream: Stream = None
+    ) -> tuple[CellTree, list[tuple[IntArray, Stream]]]:
+        """The tree down to branches that workers cut further; the choice and the fit share it."""
+        n_threads = max(1, sum(self.client.nthreads().values()))
+        size = max(size, -(-len(rows) // (_BRANCHES * n_threads)))
+        if stream is not None:
+            return branch(self, rows, size, view, stream)
+        for known, order, found in self._tops:
+            if order is rows and known == (size, view):
+                return found
+        made = branch(self, rows, size, view)
+        self._tops.append(((size, view), rows, made))
+        return made
 
     def spread(self, rows: IntArray) -> Iterator[tuple[Any, IntArray, IntArray]]:
         """Partitions that hold some of the rows: places in `rows`, and numbers inside."""

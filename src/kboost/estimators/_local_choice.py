@@ -88,7 +88,10 @@ def choose_local(
 ) -> LocalChoice:
     """The best kernel for cells of `size` rows; `workers` in place of so many threads."""
     views = _views(rows, rng)
-    whole = {name: _cells(rows, size, view, rng) for name, view in views.items()}
+    drawn = [_anchors(rows, rng) for _ in views]
+    with ThreadPoolExecutor(n_jobs if workers is None else len(views)) as threads:
+        found = threads.map(lambda v, a: _around(rows, size, v, a), views.values(), drawn)
+        whole = dict(zip(views, found, strict=True))
     parts = {name: [_some(cell, _PART, rng) for cell in own] for name, own in whole.items()}
     few, everywhere = _near(rows, [cell for own in parts.values() for cell in own])
 
@@ -162,9 +165,17 @@ def _cells(
     rows: LocalRows, size: int, view: View, rng: np.random.Generator, count: int = _ANCHORS
 ) -> list[IntArray]:
     """Places in `rows` of the cells around some of them."""
+    return _around(rows, size, view, _anchors(rows, rng, count))
+
+
+def _anchors(rows: LocalRows, rng: np.random.Generator, count: int = _ANCHORS) -> IntArray:
+    anchors: IntArray = rows.order[rng.permutation(len(rows.order))[:count]]
+    return anchors
+
+
+def _around(rows: LocalRows, size: int, view: View, anchors: IntArray) -> list[IntArray]:
     place = np.empty(rows.X.shape[0], dtype=np.intp)
     place[rows.order] = np.arange(len(rows.order))
-    anchors = rows.order[rng.permutation(len(rows.order))[:count]]
     return [place[cell] for cell in cells_around(rows.X, rows.order, size, view, anchors)]
 
 
