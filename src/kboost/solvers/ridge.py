@@ -2,11 +2,11 @@
 
     minimise  1/2 sum_i w_i (y_i - (K a)_i)^2 + ridge/2 a' K a:    (K + ridge W^-1) a = y
 
-In the precision of K (in float32 without its very small entries: these end as denormal numbers,
-which a processor takes fifty times as long for). The condition of the system is about n diag / ridge; `precision` says whether
-float32, with one step of refinement, is enough for it. Where the factorisation fails it is repeated
-in float64 with a larger diagonal. Left-out errors are from the same factor: without row i the fit
-would be wrong there by `a_i / (C^-1)_ii`.
+In the precision of K; in float32 without its very small entries, which would end as denormal
+numbers, and a processor takes fifty times as long for these. The condition of the system is about
+n diag / ridge; `precision` says whether float32, with one step of refinement, is enough for it.
+Where the factorisation fails it is repeated in float64 with a larger diagonal. Left-out errors are
+from the same factor: without row i the fit would be wrong there by `a_i / (C^-1)_ii`.
 """
 
 from __future__ import annotations
