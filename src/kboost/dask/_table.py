@@ -124,6 +124,7 @@ class Table:
         size = max(size, -(-len(rows) // (_BRANCHES * n_threads)))
         if stream is not None:
             return branch(self, rows, size, view, stream)
+        found: tuple[CellTree, list[tuple[IntArray, Stream]]]
         for known, order, found in self._tops:
             if order is rows and known == (size, view):
                 return found
