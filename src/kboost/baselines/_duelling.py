@@ -1,0 +1,243 @@
+"""What rivals with one machine a duel share: input, kernels in a unit, duels, prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import BaseEstimator
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from kboost._typing import FloatArray, IntArray
+from kboost._validation import (
+    POSITIVE,
+    Rule,
+    check_table,
+    check_weights,
+    one_of,
+    unchanged_on_error,
+)
+from kboost.baselines._mixture import MixturePart
+from kboost.core.model import AdditiveModel
+from kboost.core.protocols import Deadline
+from kboost.core.stopping import INTERRUPTED
+from kboost.estimators._class_weight import class_factors
+from kboost.estimators._duels import Duel, class_scores, duels_of, labels_of
+from kboost.estimators._progress import show_progress
+from kboost.estimators._rows import MergedRows, merge_rows
+from kboost.estimators._rules import RULES as SHARED
+from kboost.kernels.adapters import as_kernels
+from kboost.kernels.base import Kernel
+from kboost.kernels.normalize import normalized
+from kboost.kernels.shared import evaluate
+from kboost.solvers.threads import blas_threads_for
+
+_TAKEN = ("max_iter", "max_seconds", "tol", "memory_budget", "n_jobs", "verbose")
+RULES: dict[str, Rule] = {name: SHARED[name] for name in _TAKEN} | {
+    "C": POSITIVE,
+    "normalize": one_of("mean", "trace"),
+    "multi_class": one_of("ovo", "ovr"),
+}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a duel, as first and as second argument of a kernel."""
+
+    X: Any
+    centers: Any
+    signs: FloatArray
+    weight: FloatArray
+
+    def matrices(self, kernels: Sequence[Kernel]) -> FloatArray:
+        """All kernels between all rows, (P, n, n)."""
+        pairings = {pairing for kernel in kernels for pairing in kernel.pairings}
+        blocks = {pairing: pairing.compute(self.X, self.centers) for pairing in pairings}
+        n = len(self.signs)
+        out = np.empty((len(kernels), n, n))
+        for j, values in evaluate(kernels, blocks):
+            out[j] = values
+        return out
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A duel's function `sum_p weight_p sum_i coef_i k_p(x, x_i) + bias`, and what ended it."""
+
+    support: IntArray  # (m,), of the duel's rows
+    coef: FloatArray  # (m,)
+    weights: FloatArray  # (P,)
+    bias: float
+    reason: Any
+
+
+class DuellingBase(BaseEstimator):
+    """The engine behind `fit`; what a duel learns is the subclasses' business."""
+
+    def _duel(self, kernels: Sequence[Kernel], rows: Rows, deadline: Deadline) -> Outcome:
+        raise NotImplementedError
+
+    def _show(self, outcomes: Sequence[Any]) -> None:
+        """Set the attributes that tell of the outcomes."""
+        raise NotImplementedError
+
+    def _check(self) -> None:
+        raise NotImplementedError
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Check, learn, keep; after Ctrl-C keep what there is and raise it again."""
+        with unchanged_on_error(self):
+            self._check()
+            X, y = check_table(self, X, y, reset=True)
+            weight = check_weights(sample_weight, X.shape[0])
+            check_classification_targets(y)
+            self.classes_, codes = np.unique(y, return_inverse=True)
+            factors = class_factors(self.class_weight, self.classes_, codes, weight)
+            rows = merge_rows(X, codes, weight * factors[codes])
+            if len(np.unique(rows.codes)) < 2:
+                raise ValueError(
+                    "y must have at least two classes with a positive weight; got one class, "
+                    f"{self.classes_[rows.codes[0]]}."
+                )
+            with show_progress(self.verbose), blas_threads_for(len(rows.weight)):
+                interrupted = self._learn(rows, X.shape[0])
+        if interrupted:
+            raise KeyboardInterrupt
+        return self
+
+    def _learn(self, rows: MergedRows, n_input_rows: int) -> bool:
+        """All duels; says whether Ctrl-C ended one."""
+        centers = rows.first[rows.center_of_row][:, None] if self._is_precomputed else rows.X
+        names = getattr(self, "feature_names_in_", None)
+        kernels = as_kernels(self.kernels, rows.X, rows.weight, names, n_input_rows)
+        if not all(kernel.is_psd for kernel in kernels):
+            raise ValueError(
+                "kernels must be positive semidefinite for a support vector machine; "
+                f"got kernels={self.kernels!r}."
+            )
+        diagonals = self._diagonals(kernels, rows.X, centers)
+        kernels = normalized(kernels, diagonals, rows.weight, self.normalize)
+        duels = duels_of(rows.codes, len(self.classes_), self.multi_class)
+        self._check_memory(len(kernels), max(len(duel.rows) for duel in duels))
+        outcomes = self._duels(kernels, rows, centers, duels)
+        self._keep(kernels, centers, duels, outcomes)
+        self._show(outcomes)
+        return any(outcome.reason is INTERRUPTED for outcome in outcomes)
+
+    def _duels(
+        self, kernels: Sequence[Kernel], rows: MergedRows, centers: Any, duels: Sequence[Duel]
+    ) -> list[Outcome]:
+        deadline = Deadline.after(self.max_seconds)
+
+        def one(duel: Duel, until: Deadline) -> Outcome:
+            own = duel.rows
+            weight = rows.weight[own]
+            return self._duel(kernels, Rows(rows.X[own], centers[own], duel.signs, weight), until)
+
+        if len(duels) > 1 and effective_n_jobs(self.n_jobs) > 1:
+            workers = Parallel(n_jobs=self.n_jobs, prefer="threads")
+            try:
+                return list(workers(delayed(one)(duel, deadline) for duel in duels))
+            except KeyboardInterrupt:
+                deadline.call_off()  # the threads look at it
+                raise
+        outcomes: list[Outcome] = []
+        for place, duel in enumerate(duels):  # one after the other, each with its share of the time
+            outcomes.append(one(duel, deadline.share(len(duels) - place)))
+            if outcomes[-1].reason is INTERRUPTED:
+                break
+        if len(outcomes) < len(duels):
+            raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
+        return outcomes
+
+    def _diagonals(self, kernels: Sequence[Kernel], X: Any, centers: Any) -> list[FloatArray]:
+        if not self._is_precomputed:
+            return [kernel.diag(X) for kernel in kernels]
+        place, own, width = np.arange(X.shape[0]), centers[:, 0], X.shape[1] // len(kernels)
+        return [np.asarray(X[place, j * width + own]).ravel() for j in range(len(kernels))]
+
+    def _check_memory(self, n_kernels: int, n_rows: int) -> None:
+        needed = 8 * (n_kernels + 2) * n_rows**2
+        if needed > self.memory_budget:
+            raise ValueError(
+                f"memory_budget must be at least {needed} bytes for {n_kernels} kernel matrices of "
+                f"{n_rows} rows; got memory_budget={self.memory_budget}."
+            )
+
+    def _keep(
+        self,
+        kernels: Sequence[Kernel],
+        centers: Any,
+        duels: Sequence[Duel],
+        outcomes: Sequence[Outcome],
+    ) -> None:
+        """One model of all duels on the centres that any of them uses."""
+        coef = np.zeros((centers.shape[0], len(duels)))
+        for k, (duel, outcome) in enumerate(zip(duels, outcomes, strict=True)):
+            coef[duel.rows[outcome.support], k] = outcome.coef
+        weights = np.array([outcome.weights for outcome in outcomes]).T  # (P, n_duels)
+        used, heavy = np.flatnonzero(coef.any(axis=1)), np.flatnonzero(weights.any(axis=1))
+        coef, bias = coef[used], np.array([outcome.bias for outcome in outcomes])
+        kept = [kernels[int(j)] for j in heavy]
+        part = MixturePart(kept, centers[used], weights[heavy, None] * coef)
+        self._model = AdditiveModel((part,) if len(used) and kept else (), bias)
+        self._sides = [replace(duel, rows=duel.rows[:0], signs=duel.signs[:0]) for duel in duels]
+        self.kernels_ = list(kernels)
+        self.n_columns_ = self._model.n_columns
+        self.centers_ = centers[used]
+        self.coef_ = coef[:, 0] if len(duels) == 1 else coef.T
+        self.intercept_ = float(bias[0]) if len(duels) == 1 else bias
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the scores: (n,), or (n, n_classes) for more than two classes.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray
+            Two classes: the value of the machine, positive for the second class. More: the duels
+            a class wins, with the sum of their values as decimals, or the value of each class
+            against the rest; largest for the class predicted.
+        """
+        check_is_fitted(self, "intercept_")
+        values = self._model.decision(check_table(self, X, reset=False))
+        return class_scores(values, self._sides, len(self.classes_))
+
+    def predict(self, X: Any) -> Any:
+        """Return the label of each row.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels from `classes_`.
+        """
+        codes = labels_of(self.decision_function(X))
+        return self.classes_[codes]
+
+    @property
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.kernels, str) and self.kernels == "precomputed"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._is_precomputed
+        return tags
+
+
+def scalar(values: Any) -> Any:
+    """The value of a single duel, or all of them."""
+    return values[0] if len(values) == 1 else values

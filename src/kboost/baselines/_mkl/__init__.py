@@ -1,0 +1,1 @@
+"""Multiple kernel learning: one file a method, and what they share."""

@@ -1,0 +1,120 @@
+"""The dual of a support vector machine, from a guess of which rows are where.
+
+    maximise    D(u) = sum u - 1/2 v'K v,   v = s u,    0 <= u <= caps,   s'u = 0
+    minimise    P = 1/2 v'K v + sum_i caps_i max(0, 1 - s_i (f_i + bias)),   f = K v
+
+Rows are out (u = 0), at their cap, or free, with margin 1. If that were known, the free duals and
+the bias would solve
+
+    K_FF v_F + bias = s_F - K_FC v_C,      sum v_F = - sum v_C.
+
+Newton's method for such problems (primal-dual active sets) takes a guess, solves, and moves the
+rows whose dual or margin contradicts it. From a good guess, the solution for a similar K, it ends
+after a few rounds; from a bad one it may cycle, or K_FF be singular: then there is no answer, and
+the caller asks a solver that always has one. An answer is good by its own certificate, P - D.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from kboost._typing import BoolArray, FloatArray
+
+_ROUNDS = 12
+_JITTER = 1e-11  # of the mean diagonal
+_AGREES = 1e-9  # margins and duals (over the largest cap) that contradict by less do not count
+
+
+@dataclass(frozen=True)
+class DualPoint:
+    """Duals that keep their constraints, the best bias for them, and what that proves."""
+
+    duals: FloatArray  # (n,)
+    bias: float
+    value: float  # D
+    upper: float  # P
+
+    @property
+    def gap(self) -> float:
+        """Relative; 0/0 is 0."""
+        return (self.upper - self.value) / self.upper if self.upper > 0 else 0.0
+
+
+def from_guess(
+    K: FloatArray, signs: FloatArray, caps: FloatArray, duals: FloatArray, accuracy: float
+) -> DualPoint | None:
+    """A point of at most this relative gap, from duals that guess where rows are; None if stuck."""
+    capped, free = duals >= caps, (duals > 0) & (duals < caps)
+    for _ in range(_ROUNDS):
+        try:
+            found, bias = _newton(K, signs, caps, free, capped)
+        except LinAlgError:
+            return None
+        point = judged(K, signs, caps, balanced(signs, caps, found))
+        if point.gap <= accuracy:
+            return point
+        margins = signs * (K @ (signs * found) + bias)
+        slack = _AGREES * caps.max()
+        out = ~capped & ((~free & (margins >= 1 - _AGREES)) | (free & (found < -slack)))
+        now_capped = (capped & (margins <= 1 + _AGREES)) | (free & (found > caps + slack))
+        now_free = ~out & ~now_capped
+        if not now_free.any() or ((now_free == free).all() and (now_capped == capped).all()):
+            return None
+        free, capped = now_free, now_capped
+    return None
+
+
+def judged(K: FloatArray, signs: FloatArray, caps: FloatArray, duals: FloatArray) -> DualPoint:
+    """Duals that keep their constraints, with their certificate."""
+    values = K @ (signs * duals)
+    power = float((signs * duals) @ values)
+    bias, errors = best_bias(values, signs, caps)
+    return DualPoint(duals, bias, float(duals.sum()) - power / 2, power / 2 + errors)
+
+
+def best_bias(values: FloatArray, signs: FloatArray, caps: FloatArray) -> tuple[float, float]:
+    """The bias of the least price of errors, the middle where there are several, and that price.
+
+    The price is convex and piecewise linear: its slope, minus the caps of the positive rows at
+    first, rises by a cap at each place where a row changes sides.
+    """
+    places = signs - values
+    order = np.argsort(places, kind="stable")
+    slopes = np.cumsum(caps[order]) - caps[signs > 0].sum()
+    even = _AGREES * caps.sum()
+    first = int(np.searchsorted(slopes, -even))
+    last = min(int(np.searchsorted(slopes, even)), len(order) - 1)
+    bias = float(places[order[first]] + places[order[last]]) / 2
+    return bias, float(caps @ np.maximum(0.0, 1.0 - signs * (values + bias)))
+
+
+def balanced(signs: FloatArray, caps: FloatArray, duals: FloatArray) -> FloatArray:
+    """Duals moved into their box, those of the heavier sign scaled down until both weigh alike."""
+    inside = np.clip(duals, 0.0, caps)
+    plus, minus = inside[signs > 0].sum(), inside[signs < 0].sum()
+    light, heavy = min(plus, minus), max(plus, minus)
+    if heavy > light:
+        inside = np.where((signs > 0) == (plus > minus), inside * (light / heavy), inside)
+    return inside
+
+
+def _newton(
+    K: FloatArray, signs: FloatArray, caps: FloatArray, free: BoolArray, capped: BoolArray
+) -> tuple[FloatArray, float]:
+    """The duals and the bias that the guess implies."""
+    F = np.flatnonzero(free)
+    if not len(F):
+        raise LinAlgError("no row is free")
+    at_cap = np.flatnonzero(capped)
+    fixed = signs[at_cap] * caps[at_cap]
+    inner = K[np.ix_(F, F)]
+    inner[np.diag_indices_from(inner)] += _JITTER * max(float(np.mean(np.diag(inner))), 1e-300)
+    right = np.column_stack([signs[F] - K[np.ix_(F, at_cap)] @ fixed, np.ones(len(F))])
+    solved = cho_solve(cho_factor(inner, lower=True, check_finite=False), right)
+    bias = float((solved[:, 0].sum() + fixed.sum()) / solved[:, 1].sum())
+    duals = np.where(capped, caps, 0.0)
+    duals[F] = signs[F] * (solved[:, 0] - bias * solved[:, 1])
+    return duals, bias

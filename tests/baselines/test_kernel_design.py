@@ -1,0 +1,145 @@
+"""Kernels designed by boosting: what a round does, and the machine on the result."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kboost.baselines import KernelDesignClassifier
+from kboost.baselines._design import design, pivoted
+from kboost.kernels import Gaussian, Linear, Sigmoid
+from tests.contracts.reference import table
+
+NEW = np.random.default_rng(9).normal(size=(15, 3))
+BASES = {"linear": Linear(), "Gaussian": Gaussian(0.3)}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks([KernelDesignClassifier(), KernelDesignClassifier("auto", loss="log")])
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+def pair_loss(K, y, weight, loss):
+    """The mean loss of a pair, written out pair by pair."""
+    total = 0.0
+    for i in range(len(y)):
+        for j in range(len(y)):
+            margin = y[i] * y[j] * K[i, j]
+            value = np.exp(-margin) if loss == "exp" else np.log1p(np.exp(-margin))
+            total += weight[i] * weight[j] * value
+    return total / weight.sum() ** 2
+
+
+@pytest.mark.parametrize("loss", ["exp", "log"])
+@pytest.mark.parametrize("base", BASES)
+def test_every_round_lowers_the_loss(base, loss):
+    X, y, weight = table(0, n=40)
+    found = design(BASES[base](X), y, weight, loss, 10)
+    assert (np.diff(found.losses) < 0).all()
+    assert (np.abs(found.values).max(axis=0) == pytest.approx(1.0)).all()
+    assert (found.weights > 0).all()
+    for t in (0, 1, len(found.weights)):
+        K = (found.values[:, :t] * found.weights[:t]) @ found.values[:, :t].T
+        assert found.losses[t] == pytest.approx(pair_loss(K, y, weight, loss))
+
+
+def test_a_round_takes_the_function_that_agrees_best():
+    X, y, weight = table(1, n=30)
+    share = weight / weight.sum()
+    found = design(Linear()(X), y, weight, "exp", 2)
+    margins = found.weights[0] * np.outer(found.values[:, 0], found.values[:, 0]) * np.outer(y, y)
+    D = np.outer(share, share) * np.exp(-margins)
+
+    def agreement(h):
+        return (y * h) @ D @ (y * h) / (share @ h**2)
+
+    best = agreement(found.values[:, 1])
+    rng = np.random.default_rng(0)
+    assert all(agreement(X @ v) <= best * (1 + 1e-5) for v in rng.normal(size=(200, 3)))
+    h = found.values[:, 1]
+    agrees = np.outer(y * h, y * h) > 0
+    size = np.abs(np.outer(h, h)) * D / D.sum()
+    floor = 1 / (8 * weight.sum())
+    right, wrong = size[agrees].sum() + floor, size[~agrees].sum() + floor
+    assert found.weights[1] == pytest.approx(np.log(right / wrong) / 2)
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_pieces_are_functions_of_the_base_kernel(base):
+    X, y, weight = table(2, n=40)
+    kernel = BASES[base]
+    found = design(kernel(X), y, weight, "log", 5)
+    np.testing.assert_allclose(kernel(X, X[found.centers]) @ found.coef, found.values, atol=1e-5)
+    G, pivots, corner = pivoted(kernel(X))
+    np.testing.assert_allclose(G @ G.T, kernel(X), atol=1e-7)
+    np.testing.assert_allclose(G[pivots], corner, atol=1e-12)
+
+
+@pytest.mark.parametrize("how", ["mean", "trace"])
+def test_the_model_is_a_machine_on_the_designed_kernel(how):
+    X, y, weight = table(3, n=50)
+    C = 5.0 if how == "mean" else 500.0
+    model = KernelDesignClassifier(C=C, normalize=how, tol=1e-8).fit(X, y, weight)
+    base = Linear()(X) / (weight @ Linear().diag(X))
+    found = design(base, y, weight, "exp", 30)
+    np.testing.assert_allclose(model.estimator_weights_, found.weights, rtol=1e-6)
+    K = (found.values * found.weights) @ found.values.T
+    unit = 1 / (weight @ np.diag(K)) * (weight.sum() if how == "mean" else 1.0)
+    pieces = np.linalg.lstsq(X, found.values, rcond=None)[0]
+    peer = SVC(kernel="precomputed", C=C, tol=1e-8).fit(K * unit, y, weight)
+    new = (NEW @ pieces * found.weights) @ found.values.T * unit
+    np.testing.assert_allclose(model.decision_function(NEW), peer.decision_function(new), atol=1e-3)
+    v, S = peer.dual_coef_[0], peer.support_
+    value = np.abs(v).sum() - v @ (K * unit)[np.ix_(S, S)] @ v / 2
+    assert model.objective_ == pytest.approx(value, rel=1e-5)
+    assert model.n_columns_ == 3  # a linear kernel of three features
+
+
+def test_precomputed_and_sparse_rows():
+    X, y, _ = table(4, n=40)
+    model = KernelDesignClassifier([Linear(), Gaussian(0.5)], tol=1e-6).fit(X, y)
+    matrices = [np.hstack([k(rows, X) for k in model.kernels_]) for rows in (X, NEW)]
+    given = KernelDesignClassifier("precomputed", tol=1e-6).fit(matrices[0], y)
+    in_csr = clone_on(model, sparse.csr_matrix(X), y)
+    expected = model.decision_function(NEW)
+    np.testing.assert_allclose(given.decision_function(matrices[1]), expected, atol=1e-3)
+    np.testing.assert_allclose(
+        in_csr.decision_function(sparse.csr_matrix(NEW)), expected, atol=1e-3
+    )
+
+
+def clone_on(model, X, y):
+    return KernelDesignClassifier(**model.get_params()).fit(X, y)
+
+
+def test_several_classes_and_reasons():
+    X, y, _ = table(5, n=60)
+    labels = np.where(X[:, 2] > 0.5, "c", np.where(y > 0, "a", "b"))
+    model = KernelDesignClassifier("rbf", max_iter=5).fit(X, labels)
+    assert [len(w) for w in model.estimator_weights_] == [5, 5, 5]
+    assert all("max_iter=5" in reason for reason in model.stop_reason_)
+    assert model.score(X, labels) > 0.8
+    hurried = KernelDesignClassifier("rbf", max_seconds=1e-9).fit(X, y)
+    assert len(hurried.estimator_weights_) == 1
+    assert "max_seconds" in hurried.stop_reason_
+    nothing = KernelDesignClassifier().fit(np.zeros((4, 2)), [0, 1, 1, 1])
+    assert "no function" in nothing.stop_reason_
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"loss": "hinge"}, r"^loss must be 'exp' or 'log'; got loss='hinge'\.$"),
+        ({"max_iter": 0}, r"^max_iter must be an integer of at least 1; got max_iter=0\.$"),
+        ({"tol": 0.0}, r"^tol must be positive; got tol=0\.0\.$"),
+        ({"kernels": [Sigmoid()]}, r"^kernels must be positive semidefinite"),
+    ],
+)
+def test_bad_parameter(options, message):
+    X, y, _ = table(0)
+    model = KernelDesignClassifier(**options)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+    assert not hasattr(model, "classes_")

@@ -1,0 +1,68 @@
+"""The dual of a machine from a guess, its certificate, and the best bias."""
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from kboost.kernels import Gaussian, Linear
+from kboost.solvers.svm_dual import balanced, best_bias, from_guess, judged
+from tests.contracts.reference import table
+
+
+def machine(K, y, caps):
+    peer = SVC(kernel="precomputed", C=1.0, tol=1e-10).fit(K, y, caps)
+    duals = np.zeros(len(y))
+    duals[peer.support_] = np.abs(peer.dual_coef_[0])
+    return duals, peer.intercept_[0]
+
+
+def test_from_the_solution_of_another_kernel():
+    X, y, weight = table(0, n=80)
+    duals, _ = machine(Gaussian(0.5)(X), y, weight)
+    K = Gaussian(0.6)(X)
+    found = from_guess(K, y, weight, duals, 1e-9)
+    exact, bias = machine(K, y, weight)
+    np.testing.assert_allclose(found.duals, exact, atol=1e-6)
+    assert found.bias == pytest.approx(bias, abs=1e-6)
+    assert 0 <= found.gap <= 1e-9
+    assert y @ found.duals == pytest.approx(0.0, abs=1e-12)
+
+
+def test_no_answer_is_better_than_a_wrong_one():
+    X, y, weight = table(1, n=40)
+    assert from_guess(Linear()(X), y, weight, np.zeros(40), 1e-9) is None  # no row is free
+    every = from_guess(Linear()(X), y, weight, weight / 2, 1e-9)  # 40 rows free, rank 3
+    assert every is None or every.gap <= 1e-9
+
+
+def test_the_certificate_of_any_duals_holds():
+    X, y, weight = table(2, n=40)
+    K = Gaussian(0.5)(X)
+    best = judged(K, y, weight, machine(K, y, weight)[0])
+    assert best.gap < 1e-7
+    for seed in range(5):
+        raw = np.random.default_rng(seed).uniform(-1, 2, size=40) * weight
+        duals = balanced(y, weight, raw)
+        assert (duals >= 0).all()
+        assert (duals <= weight).all()
+        assert y @ duals == pytest.approx(0.0, abs=1e-12)
+        point = judged(K, y, weight, duals)
+        assert point.value <= best.value <= best.upper <= point.upper
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_other_bias_is_cheaper(seed):
+    rng = np.random.default_rng(seed)
+    values, signs = rng.normal(size=15), np.where(rng.random(15) < 0.4, 1.0, -1.0)
+    signs[:2] = 1.0, -1.0
+    caps = rng.uniform(0.1, 2.0, size=15)
+    bias, price = best_bias(values, signs, caps)
+    assert price == pytest.approx(caps @ np.maximum(0, 1 - signs * (values + bias)))
+    for other in np.concatenate([signs - values, rng.normal(size=20)]):
+        assert price <= caps @ np.maximum(0, 1 - signs * (values + other)) + 1e-12
+
+
+def test_between_equal_biases_the_middle_one():
+    bias, price = best_bias(np.array([3.0, -5.0]), np.array([1.0, -1.0]), np.ones(2))
+    assert price == 0.0
+    assert bias == pytest.approx(1.0)  # any from -2 to 4 is as good
