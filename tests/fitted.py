@@ -17,7 +17,12 @@ from kboost import (
     SparseKernelClassifier,
     SparseKernelRegressor,
 )
-from kboost.baselines import CompositeSVC, CompositeSVR
+from kboost.baselines import (
+    CompositeSVC,
+    CompositeSVR,
+    KernelDesignClassifier,
+    MKLClassifier,
+)
 from kboost.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial, Sigmoid
 
 _RNG = np.random.default_rng(0)
@@ -102,6 +107,9 @@ MODELS: dict[str, tuple[Any, Any, Any]] = {
         SIGN,
     ),
     "composite": (CompositeSVC(), X, LETTERS),
+    "mixture learned": (MKLClassifier(), X, SIGN),
+    "mixtures learned": (MKLClassifier(method="lp"), FRAME, LETTERS),
+    "kernel designed": (KernelDesignClassifier(["linear", Gaussian()]), X, LETTERS),
     "composite regressor": (CompositeSVR([Linear(), Gaussian(1.0)]), X, VALUE),
 }
 

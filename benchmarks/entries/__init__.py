@@ -27,4 +27,5 @@ NAMES = (
     "covtype",
     "growth",
     "dask_covtype",
+    "mkl_speed",
 )

@@ -21,7 +21,7 @@ from kboost._validation import (
     one_of,
     unchanged_on_error,
 )
-from kboost.baselines._mixture import MixturePart
+from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
 from kboost.core.protocols import Deadline
 from kboost.core.stopping import INTERRUPTED
@@ -31,6 +31,7 @@ from kboost.estimators._progress import show_progress
 from kboost.estimators._rows import MergedRows, merge_rows
 from kboost.estimators._rules import RULES as SHARED
 from kboost.kernels.adapters import as_kernels
+from kboost.kernels.algebra import scale, total
 from kboost.kernels.base import Kernel
 from kboost.kernels.normalize import normalized
 from kboost.kernels.shared import evaluate
@@ -123,12 +124,12 @@ class DuellingBase(BaseEstimator):
         kernels = normalized(kernels, diagonals, rows.weight, self.normalize)
         duels = duels_of(rows.codes, len(self.classes_), self.multi_class)
         self._check_memory(len(kernels), max(len(duel.rows) for duel in duels))
-        outcomes = self._duels(kernels, rows, centers, duels)
+        outcomes = self._all_duels(kernels, rows, centers, duels)
         self._keep(kernels, centers, duels, outcomes)
         self._show(outcomes)
         return any(outcome.reason is INTERRUPTED for outcome in outcomes)
 
-    def _duels(
+    def _all_duels(
         self, kernels: Sequence[Kernel], rows: MergedRows, centers: Any, duels: Sequence[Duel]
     ) -> list[Outcome]:
         deadline = Deadline.after(self.max_seconds)
@@ -175,22 +176,29 @@ class DuellingBase(BaseEstimator):
         duels: Sequence[Duel],
         outcomes: Sequence[Outcome],
     ) -> None:
-        """One model of all duels on the centres that any of them uses."""
-        coef = np.zeros((centers.shape[0], len(duels)))
+        """One model; each duel is a part of it, on a mixture of its own."""
+        single, n_duels = len(duels) == 1, len(duels)
+        coef = np.zeros((centers.shape[0], n_duels))
+        parts, n_columns = [], 0
         for k, (duel, outcome) in enumerate(zip(duels, outcomes, strict=True)):
-            coef[duel.rows[outcome.support], k] = outcome.coef
-        weights = np.array([outcome.weights for outcome in outcomes]).T  # (P, n_duels)
-        used, heavy = np.flatnonzero(coef.any(axis=1)), np.flatnonzero(weights.any(axis=1))
-        coef, bias = coef[used], np.array([outcome.bias for outcome in outcomes])
-        kept = [kernels[int(j)] for j in heavy]
-        part = MixturePart(kept, centers[used], weights[heavy, None] * coef)
-        self._model = AdditiveModel((part,) if len(used) and kept else (), bias)
-        self._sides = [replace(duel, rows=duel.rows[:0], signs=duel.signs[:0]) for duel in duels]
+            own = duel.rows[outcome.support]
+            coef[own, k] = outcome.coef
+            weighed = zip(outcome.weights.tolist(), kernels, strict=True)
+            mixed = total([scale(weight, kernel) for weight, kernel in weighed if weight > 0])
+            if mixed is not None and len(own):
+                only = np.zeros((len(own), n_duels))
+                only[:, k] = outcome.coef
+                parts.append(KernelPart(mixed, centers[own], only, own))
+                n_columns += len(own) * int(np.count_nonzero(outcome.weights))
+        bias = np.array([outcome.bias for outcome in outcomes])
+        used = np.flatnonzero(coef.any(axis=1))
+        self._model = AdditiveModel(tuple(parts), bias)
+        self._duels = [replace(duel, rows=duel.rows[:0], signs=duel.signs[:0]) for duel in duels]
         self.kernels_ = list(kernels)
-        self.n_columns_ = self._model.n_columns
+        self.n_columns_ = n_columns
         self.centers_ = centers[used]
-        self.coef_ = coef[:, 0] if len(duels) == 1 else coef.T
-        self.intercept_ = float(bias[0]) if len(duels) == 1 else bias
+        self.coef_ = coef[used, 0] if single else coef[used].T
+        self.intercept_ = float(bias[0]) if single else bias
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the scores: (n,), or (n, n_classes) for more than two classes.
@@ -209,7 +217,7 @@ class DuellingBase(BaseEstimator):
         """
         check_is_fitted(self, "intercept_")
         values = self._model.decision(check_table(self, X, reset=False))
-        return class_scores(values, self._sides, len(self.classes_))
+        return class_scores(values, self._duels, len(self.classes_))
 
     def predict(self, X: Any) -> Any:
         """Return the label of each row.

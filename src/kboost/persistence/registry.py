@@ -129,6 +129,10 @@ PARTS_OF_MODELS = [
         {"slope": NUMBER, "n_rows": WHOLE, "held_out": BOOLEAN},
     ),
     _part(
+        "estimators._duels.Duel",
+        {"rows": INDICES, "signs": VECTOR, "winner": WHOLE, "loser": optional(WHOLE)},
+    ),
+    _part(
         "estimators._tuning.Tuning",
         {"C": VECTOR, "error": VECTOR, "n_columns": VECTOR, "best": WHOLE},
         lambda made: 0 <= made.best < len(made.C),
@@ -174,6 +178,8 @@ ESTIMATORS = [
     *_estimators("kboost.estimators.sparse_classifier", "SparseKernelClassifier"),
     *_estimators("kboost.estimators.sparse_regressor", "SparseKernelRegressor"),
     *_estimators("kboost.baselines.composite", "CompositeSVC", "CompositeSVR"),
+    *_estimators("kboost.baselines.mkl", "MKLClassifier"),
+    *_estimators("kboost.baselines.kernel_design", "KernelDesignClassifier"),
     *_estimators("kboost.dask.sparse", "DaskSparseKernelRegressor", "DaskSparseKernelClassifier"),
     *_estimators("kboost.dask.boost", "DaskKernelBoostClassifier", "DaskKernelBoostRegressor"),
 ]
