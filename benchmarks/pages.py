@@ -22,7 +22,7 @@ TABLES, PICTURES = ROOT / "docs" / "papers" / "tables", ROOT / "docs" / "_static
 TABLED = (
     *("toy", "table2", "table3", "table4", "table5", "curves"),
     *("sinc", "mackey_glass", "santa_fe", "few_rows"),
-    *("ssmk", "sre_speed", "mkl_speed"),
+    *("ssmk", "sre_speed"),
     *("fuzz_files", "onnx_parity"),
 )
 PARTS = {"train": "#888888", "validation": "#d95f02", "test": "#1b6ca8"}

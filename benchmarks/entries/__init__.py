@@ -27,5 +27,4 @@ NAMES = (
     "covtype",
     "growth",
     "dask_covtype",
-    "mkl_speed",
 )

@@ -7,7 +7,6 @@ from kboost import KernelBoostClassifier, KernelBoostRegressor, SparseKernelRegr
 from kboost.kernels import Gaussian, Linear
 from tests.fitted import MODELS, SIGN, VALUE, X, fitted, rows_of
 
-
 EXPLAINED = [name for name, (model, _, _) in MODELS.items() if hasattr(model, "explain")]
 
 
