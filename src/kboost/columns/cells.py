@@ -25,7 +25,7 @@ import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.columns.shares import Term, features_of
-from kboost.columns.single import Side
+from kboost.columns.single import Side, gaussian_width
 from kboost.kernels.algebra import terms
 from kboost.kernels.base import Kernel
 from kboost.kernels.pairings import Pairing
@@ -33,7 +33,6 @@ from kboost.kernels.views import View
 
 _EVEN = 0.25  # least share of a side
 _SAMPLE = 4096  # rows on which widths are measured
-_ROUGH = 1e-4  # what an exponent may be off by
 _BLOCK = 1 << 22  # kernel values at a time
 _FAR = 0.15  # how far from the middle a random cut may be
 
@@ -246,7 +245,7 @@ def kernel_block(kernel: Kernel, X: Any, centers: Any, dtype: Any = np.float32) 
     """Kernel values from rows as they are seen, shifted before they are rounded."""
     return kernel.from_blocks(
         {
-            pairing: pair_block(pairing, X, centers, getattr(kernel, "gamma", None), dtype)
+            pairing: pair_block(pairing, X, centers, gaussian_width(kernel), dtype)
             for pairing in kernel.pairings
         }
     )
@@ -256,7 +255,4 @@ def pair_block(
     pairing: Pairing, X: Any, centers: Any, gamma: float | None, dtype: Any = np.float32
 ) -> FloatArray:
     """Distances or products; those of a Gaussian of width `gamma` may be rough."""
-    side = Side(pairing, centers, dtype)
-    if pairing.kind == "sqeuclidean" and gamma is not None:
-        return side.near(X, _ROUGH / gamma)
-    return side.block(X)
+    return Side(pairing, centers, dtype).near(X, gamma)

@@ -1,12 +1,15 @@
 """The columns in a model at all training rows, as a matrix F that grows to the right.
 
-Kept whole in float64 where that fits its bytes, in float32 where only that does, and else made
-again from the pool whenever it is needed. Products are sums over blocks of rows in float64 in
-every case: what is rounded to float32 are the entries of F alone, and the normal equations of the
-rounded F are as accurate as those of any other matrix.
+Kept whole in float64 where that fits its bytes, in float32 where only that does (or where it is
+large and a `single` F is asked for), and else made again from the pool whenever it is needed.
+Products are sums over blocks of rows in float64 in every case: what is rounded to float32 are the
+entries of F alone, and the normal equations of the rounded F are as accurate as those of any other
+matrix. `rounding` says what that does to the model, and `promote` undoes it.
 
 Products with F are bound by memory. Rows lie together, and `through` uses a block for F and F'
-while it is in the cache: one pass where two would be needed.
+while it is in the cache: one pass where two would be needed. A `rough` product of a float32 F is
+one in float32, block by block; that halves its time, and is for iterations that are restarted from
+exact ones.
 """
 
 from __future__ import annotations
@@ -23,6 +26,8 @@ from kboost.solvers.threads import one_blas_thread, threads_for
 
 _CACHED = 1 << 17  # numbers of a block that is to stay in the cache: 1 MiB
 _MADE = 1 << 21  # numbers of a block that is made: 16 MiB
+_LARGE = 1 << 24  # numbers of an F for which float32 pays
+_LOOKED_AT = 512  # rows to measure rounding on
 
 
 class Design:
@@ -31,15 +36,24 @@ class Design:
     Columns that are no kernel columns cannot be `made` again, and are kept.
     """
 
-    def __init__(self, pool: Pool, capacity: int, budget: int, *, made: bool = True) -> None:
-        self._pool = pool
+    def __init__(
+        self,
+        pool: Pool,
+        capacity: int,
+        budget: int,
+        *,
+        made: bool = True,
+        single: bool = False,
+    ) -> None:
+        self._pool, self._capacity, self._budget = pool, capacity, budget
         self._n_jobs = threads_for(pool.n_rows)
         self._workers = ThreadPoolExecutor(self._n_jobs)
         self.size = 0
         self._ids: IntArray = np.zeros(0, dtype=np.intp)
         cells = pool.n_rows * capacity
         self._buffer: FloatArray | None = None
-        if 8 * cells <= budget or not made:
+        rather_single = single and cells >= _LARGE
+        if (8 * cells <= budget and not rather_single) or not made:
             self._buffer = np.empty((pool.n_rows, capacity))
         elif 4 * cells <= budget:
             self._buffer = np.empty((pool.n_rows, capacity), dtype=np.float32)
@@ -82,32 +96,70 @@ class Design:
             out[rows] = block @ coef
         return out
 
-    def transposed_times(self, right: FloatArray) -> FloatArray:
+    def transposed_times(self, right: FloatArray, *, rough: bool = False) -> FloatArray:
         """`F' right`, (size, q)."""
-        out = np.zeros((self.size, right.shape[1]))
-        for rows, block in self._blocks():
-            out += block.T @ right[rows]
-        return out
+        return self._summed(
+            right.shape[1], lambda rows, block: block.T @ _like(right[rows], block), rough=rough
+        )
 
     def through(
-        self, coef: FloatArray, change: Callable[[slice, FloatArray], FloatArray]
+        self,
+        coef: FloatArray,
+        change: Callable[[slice, FloatArray], FloatArray],
+        *,
+        rough: bool = False,
     ) -> tuple[FloatArray, FloatArray]:
         """`u = F coef` and `F' change(u)`; `change` is given rows and the values of u there."""
         own = np.empty((self._pool.n_rows, coef.shape[1]))
+        rounded = coef.astype(np.float32) if rough and self.is_single else coef
+
+        def work(rows: slice, block: FloatArray) -> FloatArray:
+            own[rows] = block @ rounded
+            return block.T @ _like(change(rows, own[rows]), block)
+
+        return own, self._summed(coef.shape[1], work, rough=rough)
+
+    def _summed(
+        self, q: int, work: Callable[[slice, FloatArray], FloatArray], *, rough: bool
+    ) -> FloatArray:
+        """The sum of what is made of each block, (size, q), in float64."""
 
         def some(part: slice) -> FloatArray:
-            image = np.zeros((self.size, coef.shape[1]))
-            for rows, block in self._blocks(part, cached=True):
-                own[rows] = block @ coef
-                image += block.T @ change(rows, own[rows])
+            image = np.zeros((self.size, q))
+            for rows, block in self._blocks(part, cached=True, rough=rough):
+                image += work(rows, block)
             return image
 
         n, jobs = self._pool.n_rows, self._n_jobs
         if jobs == 1 or self._buffer is None:  # a pool has threads of its own
-            return own, some(slice(0, n))
+            return some(slice(0, n))
         parts = [slice(n * i // jobs, n * (i + 1) // jobs) for i in range(jobs)]
         with one_blas_thread():  # blocks are too small for BLAS to share
-            return own, np.sum(list(self._workers.map(some, parts)), axis=0)
+            image: FloatArray = np.sum(list(self._workers.map(some, parts)), axis=0)
+        return image
+
+    @property
+    def is_single(self) -> bool:
+        """Whether F is kept in float32."""
+        return self._buffer is not None and self._buffer.dtype == np.float32
+
+    def rounding(self, coef: FloatArray) -> float:
+        """How far `F coef` is from that of unrounded columns: root mean square over some rows."""
+        if not self.is_single or not self.size:
+            return 0.0
+        rows = slice(0, min(_LOOKED_AT, self._pool.n_rows))
+        away = (self._pool.values(self._ids, rows) - self._kept(rows)) @ coef
+        return float(np.sqrt(np.mean(away**2)))
+
+    def promote(self) -> bool:
+        """Make F again in float64 if its bytes allow; says whether it did."""
+        if not self.is_single or 8 * self._pool.n_rows * self._capacity > self._budget:
+            return False
+        self._buffer = None
+        whole = np.empty((self._pool.n_rows, max(self._capacity, self.size)))
+        self._pool.values(self._ids, out=whole[:, : self.size])
+        self._buffer = whole
+        return True
 
     def at(self, rows: IntArray, columns: slice = slice(None)) -> FloatArray:
         """`F` at some rows, (len(rows), size), or some of its columns there."""
@@ -115,30 +167,42 @@ class Design:
             return self._pool.values(self._ids[columns], rows)
         return self._buffer[:, : self.size][rows, columns].astype(np.float64)
 
-    def top(self, count: int, columns: slice) -> FloatArray:
-        """Some columns at the first rows; a view where F is kept as it is."""
-        if self._buffer is None:
-            return self._pool.values(self._ids[columns], slice(0, count))
-        return self._buffer[:count, : self.size][:, columns].astype(np.float64, copy=False)
+    def tops(self, count: int, dtype: Any = np.float64) -> Iterator[tuple[slice, FloatArray]]:
+        """The first rows, block by block, in a precision."""
+        step = max(256, _MADE // max(1, self.size))
+        for start in range(0, count, step):
+            rows = slice(start, min(start + step, count))
+            block = self._pool.values(self._ids, rows) if self._buffer is None else self._kept(rows)
+            yield rows, block.astype(dtype, copy=False)
+
+    def _kept(self, rows: slice) -> FloatArray:
+        assert self._buffer is not None
+        return self._buffer[rows, : self.size]
 
     def _blocks(
-        self, part: slice | None = None, *, cached: bool = False
+        self, part: slice | None = None, *, cached: bool = False, rough: bool = False
     ) -> Iterator[tuple[slice, FloatArray]]:
         part = slice(0, self._pool.n_rows) if part is None else part
         n, width = self._pool.n_rows, max(1, self.size)
         whole = self._buffer is not None and self._buffer.dtype == np.float64
         step = n if whole else max(256, _MADE // width)
         if cached and self._buffer is not None:
-            step = max(64, _CACHED // width)
+            step = max(64, _CACHED * 8 // self._buffer.itemsize // width)
         for start in range(part.start, part.stop, step):
             rows = slice(start, min(start + step, part.stop))
             if self._buffer is None:
                 yield rows, self._pool.values(self._ids, rows)
+            elif rough:
+                yield rows, self._kept(rows)
             else:
-                yield rows, self._buffer[rows, : self.size].astype(np.float64, copy=False)
+                yield rows, self._kept(rows).astype(np.float64, copy=False)
+
+
+def _like(values: FloatArray, block: FloatArray) -> FloatArray:
+    return values.astype(block.dtype, copy=False)
 
 
 def design_of(pool: Pool, capacity: int, budget: int) -> Any:
     """The design of a pool's columns; a pool whose rows are elsewhere has one of its own."""
     own = getattr(pool, "design", None)
-    return Design(pool, capacity, budget) if own is None else own(capacity, budget)
+    return Design(pool, capacity, budget, single=True) if own is None else own(capacity, budget)

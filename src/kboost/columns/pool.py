@@ -13,16 +13,19 @@ X may be a memory map: a `lazy` pool reads and transforms rows chunk by chunk, n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.hypothesis import KernelColumn, KernelFamily
+from kboost.columns.single import LongRows, Side, gaussian_width
 from kboost.kernels.base import Kernel
 from kboost.kernels.pairings import Pairing
+from kboost.kernels.views import View
 from kboost.solvers.threads import one_blas_thread
 
 _CHUNK = 1 << 17  # numbers computed at a time: 1 MiB
@@ -58,11 +61,12 @@ class Pool:
         self._families = [KernelFamily(kernel) for kernel in self.kernels]
         pairings = {pairing for kernel in self.kernels for pairing in kernel.pairings}
         self._lazy = lazy
-        self._views = {}
+        views = {}
         if not lazy:
             rows = X if order is None else X[order]
             rows = rows.astype(np.float64, copy=False)
-            self._views = {view: view.apply(rows) for view in {p.view for p in pairings}}
+            views = {view: view.apply(rows) for view in {p.view for p in pairings}}
+        self._seen = _Rows(self.rows, views)
 
     @property
     def n_columns(self) -> int:
@@ -82,15 +86,16 @@ class Pool:
         rows: IntArray | slice | None = None,
         out: FloatArray | None = None,
     ) -> FloatArray:
-        """The columns `ids` at some training rows (all by default), (n, len(ids)), into `out`."""
+        """The columns `ids` at some training rows (all by default), (n, len(ids)), into `out`.
+
+        An `out` of float32 is computed in it.
+        """
         rows = slice(0, self.n_rows) if rows is None else rows
         n_rows = rows.stop - rows.start if isinstance(rows, slice) else len(rows)
         out = np.empty((n_rows, len(ids))) if out is None else out
         for p, chosen in self._by_kernel(ids):
-            kernel, centers = self.kernels[p], self.points(ids[chosen])
-            viewed = {pairing: pairing.view.apply(centers) for pairing in kernel.pairings}
             place: Any = slice(None) if len(chosen) == len(ids) else chosen
-            self._fill(out, place, kernel, viewed, rows)
+            self._fill(out, place, _Columns(self.kernels[p], self.points(ids[chosen])), rows)
         return out
 
     def points(self, ids: IntArray) -> Any:
@@ -148,17 +153,13 @@ class Pool:
         for p in np.unique(owners):
             yield int(p), np.flatnonzero(owners == p)
 
-    def _fill(
-        self,
-        out: FloatArray,
-        place: Any,
-        kernel: Kernel,
-        viewed: dict[Pairing, Any],
-        rows: IntArray | slice,
-    ) -> None:
+    def _fill(self, out: FloatArray, place: Any, columns: _Columns, rows: IntArray | slice) -> None:
         """Write one kernel's columns, chunk by chunk of rows."""
-        width = max(1, out.shape[1], *(centers.shape[1] for centers in viewed.values()))
-        size = max(64, _CHUNK // width)
+        single = out.dtype == np.float32
+        size = max(64, _CHUNK // max(1, out.shape[1], columns.width))
+        if single:  # rows lie ready
+            size = max(size, 2 * _CHUNK // max(1, out.shape[1]))
+        make = columns.single if single else columns.double
 
         def one(start: int) -> None:
             piece = slice(start, min(start + size, len(out)))
@@ -166,11 +167,7 @@ class Pool:
                 chosen: Any = slice(rows.start + piece.start, rows.start + piece.stop)
             else:
                 chosen = rows[piece]
-            blocks = {
-                pairing: pairing.compute_viewed(self._seen(pairing, chosen), centers)
-                for pairing, centers in viewed.items()
-            }
-            out[piece, place] = kernel.from_blocks(blocks)
+            out[piece, place] = make(self._seen, chosen)
 
         starts = range(0, len(out), size)
         if len(starts) == 1:
@@ -181,7 +178,72 @@ class Pool:
             for done in [workers.submit(one, start) for start in starts]:
                 done.result()
 
-    def _seen(self, pairing: Pairing, rows: Any) -> Any:
+
+class _Columns:
+    """Columns of one kernel."""
+
+    def __init__(self, kernel: Kernel, centers: Any) -> None:
+        self.kernel, self._raw = kernel, centers
+        self._gamma = gaussian_width(kernel)
+
+    @property
+    def width(self) -> int:
+        """Features of a row, at most."""
+        return max(int(centers.shape[1]) for centers in self._centers.values())
+
+    def double(self, rows: _Rows, chosen: Any) -> FloatArray:
+        blocks = {
+            p: p.compute_viewed(rows.seen(p, chosen), centers)
+            for p, centers in self._centers.items()
+        }
+        return self.kernel.from_blocks(blocks)
+
+    def single(self, rows: _Rows, chosen: Any) -> FloatArray:
+        """In float32 throughout, where that does not overflow."""
+        try:
+            blocks = {p: self._single(p, rows, chosen) for p in self.kernel.pairings}
+            return self.kernel.from_blocks(blocks)
+        except ValueError:
+            return self.double(rows, chosen)
+
+    def _single(self, pairing: Pairing, rows: _Rows, chosen: Any) -> FloatArray:
+        long = None if self._gamma is None else rows.long(pairing)
+        side = self._sides.get(pairing)
+        if side is None:
+            shift = None if long is None else long.shift
+            side = self._sides[pairing] = Side(pairing, self._raw, shift=shift)
+        if long is not None and self._gamma is not None:
+            rough = side.near_long(long, self._gamma, chosen)
+            if rough is not None:
+                return rough
+        return side.near_viewed(rows.seen(pairing, chosen), self._gamma)
+
+    @cached_property
+    def _centers(self) -> dict[Pairing, Any]:
+        return {pairing: pairing.view.apply(self._raw) for pairing in self.kernel.pairings}
+
+    @cached_property
+    def _sides(self) -> dict[Pairing, Side]:
+        return {}
+
+
+class _Rows:
+    """The training rows as pairings see them, all at hand unless they are read as needed."""
+
+    def __init__(self, read: Callable[[Any], Any], views: dict[View, Any]) -> None:
+        self._read, self._views = read, views
+        self._long: dict[Pairing, LongRows | None] = {}
+
+    def seen(self, pairing: Pairing, chosen: Any) -> Any:
         if self._views:
-            return self._views[pairing.view][rows]
-        return pairing.view.apply(self.rows(rows))
+            return self._views[pairing.view][chosen]
+        return pairing.view.apply(self._read(chosen))
+
+    def long(self, pairing: Pairing) -> LongRows | None:
+        """In float32, ready for products, once for all columns."""
+        if pairing not in self._long:
+            viewed = self._views.get(pairing.view)
+            self._long[pairing] = None
+            if pairing.kind == "sqeuclidean" and isinstance(viewed, np.ndarray):
+                self._long[pairing] = LongRows(viewed, np.float32, None)
+        return self._long[pairing]

@@ -7,7 +7,7 @@ all workers together have the room, in float32 where only that fits, and else co
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,12 @@ from kboost.dask._pool import Groups, TablePool, kernel_columns
 
 
 class TableDesign:
-    """`F`, (n, size), as columns/design.py has it; `budget` bytes are a worker's."""
+    """`F`, (n, size), as columns/design.py has it; `budget` bytes are a worker's.
+
+    Products are exact, also where rough ones would do: what costs here is the way to the workers.
+    """
+
+    is_single = False  # in the sense that rough products are others
 
     def __init__(self, pool: TablePool, capacity: int, budget: int) -> None:
         self._pool, self._client = pool, pool.table.client
@@ -52,7 +57,7 @@ class TableDesign:
                 out[place] = image
         return out
 
-    def transposed_times(self, right: FloatArray) -> FloatArray:
+    def transposed_times(self, right: FloatArray, *, rough: bool = False) -> FloatArray:
         """`F' right`, (size, q)."""
         out = np.zeros((self.size, right.shape[1]))
         if not self.size:
@@ -70,7 +75,11 @@ class TableDesign:
         return out
 
     def through(
-        self, coef: FloatArray, change: Callable[[slice, FloatArray], FloatArray]
+        self,
+        coef: FloatArray,
+        change: Callable[[slice, FloatArray], FloatArray],
+        *,
+        rough: bool = False,
     ) -> tuple[FloatArray, FloatArray]:
         """`u = F coef` and `F' change(u)`."""
         own = self.times(coef)
@@ -82,13 +91,13 @@ class TableDesign:
         """`F` at some rows, or some of its columns there."""
         return self._pool.values(self._ids[columns], rows)
 
-    def top(self, count: int, columns: slice) -> FloatArray:
-        """Some columns at the first rows, which are kept at hand."""
+    def tops(self, count: int, dtype: Any = np.float64) -> Iterator[tuple[slice, FloatArray]]:
+        """The first rows, which are kept at hand."""
         known = self._first.shape[1] if len(self._first) == count else 0
         if known < self.size:
             new = self._pool.values(self._ids[known:], slice(0, count))
             self._first = np.hstack([self._first, new]) if known else new
-        return self._first[:, columns]
+        yield slice(0, count), self._first[:, : self.size].astype(dtype, copy=False)
 
     def _made(self) -> Groups | None:
         """What the workers need where blocks are not kept."""

@@ -8,12 +8,18 @@ it is formed on a sample of r rows only, as a preconditioner,
 
     P = bound (W / W_r) [1 F]_r' W_r [1 F]_r + ridge diag(0, Q) = L L',
 
-with r twice m: then P is like the true matrix in every direction (the eigenvalues of a
-sample covariance), some ten iterations are enough, and each is one pass over F. The sample are the
+with r twice m, or thrice where float32 makes that cheap: then P is like the true matrix in every
+direction (the eigenvalues of a sample covariance), some twenty iterations are enough, and each is
+one pass over F. The sample are the
 first r rows, which must stand in random order (canonical order is one: see _large_rows.py); they
 need no memory of their own. Gradients are formed in float64 from all rows, so the answer does not
-depend on the sample. As z is warm from
-step to step, so few iterations a step keep the residual good enough to choose by.
+depend on the sample. As z is warm from step to step, two iterations a step keep the residual good
+enough to choose by.
+
+A large F is in float32, and so are the products inside the iterations, which are restarted from
+gradients in float64 until these are as small as asked for; P is of float32 products as long as its
+pivots are far above their rounding. What rounding F does to the model is measured at the end;
+where that is not small against the residual, F is made again in float64 (tiny ridges, exact data).
 
 For losses that are not squared these are the inner iterations of Newton's method. Since centres
 are training rows, `Q z` is `F z` at their rows (for several kernels: kernel by kernel, and Q is
@@ -37,9 +43,23 @@ from kboost.masters.losses import Loss, Squared
 from kboost.solvers.factor import GrowingCholesky
 from kboost.solvers.newton_cg import Model, minimise
 
-_ROUGH = {"tol": 1e-3, "max_steps": 2, "max_inner": 6, "inner_tol": 1e-2}  # on the way
-_FINE = {"tol": 1e-7, "max_steps": 50, "max_inner": 50, "inner_tol": 1e-4}  # at the end
-_SAMPLE = 2  # rows of the preconditioner a column
+_ROUGH: dict[str, Any] = {
+    "tol": 1e-3,
+    "max_steps": 2,
+    "max_inner": 6,
+    "inner_tol": 1e-2,
+}  # on the way
+_FINE: dict[str, Any] = {
+    "tol": 1e-7,
+    "max_steps": 50,
+    "max_inner": 50,
+    "inner_tol": 1e-4,
+}  # at the end
+_FEW_STEPS, _ENOUGH = 2, 1e-4  # of a large F: iterations on the way, gain at the end
+_RESTARTS = 5
+_SOUND = 3e-6  # least pivot, over its diagonal, of a preconditioner in float32
+_VISIBLE = 0.03  # of the residual: rounding that is too much
+_SAMPLE, _ROUGH_SAMPLE = 2, 3  # rows of the preconditioner a column; where it is of float32
 _FEW = 2000  # rows that always take part
 
 
@@ -65,24 +85,24 @@ class JointRun:
         self, master: JointMaster, pool: Pool, rows: TargetRows, deadline: Deadline
     ) -> None:
         self._master, self._pool, self._rows, self._deadline = master, pool, rows, deadline
-        n, capacity = pool.n_rows, min(master.capacity, pool.n_columns)
-        count = min(n, max(_SAMPLE * capacity, _FEW))
-        self._count = count  # rows of the sample
-        inside = rows.sample_weight[:count]
-        self._sample_weight = inside * (rows.sample_weight.sum() / inside.sum())
+        capacity = min(master.capacity, pool.n_columns)
         self._design = design_of(pool, capacity, master.budget)
+        self._rough_products = self._design.is_single  # in the preconditioner
+        self._capacity, self._settled = capacity, False
+        self._draw(_ROUGH_SAMPLE if self._rough_products else _SAMPLE)
         self._ids: IntArray = np.zeros(0, dtype=np.intp)
         self._inner: FloatArray | None = None  # Q, for several kernels
         if len(pool.kernels) > 1:
             self._inner = np.zeros((0, 0))
-        self._factor = GrowingCholesky()
+        self._factor = GrowingCholesky(capacity + 1)
+        self._function: FloatArray = np.zeros_like(rows.targets)  # F z
         self._raw: FloatArray = np.zeros(
             (0, rows.targets.shape[1])
         )  # bias, if any, then coefficients
         if master.fit_intercept:
             total = master.loss.bound * np.array([[self._sample_weight.sum()]])
             self._factor.append(np.zeros((0, 1)), total)
-        self._solve(_ROUGH)
+        self._solve()
         self.fit = self._describe()
 
     def price_of(self, ids: IntArray, values: FloatArray, rule: str) -> FloatArray:
@@ -102,76 +122,136 @@ class JointRun:
         return None
 
     def extend(self, proposal: Proposal) -> None:
-        ids, kinds = proposal.ids, self._pool.kind(proposal.ids)
-        size = self._design.size
+        ids, size = proposal.ids, self._design.size
         if proposal.values.shape[1]:
             self._design.append(proposal.values, ids)
         else:  # the oracle had no use for them
             self._design.make(ids)
-        inner = self._design.at(self._pool.rows_of(ids))  # (k, size + k)
-        cross = inner[:, :size].T * (self._pool.kind(self._ids)[:, None] == kinds)
-        corner = inner[:, size:] * (kinds[:, None] == kinds)
-        corner = (corner + corner.T) / 2
-        if self._inner is not None:
-            self._inner = np.block([[self._inner, cross], [cross.T, corner]])
-        self._grow(size, self._master.ridge * cross, self._master.ridge * corner)
         self._ids = np.concatenate([self._ids, ids])
-        self._solve(_ROUGH)
+        self._grow(size)
+        self._settled = self._design.is_single and self._design.size >= self._capacity
+        self._solve(fine=self._settled)  # the last step needs no rough solution first
         self.fit = self._describe()
 
     def finish(self) -> Fit:
-        self._solve(_FINE)
+        if not self._settled:
+            self._solve(fine=True)
+        if self._design.is_single:
+            residual = self._rows.targets - self._rows.offset - self._function
+            allowed = _VISIBLE * float(np.sqrt(np.mean((residual - self._bias) ** 2)))
+            if self._design.rounding(self._raw[self._first :]) > allowed and self._design.promote():
+                self._function = self._design.times(self._raw[self._first :])
+                self._solve(fine=True)
         self.fit = self._describe()
         return self.fit
 
     def complete(self, fit: Fit) -> Fit:
         return self.finish() if fit is self.fit else fit
 
-    def _grow(self, size: int, cross: FloatArray, corner: FloatArray) -> None:
-        """The columns after the first `size` into the preconditioner."""
-        new = self._design.top(self._count, slice(size, None))
-        weighted = (self._master.loss.bound * self._sample_weight)[:, None] * new
-        parts = [weighted.sum(axis=0, keepdims=True)] if self._first else []
-        parts.append(self._design.top(self._count, slice(0, size)).T @ weighted + cross)
-        self._factor.append(np.vstack(parts), new.T @ weighted + corner)
+    def _draw(self, rows_a_column: int) -> None:
+        """The sample: so many of the first rows, and the weights that make them stand for all."""
+        weight = self._rows.sample_weight
+        self._count = min(self._pool.n_rows, max(rows_a_column * self._capacity, _FEW))
+        inside = weight[: self._count]
+        self._sample_weight = inside * (weight.sum() / inside.sum())
 
-    def _solve(self, effort: dict[str, Any]) -> None:
+    def _grow(self, size: int) -> None:
+        """The columns after the first `size` into the preconditioner."""
+        inner = self._inner_products(size)
+        if self._inner is not None:
+            cross, corner = inner[:size], inner[size:]
+            self._inner = np.block([[self._inner, cross], [cross.T, corner]])
+        if self._rough_products and self._append(size, inner, np.float32) < _SOUND:
+            self._start_again()
+        elif not self._rough_products:
+            self._append(size, inner, np.float64)
+
+    def _start_again(self) -> None:
+        """The preconditioner in float64: what is rounded would spoil what comes later."""
+        self._rough_products = False
+        self._draw(_SAMPLE)
+        self._factor.truncate(self._first)
+        self._append(0, self._inner_products(0), np.float64)
+
+    def _inner_products(self, size: int) -> FloatArray:
+        """`Q` of the columns after the first `size` with all, (all, new)."""
+        ids = self._ids[size:]
+        same = self._pool.kind(self._ids)[:, None] == self._pool.kind(ids)
+        inner: FloatArray = self._design.at(self._pool.rows_of(ids)).T * same
+        inner[size:] = (inner[size:] + inner[size:].T) / 2
+        return inner
+
+    def _append(self, size: int, inner: FloatArray, dtype: Any) -> float:
+        """Columns into the factor, by products in a precision; its least pivot, relative."""
+        weight = self._master.loss.bound * self._sample_weight
+        unit = float(weight.max())
+        gram, total = np.zeros_like(inner), np.zeros((1, inner.shape[1]))
+        for rows, columns in self._design.tops(self._count, dtype):
+            new = (weight[rows, None] / unit).astype(dtype) * columns[:, size:]
+            gram += columns.T @ new
+            total += new.sum(axis=0)
+        gram = unit * gram + self._master.ridge * inner
+        cross = np.vstack([unit * total, gram[:size]]) if self._first else gram[:size]
+        return self._factor.append(cross, gram[size:])
+
+    def _solve(self, *, fine: bool = False) -> None:
         new = np.zeros((self._factor.size - len(self._raw), self._raw.shape[1]))
         self._raw = np.vstack([self._raw, new])
         if not len(self._raw):
-            self._function = np.zeros_like(self._rows.targets)
-        elif self._master.loss.quadratic:
-            self._iterate(effort["tol"], effort["max_inner"])
+            return
+        if self._master.loss.quadratic:
+            self._iterate_again(fine)
         else:
             self._raw = minimise(
                 self._around,
                 self._factor.solve,
                 self._raw,
                 before_step=self._deadline.check,
-                **effort,
+                **(_FINE if fine else _ROUGH),
             )
             self._function = self._design.times(self._raw[self._first :])
 
-    def _iterate(self, tol: float, max_steps: int) -> None:
+    def _iterate_again(self, fine: bool) -> None:
+        """Until there is nothing left to do: rough products drift, exact ones do not."""
+        single = self._design.is_single
+        if not fine:
+            self._iterate(_ROUGH["tol"], _FEW_STEPS if single else _ROUGH["max_inner"])
+            return
+        if not single:
+            self._iterate(_FINE["tol"], _FINE["max_inner"])
+            return
+        for attempt in range(_RESTARTS):
+            done = self._iterate(_ENOUGH, _FINE["max_inner"], exact_start=attempt > 0)
+            if done == _FINE["max_inner"] and self._rough_products:
+                self._start_again()
+            elif attempt and not done:
+                return
+
+    def _iterate(self, tol: float, max_steps: int, *, exact_start: bool = False) -> int:
         """Conjugate gradients from where we are; `F z` comes along, so no pass is wasted.
 
-        The preconditioned square of the gradient is twice what there is to gain.
+        The preconditioned square of the gradient is twice what there is to gain. Returns how many
+        iterations there were.
         """
         w, ridge = self._rows.sample_weight[:, None], self._master.ridge
-        fit = self._describe() if self._design.size else None
-        if fit is None:  # the bias alone
+        if not self._design.size:  # the bias alone
             away = self._rows.targets - self._rows.offset
             self._raw = np.sum(w * away, axis=0, keepdims=True) / w.sum()
             self._function = np.zeros_like(away)
-            return
-        residual = self._transposed(fit.weights)
-        residual[self._first :] -= ridge * self._pull(self._raw[self._first :], self._function)
+            return 0
+        if exact_start:
+            self._function, gradient, objective = self._look(self._raw)
+            residual = -gradient
+        else:
+            fit = self._describe()
+            objective, residual = fit.objective, self._transposed(fit.weights)
+            residual[self._first :] -= ridge * self._pull(self._raw[self._first :], self._function)
         search, power = np.zeros_like(residual), np.zeros(residual.shape[1])
-        for _ in range(max_steps):
+        for done in range(max_steps):
             ready = self._factor.solve(residual)
             new = np.maximum(np.einsum("ij,ij->j", residual, ready), 0.0)
-            if new.sum() <= tol * max(fit.objective, np.finfo(float).tiny):
-                return
+            if new.sum() <= tol * max(objective, np.finfo(float).tiny):
+                return done
             self._deadline.check()
             ratio = np.divide(new, power, out=np.zeros_like(new), where=power > 0)
             search, power = ready + ratio * search, new
@@ -181,13 +261,14 @@ class JointRun:
             self._raw = self._raw + length * search
             self._function = self._function + length * own
             residual = residual - length * image
+        return max_steps
 
     def _normal_times(self, v: FloatArray, curvature: FloatArray) -> tuple[FloatArray, FloatArray]:
         """`F v`, and `[1 F]' curvature [1 F] v + ridge (0, Q v)`, in one pass over F."""
         shift = v[0] if self._first else 0.0
         whole = np.broadcast_to(curvature, self._rows.targets.shape)
         own, image = self._design.through(
-            v[self._first :], lambda rows, u: whole[rows] * (u + shift)
+            v[self._first :], lambda rows, u: whole[rows] * (u + shift), rough=True
         )
         image += self._master.ridge * self._pull(v[self._first :], own)
         if self._first:
@@ -196,6 +277,14 @@ class JointRun:
         return own, image
 
     def _around(self, raw: FloatArray) -> Model:
+        function, gradient, value = self._look(raw)
+        start = self._rows.offset + (raw[0] if self._first else 0.0)
+        bend = self._master.loss.curvature(self._rows.targets, start + function)
+        curvature = self._rows.sample_weight[:, None] * bend
+        return Model(value, gradient, lambda v: self._normal_times(v, curvature)[1])
+
+    def _look(self, raw: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+        """`F z`, the gradient and the objective at `raw`, exact and in one pass over F."""
         loss, ridge = self._master.loss, self._master.ridge
         w, y = self._rows.sample_weight[:, None], self._rows.targets
         start = self._rows.offset + (raw[0] if self._first else 0.0)
@@ -214,8 +303,7 @@ class JointRun:
             if not self._design.size:  # nothing passed through
                 slope = w * loss.slope(y, start)
             gradient = np.vstack([-slope.sum(axis=0, keepdims=True), gradient])
-        curvature = w * loss.curvature(y, start + function)
-        return Model(value, gradient, lambda v: self._normal_times(v, curvature)[1])
+        return function, gradient, value
 
     def _pull(self, coef: FloatArray, function: FloatArray) -> FloatArray:
         """`Q coef`, from `F coef` where that has it."""
@@ -233,13 +321,12 @@ class JointRun:
         return out
 
     def _transposed(self, right: FloatArray) -> FloatArray:
-        out = self._design.transposed_times(right)
+        out = self._design.transposed_times(right, rough=True)
         return np.vstack([right.sum(axis=0, keepdims=True), out]) if self._first else out
 
     def _describe(self) -> Fit:
         loss, w, y = self._master.loss, self._rows.sample_weight[:, None], self._rows.targets
-        bias = self._raw[0] if self._first else np.zeros(y.shape[1])
-        coef = self._raw[self._first :]
+        bias, coef = self._bias, self._raw[self._first :]
         decision = self._rows.offset + self._function + bias
         penalty = 0.5 * self._master.ridge * float(np.sum(coef * self._pull(coef, self._function)))
         return Fit(
@@ -249,6 +336,10 @@ class JointRun:
             weights=w * loss.slope(y, decision),
             objective=float(np.sum(w * loss.value(y, decision))) + max(0.0, penalty),
         )
+
+    @property
+    def _bias(self) -> FloatArray:
+        return self._raw[0] if self._first else np.zeros(self._rows.targets.shape[1])
 
     @property
     def _first(self) -> int:

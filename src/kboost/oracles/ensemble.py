@@ -21,7 +21,8 @@ from kboost.oracles.local import LocalRule, select
 
 Draw = Literal["even", "residual"]
 
-_MOST_ROWS = 1500  # that are looked at without being asked for; the selection is cubic in them
+_MOST_ROWS = 1200  # that are looked at without being asked for; the selection is cubic in them
+_CHOICE = 1.5  # rows drawn a basis vector, below which there is nothing to select
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class EnsembleOracle:
 
     selection: LocalRule | Literal["random"] = "max-res"
     per_step: int = 50
-    n_init_rows: int | None = 500  # None: three times as many as are to be selected
+    n_init_rows: int | None = 500  # None: twice as many as are to be selected
     growth: float = 0.0  # a step takes at least this share of the columns there are
     draw: Draw = "even"
     ridge: float = 1.0
@@ -80,7 +81,9 @@ class EnsembleSearch:
         """The kernel, the centres and the local drop of the objective."""
         stock, oracle = self._stock, self._oracle
         left = stock.free.reshape(len(stock.pool.kernels), -1)
-        T = min(3 * count, _MOST_ROWS) if oracle.n_init_rows is None else oracle.n_init_rows
+        T = min(2 * count, _MOST_ROWS) if oracle.n_init_rows is None else oracle.n_init_rows
+        if oracle.n_init_rows is None and _CHOICE * count > T and len(left) == 1:
+            return 0, self._drawn(run, left[0], count), 0.0
         drawn = self._drawn(run, left.any(axis=0), max(count, T))
         best: tuple[int, IntArray, float] = (0, drawn[:0], 0.0)
         for p in range(len(stock.pool.kernels)):

@@ -14,9 +14,10 @@ gets a jitter relative to that diagonal, which makes the dependent column harmle
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cholesky
 
 from kboost._typing import FloatArray
+from kboost.solvers._lapack import solve_lower_in_place
 
 _JITTER = 1e-10
 _FLOOR = 1e-11
@@ -25,10 +26,9 @@ _FLOOR = 1e-11
 class GrowingCholesky:
     """A lower factor `L L' = G` that grows; see the head of this file."""
 
-    def __init__(self) -> None:
-        self._buffer = np.zeros((0, 0))
+    def __init__(self, capacity: int = 0) -> None:
+        self._buffer = np.zeros((capacity, capacity))
         self._size = 0
-        self._solid: FloatArray | None = None  # the factor as LAPACK wants it, once a size
 
     @property
     def size(self) -> int:
@@ -38,37 +38,36 @@ class GrowingCholesky:
     def lower(self) -> FloatArray:
         return self._buffer[: self._size, : self._size]
 
-    def append(self, cross: FloatArray, corner: FloatArray) -> None:
-        """Append a block; `cross` is (size, q) against the old columns, `corner` (q, q)."""
+    def append(self, cross: FloatArray, corner: FloatArray) -> float:
+        """Append a block; `cross` is (size, q) against the old columns, `corner` (q, q).
+
+        Returns the least pivot over its diagonal, 0 where jitter was needed.
+        """
         q = len(corner)
         spread = self.half_solve(cross) if self._size else cross
-        rest = _factor(corner - spread.T @ spread, np.diag(corner))
+        rest, least = _factor(corner - spread.T @ spread, np.diag(corner))
         self._reserve(self._size + q)
         new = slice(self._size, self._size + q)
         self._buffer[new, : self._size] = spread.T
         self._buffer[new, new] = rest
         self._size += q
-        self._solid = None
+        return least
+
+    def truncate(self, size: int) -> None:
+        """Forget what came after the first `size` columns."""
+        self._size = size
 
     def solve(self, right: FloatArray) -> FloatArray:
         """Solve `G x = right`."""
-        half = self.half_solve(right)
-        solved: FloatArray = solve_triangular(
-            self._contiguous(), half, lower=True, trans="T", check_finite=False
-        )
+        solved = self.half_solve(right)
+        solve_lower_in_place(self.lower, solved, transposed=True)
         return solved
 
     def half_solve(self, right: FloatArray) -> FloatArray:
         """Solve `L x = right`."""
-        half: FloatArray = solve_triangular(
-            self._contiguous(), right, lower=True, check_finite=False
-        )
+        half: FloatArray = np.array(right, dtype=np.float64, order="C")
+        solve_lower_in_place(self.lower, half)
         return half
-
-    def _contiguous(self) -> FloatArray:
-        if self._solid is None:
-            self._solid = np.asfortranarray(self.lower)
-        return self._solid
 
     def _reserve(self, size: int) -> None:
         if size <= len(self._buffer):
@@ -78,8 +77,11 @@ class GrowingCholesky:
         self._buffer = grown
 
 
-def _factor(block: FloatArray, diagonal: FloatArray) -> FloatArray:
-    """Cholesky of `block`, with the least jitter (powers of 100) that gives it sound pivots."""
+def _factor(block: FloatArray, diagonal: FloatArray) -> tuple[FloatArray, float]:
+    """Cholesky of `block`, with the least jitter (powers of 100) that gives it sound pivots.
+
+    And the least of these over its diagonal, 0 if there is jitter.
+    """
     scale = np.maximum(diagonal, np.finfo(float).tiny)
     jitter = 0.0
     while jitter <= 1.0:
@@ -88,7 +90,8 @@ def _factor(block: FloatArray, diagonal: FloatArray) -> FloatArray:
         except LinAlgError:
             pass
         else:
-            if (np.diag(lower) ** 2 >= _FLOOR * scale).all():
-                return lower
+            least = float(np.min(np.diag(lower) ** 2 / scale, initial=1.0))
+            if least >= _FLOOR:
+                return lower, 0.0 if jitter else least
         jitter = max(100 * jitter, _JITTER)
     raise LinAlgError("the block is indefinite")
