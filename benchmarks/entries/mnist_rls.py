@@ -22,7 +22,7 @@ from benchmarks.objective import Row
 
 SEEDS = range(3)
 GAMMA, RIDGE = 0.02, 0.1
-JOINT, PLAIN = (1000, 4000, 8000), (1000, 8000)
+JOINT, PLAIN = (1000, 8000), (1000, 8000)
 BUDGET = 8 << 30
 HEAD = ("method", "basis", "test error %", "s", "processor s")
 

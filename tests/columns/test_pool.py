@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kboost.columns.pool import Pool
-from kboost.kernels import Gaussian, Laplacian, Linear
+from kboost.kernels import Gaussian, Laplacian, Linear, Matern
 
 RNG = np.random.default_rng(2)
 X = RNG.normal(size=(300, 6))
@@ -29,6 +29,20 @@ def test_values_are_those_of_the_kernels(options, monkeypatch):
     np.testing.assert_allclose(
         pool.values(ids, slice(10, 150)), expected(ids, np.arange(10, 150)), atol=1e-12
     )
+
+
+@pytest.mark.parametrize("options", [{}, {"lazy": True}])
+def test_float32_columns_are_rounded_ones(options, monkeypatch):
+    monkeypatch.setattr("kboost.columns.pool._CHUNK", 200)
+    wide = [Gaussian(1e-40), Gaussian(1e-44) + Linear(), Matern(0.2, nu=0.5)]
+    kernels = [*KERNELS, *(k.resolve(X) for k in wide)]
+    pool = Pool(kernels, 1e3 + X, order=ORDER, **options)
+    ids = RNG.permutation(1200)[:40]
+    out = np.empty((200, 40), dtype=np.float32)
+    assert pool.values(ids, out=out) is out
+    exact = pool.values(ids)
+    unit = np.abs(exact).max(axis=0)
+    np.testing.assert_allclose(out / unit, exact / unit, atol=1e-5)
 
 
 def test_hypotheses_and_diagonals_are_those_columns():

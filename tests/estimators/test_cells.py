@@ -185,6 +185,44 @@ def test_out_of_time_partitions_that_are_whole_are_not_diluted(monkeypatch, in_t
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("update", "full"),
+        ("shrinkage", 0.5),
+        ("combination", "mp"),
+        ("basis_per_step", 5),
+        ("n_candidates", 20),
+        ("n_init_rows", 100),
+        ("max_iter", 3),
+        ("selection", "mp"),
+    ],
+)
+def test_what_cells_have_no_use_for_is_refused(name, value):
+    X, y = surface(60)
+    options = {"update": "one"} if name == "shrinkage" else {}  # elsewhere it is refused as it is
+    options[name] = value
+    model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=30, **options)
+    with pytest.raises(ValueError, match=r"must be .* with cells.*; got (\w+)="):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize("scale", [1e25, 1e-20, 1e-25])
+def test_cells_do_not_mind_the_unit_of_features(scale):
+    X, y = surface(300)
+    options = {"ridge": 0.1, "cells": 100}
+    expected = SparseKernelRegressor(Gaussian("median"), **options).fit(X, y).predict(X)
+    model = SparseKernelRegressor(Gaussian("median"), **options).fit(X * scale, y)
+    inside = np.abs(model.predict(X * scale) - expected)
+    assert np.median(inside) < 1e-3  # the order of rows, and so ties of cuts, may be another
+    model.set_params(predict_dtype="float32")
+    assert_allclose(
+        model.predict(X * scale),
+        model.set_params(predict_dtype="float64").predict(X * scale),
+        atol=1e-3,
+    )
+
+
 def test_auto_takes_cells_where_rows_are_many():
     X, y = surface(500)
     model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells="auto", max_columns=50)

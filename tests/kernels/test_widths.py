@@ -85,3 +85,11 @@ def test_bad_weights():
     for bad in ([1, 2], [1, -1, 1], [0, 0, 0], [1, np.nan, 1]):
         with pytest.raises(ValueError, match="sample_weight must"):
             Gaussian().resolve(X, sample_weight=bad)
+
+
+@pytest.mark.parametrize("rule", ["mean", "median", "scale"])
+@pytest.mark.parametrize("weight", [1e300, 1e-300])
+def test_the_unit_of_weights_does_not_matter(rule, weight):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    plain = Gaussian(rule).resolve(X)
+    assert Gaussian(rule).resolve(X, np.full(30, weight)).gamma == pytest.approx(plain.gamma)

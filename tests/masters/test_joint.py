@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from kboost.columns.design import Design
 from kboost.columns.pool import Pool
 from kboost.core.grow import grow
-from kboost.core.protocols import Problem
+from kboost.core.protocols import Problem, Proposal
 from kboost.core.stopping import MaxColumns
 from kboost.formulations import TargetRows
 from kboost.kernels import Gaussian, Sigmoid
@@ -26,10 +26,10 @@ KERNELS = {"one": [Gaussian(1.0)], "two": [Gaussian(1.0), Gaussian(0.2)]}
 ROWS = TargetRows(SIGNS, WEIGHT, OFFSET)
 
 
-def grown(master, kernels, size=8, columns=24):
+def grown(master, kernels, size=8, columns=24, selection="max-res"):
     evaluate = isinstance(master, ForwardMaster)
     oracle = EnsembleOracle(
-        "max-res", size, 30, ridge=RIDGE, max_columns=columns, evaluate=evaluate
+        selection, size, 30, ridge=RIDGE, max_columns=columns, evaluate=evaluate
     )
     return grow(Problem(Pool(kernels, X), ROWS), oracle, master, MaxColumns(columns))
 
@@ -128,6 +128,72 @@ def test_a_small_budget_changes_little(budget):
     master = JointMaster(ridge=RIDGE, capacity=24, budget=budget)
     small, large = grown(master, KERNELS["two"]), grown(JointMaster(ridge=RIDGE), KERNELS["two"])
     assert small.fit.objective == pytest.approx(large.fit.objective, rel=1e-4)
+
+
+@pytest.fixture
+def always_single(monkeypatch):
+    monkeypatch.setattr("kboost.columns.design._LARGE", 1)
+
+
+def test_a_single_design_rounds_little_and_can_be_promoted(always_single):
+    pool = Pool(KERNELS["two"], X)
+    design, ids = Design(pool, 24, 1 << 30, single=True), np.arange(0, 120, 5)
+    design.make(ids)
+    F, right = pool.values(ids), RNG.normal(size=(80, 3))
+    assert design.is_single
+    for rough in (False, True):
+        found = design.transposed_times(right, rough=rough)
+        np.testing.assert_allclose(found, F.T @ right, atol=1e-4)
+        own, image = design.through(right[:24], lambda rows, u: 2 * u, rough=rough)
+        np.testing.assert_allclose(own, F @ right[:24], atol=1e-4)
+        np.testing.assert_allclose(image, 2 * F.T @ (F @ right[:24]), atol=1e-3)
+    away = (F - design.at(np.arange(80))) @ right[:24]
+    assert design.rounding(right[:24]) == pytest.approx(np.sqrt(np.mean(away**2)))
+    assert design.promote()
+    assert not design.is_single
+    assert not design.promote()
+    np.testing.assert_array_equal(design.at(np.arange(80)), F)
+    assert design.rounding(right[:24]) == 0.0
+    tight = Design(pool, 24, 4 * 80 * 24, single=True)
+    assert not tight.promote()
+
+
+@pytest.mark.parametrize("loss", ["squared", "log"])
+def test_a_single_fit_is_as_good_as_a_double_one(loss, always_single):
+    master = JointMaster(LOSSES[loss], ridge=RIDGE)
+    single = grown(master, KERNELS["one"], selection="random")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kboost.columns.design._LARGE", 1 << 30)
+        double = grown(master, KERNELS["one"], selection="random")
+    np.testing.assert_array_equal(
+        [h.index for h in single.hypotheses], [h.index for h in double.hypotheses]
+    )
+    assert single.fit.objective == pytest.approx(double.fit.objective, rel=1e-4)
+
+
+def test_where_rounding_shows_the_columns_are_made_again(always_single):
+    """A tiny ridge and exact targets: coefficients are huge, and cancel."""
+    kernel = Gaussian(0.01).resolve(X)
+    exact = TargetRows.of(np.sin(X[:, :1]), np.ones(80))
+    master = JointMaster(ridge=1e-9, capacity=24)
+    run = master.start(Problem(Pool([kernel], X), exact))
+    ids = np.arange(0, 72, 3)
+    run.extend(Proposal(ids, [], np.zeros((80, 0)), 0.0, None, 24))
+    rough = run.fit.objective
+    fit = run.finish()
+    assert not run._design.is_single
+    assert fit.objective < rough
+    F = kernel(X, X[ids])
+    again = F @ fit.coef + fit.bias
+    np.testing.assert_allclose(again, fit.decision, atol=1e-6)
+
+
+def test_a_preconditioner_whose_pivots_round_is_made_again(always_single, monkeypatch):
+    monkeypatch.setattr("kboost.masters.joint._SOUND", 2.0)
+    again = grown(JointMaster(ridge=RIDGE, capacity=24), KERNELS["one"], selection="random")
+    monkeypatch.setattr("kboost.masters.joint._SOUND", 0.0)
+    once = grown(JointMaster(ridge=RIDGE, capacity=24), KERNELS["one"], selection="random")
+    assert again.fit.objective == pytest.approx(once.fit.objective, rel=1e-4)
 
 
 @pytest.mark.parametrize("make", [JointMaster, ForwardMaster])

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.linalg import LinAlgError, cholesky
 
+from kboost.solvers._lapack import solve_lower_in_place
 from kboost.solvers.factor import GrowingCholesky
 
 
@@ -75,3 +76,29 @@ def test_an_indefinite_block_is_refused():
     factor = GrowingCholesky()
     with pytest.raises(LinAlgError):
         factor.append(np.zeros((0, 2)), np.array([[1.0, 3.0], [3.0, 1.0]]))
+
+
+@pytest.mark.parametrize("shape", [(5,), (5, 1), (5, 3), (0, 2)])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_triangular_systems_are_solved_in_a_corner_of_an_array(shape, transposed):
+    rng = np.random.default_rng(0)
+    whole = rng.normal(size=(8, 8)) + 4 * np.eye(8)
+    corner = whole[: shape[0], : shape[0]]
+    right = rng.normal(size=shape)
+    lower = np.tril(corner)
+    expected = np.linalg.solve(lower.T if transposed else lower, right)
+    solve_lower_in_place(corner, right, transposed=transposed)
+    assert_allclose(right, expected, rtol=1e-12)
+
+
+def test_a_truncated_factor_goes_on_as_if_nothing_had_been():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(20, 6))
+    G = A.T @ A
+    factor = grow(G[:4, :4], [2, 2])
+    factor.truncate(2)
+    least = factor.append(G[:2, 2:], G[2:, 2:])
+    lower = cholesky(G, lower=True)
+    assert_allclose(factor.lower, lower)
+    assert least == pytest.approx(np.min(np.diag(lower)[2:] ** 2 / np.diag(G)[2:]))
+    assert factor.append(G[:, [0]], G[[0]][:, [0]]) == 0.0  # spanned by the others

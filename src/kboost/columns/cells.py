@@ -25,7 +25,7 @@ import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.columns.shares import Term, features_of
-from kboost.columns.single import Side, gaussian_width
+from kboost.columns.single import Side, gaussian_width, single_holds
 from kboost.kernels.algebra import terms
 from kboost.kernels.base import Kernel
 from kboost.kernels.pairings import Pairing
@@ -243,12 +243,12 @@ class CellPart:
 
 def kernel_block(kernel: Kernel, X: Any, centers: Any, dtype: Any = np.float32) -> FloatArray:
     """Kernel values from rows as they are seen, shifted before they are rounded."""
-    return kernel.from_blocks(
-        {
-            pairing: pair_block(pairing, X, centers, gaussian_width(kernel), dtype)
-            for pairing in kernel.pairings
-        }
-    )
+    work = dtype if single_holds(kernel) else np.float64
+    blocks = {
+        pairing: pair_block(pairing, X, centers, gaussian_width(kernel), work)
+        for pairing in kernel.pairings
+    }
+    return kernel.from_blocks(blocks).astype(dtype, copy=False)
 
 
 def pair_block(

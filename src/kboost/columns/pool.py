@@ -22,7 +22,7 @@ import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.hypothesis import KernelColumn, KernelFamily
-from kboost.columns.single import LongRows, Side, gaussian_width
+from kboost.columns.single import LongRows, Side, gaussian_width, single_holds
 from kboost.kernels.base import Kernel
 from kboost.kernels.pairings import Pairing
 from kboost.kernels.views import View
@@ -200,6 +200,8 @@ class _Columns:
 
     def single(self, rows: _Rows, chosen: Any) -> FloatArray:
         """In float32 throughout, where that does not overflow."""
+        if not single_holds(self.kernel):
+            return self.double(rows, chosen)
         try:
             blocks = {p: self._single(p, rows, chosen) for p in self.kernel.pairings}
             return self.kernel.from_blocks(blocks)

@@ -26,13 +26,19 @@ from kboost.kernels.stationary import Gaussian
 
 _DISTANCES = ("sqeuclidean", "cityblock")
 _ROUGH = 1e-4  # what an exponent may be off by
+_RANGE = 1e30
 
 
 def in_single(part: Any) -> Any:
     """The part in float32 where that saves something, else itself."""
     if isinstance(part, KernelPart) and part.rest is not None:
-        return SinglePart(part, part.rest)
+        return SinglePart(part, part.rest) if single_holds(part.rest) else part
     return part.in_single() if hasattr(part, "in_single") else part
+
+
+def single_holds(kernel: Kernel) -> bool:
+    """Whether float32 has room for the distances that the width of a kernel is made for."""
+    return 1 / _RANGE <= getattr(kernel, "gamma", 1.0) <= _RANGE
 
 
 def gaussian_width(kernel: Kernel) -> float | None:
@@ -103,7 +109,8 @@ class Side:
         centers, largest = self._long
         if not 4.0 * np.finfo(self._dtype).eps * (largest + rows.largest) <= _ROUGH / gamma:
             return None
-        out: FloatArray = rows.values[chosen] @ centers
+        with np.errstate(over="ignore", invalid="ignore"):
+            out: FloatArray = rows.values[chosen] @ centers
         return np.maximum(out, 0.0, out=out)
 
     @cached_property

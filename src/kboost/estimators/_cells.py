@@ -35,6 +35,15 @@ from kboost.solvers.ridge import precision, ridge_solve
 CELL, MANY = 2500, 20_000  # `cells="auto"`: cells of so many rows from so many on
 
 _FEW, _SHARE = 500, 3  # rows to select among: so many, or so many a column
+_STEPS_ONLY: dict[str, tuple[Any, ...]] = {  # what only a fit in steps has a use for
+    "update": ("joint",),
+    "shrinkage": (1.0,),
+    "combination": ("boost",),
+    "basis_per_step": ("auto",),
+    "n_candidates": (60,),
+    "n_init_rows": (None,),
+    "max_iter": (None,),
+}
 _DONE = StopReason("cells", "every cell is fitted.")
 
 
@@ -53,9 +62,15 @@ def check_cells(estimator: Any, X: Any) -> None:
         "loss": ("squared",),
         "series": (None,),
         "validation_fraction": (None,),
+        **_STEPS_ONLY,
     }
     if estimator.max_columns is not None:
         allowed["selection"] = ("max-res", "mp", "boost")
+    elif estimator.selection != "max-res":
+        raise ValueError(
+            "selection must be 'max-res', its default, with cells that take all their rows; set "
+            f"max_columns to select; got selection={estimator.selection!r}."
+        )
     for name, values in allowed.items():
         if (value := getattr(estimator, name)) not in values:
             raise ValueError(

@@ -58,6 +58,7 @@ def choose(kernels: Any, ridge: Any, lesson: Lesson) -> tuple[tuple[Kernel, ...]
             sample_weight=lesson.weight,
             feature_names=lesson.names,
             width=lesson.width,
+            alone=("precomputed", "ard"),
         )
         if isinstance(ridge, str):
             return resolved, _best_ridge(resolved, lesson)[1]

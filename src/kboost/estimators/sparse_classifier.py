@@ -73,8 +73,7 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         How many random columns "mp" and "boost" look at, a step of one; None: all of them.
     n_init_rows : int or None, default=None
         How many rows a step of several draws to select among; None: ten times the basis vectors
-        of a base learner, and for "joint", where rows are drawn by their squared residual, three
-        times.
+        of a base learner, and for "joint", where rows are drawn by their squared residual, twice.
     ald_threshold : float, default=1e-2
         The squared distance in feature space to the span of the basis that "ald" asks for.
     ran_threshold : float, default=1e-4
@@ -114,7 +113,9 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
     random_state : int, RandomState instance or None, default=0
         Draws rows and candidates.
     predict_dtype : {"float64", "float32"}, default="float64"
-        Arithmetic of the kernels at prediction. It may be set after `fit`.
+        Arithmetic of the kernels at prediction. It may be set after `fit`. With a tiny ridge
+        coefficients are huge and cancel, and rounding shows: float32 is off by about 1e-5 times
+        the sum of ``abs(coef_)``.
     n_jobs : int or None, default=None
         Threads for kernel values, in `fit` and for predictions of many rows.
     verbose : int, default=0

@@ -39,6 +39,7 @@ def as_kernels(
     sample_weight: Any = None,
     feature_names: Sequence[str] | None = None,
     width: int | None = None,
+    alone: Sequence[str] = ("precomputed",),
 ) -> tuple[Kernel, ...]:
     """Return the kernels of a specification, resolved on rows, each once.
 
@@ -55,6 +56,8 @@ def as_kernels(
     width : int, optional
         Number of training rows, the columns of one precomputed matrix; the rows of ``X`` by
         default.
+    alone : sequence of str, default=("precomputed",)
+        Names that stand for a library of their own, for messages.
 
     Returns
     -------
@@ -79,25 +82,25 @@ def as_kernels(
         if isinstance(part, str) and part == "auto":
             resolved.extend(library_on(sample))
         else:
-            resolved.append(_as_kernel(part, sample).resolve_on(sample))
+            resolved.append(_as_kernel(part, sample, alone).resolve_on(sample))
     return tuple(dict.fromkeys(resolved))
 
 
-def _as_kernel(part: Any, sample: Sample) -> Kernel:
+def _as_kernel(part: Any, sample: Sample, alone: Sequence[str]) -> Kernel:
     if isinstance(part, Kernel):
         return part
     if isinstance(part, str):
-        if part == "precomputed":
-            raise ValueError("kernels must be 'precomputed' alone, not in a list of kernels.")
+        if part in alone:
+            raise ValueError(f"kernels must be {part!r} alone, not in a list of kernels.")
         if part not in NAMED:
-            known = ", ".join(repr(name) for name in ("auto", "precomputed", *NAMED))
+            known = ", ".join(repr(name) for name in ("auto", *alone, *NAMED))
             raise ValueError(f"kernels must be named among {known}; got {part!r}.")
         return NAMED[part](sample.n_features)
     if callable(part) and not isinstance(part, type):
         return FunctionKernel(part)
     raise ValueError(
-        "kernels must be 'auto', 'precomputed', a kernel, a name, a callable or a list of these;"
-        f" got {part!r}."
+        f"kernels must be 'auto', {', '.join(map(repr, alone))}, a kernel, a name, a callable or a"
+        f" list of these; got {part!r}."
     )
 
 

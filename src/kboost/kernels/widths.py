@@ -25,6 +25,7 @@ MEDIAN_ROWS = 1000
 
 def width(rule: str, metric: str, rows: Matrix, weights: FloatArray) -> float:
     """Return ``gamma`` by a rule, for ``metric`` "sqeuclidean" or "cityblock"."""
+    weights = weights / (weights.max(initial=0.0) or 1.0)  # their squares and sums stay finite
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         spread = _spread(rule, metric, rows, weights)
         gamma = float(np.divide(1.0, spread)) if spread > 0 else 1.0

@@ -8,16 +8,16 @@ it is formed on a sample of r rows only, as a preconditioner,
 
     P = bound (W / W_r) [1 F]_r' W_r [1 F]_r + ridge diag(0, Q) = L L',
 
-with r twice m, or thrice where float32 makes that cheap: then P is like the true matrix in every
-direction (the eigenvalues of a sample covariance), some twenty iterations are enough, and each is
-one pass over F. The sample are the
+with r twice m: then P is like the true matrix in every direction (the eigenvalues of a sample
+covariance), some twenty iterations are enough, and each is one pass over F. The sample are the
 first r rows, which must stand in random order (canonical order is one: see _large_rows.py); they
 need no memory of their own. Gradients are formed in float64 from all rows, so the answer does not
 depend on the sample. As z is warm from step to step, two iterations a step keep the residual good
 enough to choose by.
 
 A large F is in float32, and so are the products inside the iterations, which are restarted from
-gradients in float64 until these are as small as asked for; P is of float32 products as long as its
+gradients in float64, unless rounding is nothing against the residual, until these are as small as
+asked for; P is of float32 products as long as its
 pivots are far above their rounding. What rounding F does to the model is measured at the end;
 where that is not small against the residual, F is made again in float64 (tiny ridges, exact data).
 
@@ -57,9 +57,9 @@ _FINE: dict[str, Any] = {
 }  # at the end
 _FEW_STEPS, _ENOUGH = 2, 1e-4  # of a large F: iterations on the way, gain at the end
 _RESTARTS = 5
-_SOUND = 3e-6  # least pivot, over its diagonal, of a preconditioner in float32
-_VISIBLE = 0.03  # of the residual: rounding that is too much
-_SAMPLE, _ROUGH_SAMPLE = 2, 3  # rows of the preconditioner a column; where it is of float32
+_SOUND = 1e-6  # least pivot, over its diagonal, of a preconditioner in float32
+_FAINT, _VISIBLE = 1e-3, 0.03  # of the residual: rounding that is nothing, or too much
+_SAMPLE = 2  # rows of the preconditioner a column
 _FEW = 2000  # rows that always take part
 
 
@@ -89,7 +89,9 @@ class JointRun:
         self._design = design_of(pool, capacity, master.budget)
         self._rough_products = self._design.is_single  # in the preconditioner
         self._capacity, self._settled = capacity, False
-        self._draw(_ROUGH_SAMPLE if self._rough_products else _SAMPLE)
+        self._count = min(pool.n_rows, max(_SAMPLE * capacity, _FEW))  # rows of the sample
+        inside = rows.sample_weight[: self._count]
+        self._sample_weight = inside * (rows.sample_weight.sum() / inside.sum())
         self._ids: IntArray = np.zeros(0, dtype=np.intp)
         self._inner: FloatArray | None = None  # Q, for several kernels
         if len(pool.kernels) > 1:
@@ -136,24 +138,14 @@ class JointRun:
     def finish(self) -> Fit:
         if not self._settled:
             self._solve(fine=True)
-        if self._design.is_single:
-            residual = self._rows.targets - self._rows.offset - self._function
-            allowed = _VISIBLE * float(np.sqrt(np.mean((residual - self._bias) ** 2)))
-            if self._design.rounding(self._raw[self._first :]) > allowed and self._design.promote():
-                self._function = self._design.times(self._raw[self._first :])
-                self._solve(fine=True)
+        if self._rounding() > _VISIBLE and self._design.promote():
+            self._function = self._design.times(self._raw[self._first :])
+            self._solve(fine=True)
         self.fit = self._describe()
         return self.fit
 
     def complete(self, fit: Fit) -> Fit:
         return self.finish() if fit is self.fit else fit
-
-    def _draw(self, rows_a_column: int) -> None:
-        """The sample: so many of the first rows, and the weights that make them stand for all."""
-        weight = self._rows.sample_weight
-        self._count = min(self._pool.n_rows, max(rows_a_column * self._capacity, _FEW))
-        inside = weight[: self._count]
-        self._sample_weight = inside * (weight.sum() / inside.sum())
 
     def _grow(self, size: int) -> None:
         """The columns after the first `size` into the preconditioner."""
@@ -169,7 +161,6 @@ class JointRun:
     def _start_again(self) -> None:
         """The preconditioner in float64: what is rounded would spoil what comes later."""
         self._rough_products = False
-        self._draw(_SAMPLE)
         self._factor.truncate(self._first)
         self._append(0, self._inner_products(0), np.float64)
 
@@ -224,7 +215,7 @@ class JointRun:
             done = self._iterate(_ENOUGH, _FINE["max_inner"], exact_start=attempt > 0)
             if done == _FINE["max_inner"] and self._rough_products:
                 self._start_again()
-            elif attempt and not done:
+            elif not done or self._rounding() <= _FAINT:
                 return
 
     def _iterate(self, tol: float, max_steps: int, *, exact_start: bool = False) -> int:
@@ -304,6 +295,14 @@ class JointRun:
                 slope = w * loss.slope(y, start)
             gradient = np.vstack([-slope.sum(axis=0, keepdims=True), gradient])
         return function, gradient, value
+
+    def _rounding(self) -> float:
+        """What rounding F does to the function, over the residual: root mean squares."""
+        if not self._design.is_single:
+            return 0.0
+        residual = self._rows.targets - self._rows.offset - self._function - self._bias
+        away = self._design.rounding(self._raw[self._first :])
+        return away / max(float(np.sqrt(np.mean(residual**2))), np.finfo(float).tiny)
 
     def _pull(self, coef: FloatArray, function: FloatArray) -> FloatArray:
         """`Q coef`, from `F coef` where that has it."""
