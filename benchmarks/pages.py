@@ -24,6 +24,7 @@ TABLED = (
     *("sinc", "mackey_glass", "santa_fe", "few_rows"),
     *("ssmk", "sre_speed"),
     *("fuzz_files", "onnx_parity"),
+    *("kin40k", "mnist_rls", "growth"),
 )
 PARTS = {"train": "#888888", "validation": "#d95f02", "test": "#1b6ca8"}
 METHODS = {
@@ -31,6 +32,19 @@ METHODS = {
     "IMK": ("#d95f02", "-"),
     "LabelSpreading": ("#888888", "--"),
     "SelfTraining(SVC)": ("#888888", ":"),
+}
+LARGE = {
+    "random": ("#bbbbbb", "-"),
+    "mp": ("#e6ab02", "-"),
+    "max-res": ("#7570b3", "-"),
+    "boost": ("#a6761d", "-"),
+    "ald": ("#66a61e", "-"),
+    "ran": ("#e7298a", "-"),
+    "ensemble": ("#d95f02", "-"),
+    "joint": ("#1b6ca8", "-"),
+    "plain": ("#000000", "--"),
+    "nystroem": ("#000000", "s"),
+    "lightgbm": ("#000000", "x"),
 }
 Result = dict[str, Any]
 
@@ -231,6 +245,42 @@ def ssmk(result: Result) -> None:
     save(figure, "semi_supervised.svg")
 
 
+def kin40k(result: Result) -> None:
+    """Figures 1 to 4 of Sun and Yao: the error against seconds and against basis vectors."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), sharey=True, layout="constrained")
+    for axis, (place, name) in zip(axes, ((2, "seconds"), (0, "basis vectors")), strict=True):
+        for method, (colour, style) in LARGE.items():
+            at, error = large_curve(result, method, place)
+            if at[0] is None:  # no basis vectors
+                continue
+            mark = "." if style in ("-", "--") else ""
+            axis.plot(at, error, style + mark, color=colour, linewidth=1.3, label=method)
+        axis.set_xscale("log")
+        axis.set_yscale("log")
+        axis.set_yticks([1, 3, 10, 30], ["1", "3", "10", "30"])
+        axis.minorticks_off()
+        axis.set_xlabel(name)
+    axes[0].set_ylabel("NMSE, %")
+    axes[0].legend(fontsize=7, ncols=2)
+    save(figure, "large_scale_kin40k.svg")
+
+
+def large_curve(result: Result, method: str, place: int) -> tuple[list[Any], list[float]]:
+    """Points of a method, means over shuffles: along its fit, or one a size."""
+    points: dict[Any, list[list[Any]]] = {}
+    for row in result["rows"]:
+        if row["job"]["method"] == method:
+            size = row["job"]["size"]
+            whole = [[size, row["error"], row["fit_seconds"]]]
+            for point in row.get("points", whole):
+                points.setdefault(point[0], []).append(point)
+    some = [own for own in points.values() if len(own) == max(map(len, points.values()))]
+    at = [None if own[0][place] is None else np.mean([p[place] for p in own]) for own in some]
+    return at, [100 * float(np.mean([p[1] for p in own])) for own in some]
+
+
 def save(figure: Any, name: str) -> None:
     import matplotlib.pyplot as plt
 
@@ -244,6 +294,7 @@ DRAWN: dict[str, Callable[[Result], None]] = {
     "curves": curves,
     "ssmk": ssmk,
     "sinc": sinc,
+    "kin40k": kin40k,
 }
 
 if __name__ == "__main__":

@@ -194,7 +194,6 @@ def test_out_of_time_partitions_that_are_whole_are_not_diluted(monkeypatch, in_t
         ("basis_per_step", 5),
         ("n_candidates", 20),
         ("n_init_rows", 100),
-        ("max_iter", 3),
         ("selection", "mp"),
     ],
 )

@@ -42,7 +42,6 @@ _STEPS_ONLY: dict[str, tuple[Any, ...]] = {  # what only a fit in steps has a us
     "basis_per_step": ("auto",),
     "n_candidates": (60,),
     "n_init_rows": (None,),
-    "max_iter": (None,),
 }
 _DONE = StopReason("cells", "every cell is fitted.")
 

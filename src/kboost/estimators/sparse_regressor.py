@@ -73,7 +73,7 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
     max_columns : int or None, default=None
         How many basis vectors the model may have; None: 20 times the square root of the rows.
     max_iter : int or None, default=None
-        How many steps there may be.
+        How many steps there may be; a fit in cells is one.
     max_seconds : float or None, default=None
         Time limit of the fit; the choice of kernels counts, but is not cut short.
     validation_fraction : float or None, default=None

@@ -301,7 +301,7 @@ class JointRun:
         if not self._design.is_single:
             return 0.0
         residual = self._rows.targets - self._rows.offset - self._function - self._bias
-        away = self._design.rounding(self._raw[self._first :])
+        away: float = self._design.rounding(self._raw[self._first :])
         return away / max(float(np.sqrt(np.mean(residual**2))), np.finfo(float).tiny)
 
     def _pull(self, coef: FloatArray, function: FloatArray) -> FloatArray:
