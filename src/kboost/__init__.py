@@ -2,6 +2,7 @@
 
 from kboost import datasets, kernels, time_series
 from kboost.estimators.classifier import KernelBoostClassifier
+from kboost.estimators.mkboost import MKBoostClassifier
 from kboost.estimators.novelty import KernelBoostNovelty
 from kboost.estimators.regressor import KernelBoostRegressor
 from kboost.estimators.semi_supervised import SemiSupervisedKernelBoostClassifier
@@ -16,6 +17,7 @@ __all__ = [
     "KernelBoostClassifier",
     "KernelBoostNovelty",
     "KernelBoostRegressor",
+    "MKBoostClassifier",
     "SemiSupervisedKernelBoostClassifier",
     "SparseKernelClassifier",
     "SparseKernelRegressor",

@@ -7,6 +7,7 @@ from kboost import (
     KernelBoostClassifier,
     KernelBoostNovelty,
     KernelBoostRegressor,
+    MKBoostClassifier,
     SemiSupervisedKernelBoostClassifier,
     SparseKernelClassifier,
     SparseKernelRegressor,
@@ -28,6 +29,8 @@ ESTIMATORS = [
     KernelBoostRegressor(C=0.1, base="active", max_iter=10),
     KernelBoostRegressor(C=0.1, base="halfspaces", solver="barrier", max_iter=10),
     SemiSupervisedKernelBoostClassifier(C=1.0),
+    MKBoostClassifier(max_iter=10),
+    MKBoostClassifier(variant="S2", max_iter=10, normalize="trace", multi_class="ovr"),
 ]
 
 

@@ -1,0 +1,85 @@
+"""Boost-SVM: the kernel by cross-validation, then the rounds of MKBoost with it alone."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kboost import MKBoostClassifier
+from kboost.baselines import BoostedSVMClassifier
+from kboost.baselines.boosted_svm import _folds
+from kboost.estimators._rows import merge_rows
+from kboost.kernels import Gaussian, Linear, Polynomial
+
+KERNELS = [Linear(), Gaussian(0.01), Gaussian(0.5), Polynomial(2)]
+
+
+def rings(n=100, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    y = (np.linalg.norm(X, axis=1) > 1.2).astype(int)
+    rows = merge_rows(X, y, np.ones(n))
+    return rows, rows.X, rows.codes
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks([BoostedSVMClassifier(n_folds=3, max_iter=5)])
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+def test_errors_are_those_of_svcs_on_the_folds():
+    rows, X, y = rings()
+    model = BoostedSVMClassifier(KERNELS, C=2.0, n_folds=5, max_iter=3, tol=1e-8).fit(X, y)
+    folds = _folds(rows, 5, np.random.RandomState(0))
+    assert sorted(np.bincount(folds)) == [20] * 5
+    expected = []
+    for kernel in KERNELS:
+        K = kernel(X) / np.mean(np.diag(kernel(X)))
+        wrong = 0
+        for fold in range(5):
+            learn, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            peer = SVC(kernel="precomputed", C=2.0, tol=1e-8).fit(K[np.ix_(learn, learn)], y[learn])
+            wrong += np.sum(peer.predict(K[np.ix_(held, learn)]) != y[held])
+        expected.append(wrong / len(y))
+    np.testing.assert_allclose(list(model.cv_errors_.values()), expected, atol=1e-12)
+    assert model.kernel_ == model.kernels_[0]
+    assert min(expected) == expected[[repr(k) for k in KERNELS].index(*model.kernel_usage_)]
+
+
+def test_rounds_are_those_of_one_kernel():
+    _, X, y = rings()
+    model = BoostedSVMClassifier(KERNELS, max_iter=6).fit(X, y)
+    alone = MKBoostClassifier([model.kernel_], normalize=None, max_iter=6).fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X), alone.decision_function(X))
+    np.testing.assert_array_equal(model.errors_, alone.errors_)
+
+
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+@pytest.mark.parametrize("budget", [2**30, 1])
+def test_several_classes_share_one_kernel(multi_class, budget):
+    X, y = load_iris(return_X_y=True)
+    model = BoostedSVMClassifier(
+        KERNELS, n_folds=3, max_iter=4, multi_class=multi_class, memory_budget=budget
+    ).fit(X[::2], y[::2])
+    assert model.score(X[1::2], y[1::2]) > 0.9
+    assert len(model.kernels_) == 1
+    assert len(model.cv_errors_) == 4
+
+
+def test_one_kernel_needs_no_folds():
+    _, X, y = rings(40)
+    assert BoostedSVMClassifier([Gaussian(0.5)], max_iter=2).fit(X, y).cv_errors_ == {}
+
+
+def test_rows_with_the_same_x_share_a_fold():
+    X, y = np.repeat(np.arange(8.0)[:, None], 3, axis=0), np.tile([0, 1, 1], 8)
+    rows = merge_rows(X, y, np.ones(24))
+    folds = _folds(rows, 4, np.random.RandomState(0))
+    assert all(len(set(folds[rows.X[:, 0] == x])) == 1 for x in range(8))
+
+
+def test_too_few_folds_are_refused():
+    with pytest.raises(ValueError, match=r"^n_folds must be an integer of at least 2; got "):
+        BoostedSVMClassifier(n_folds=1).fit(np.eye(4), [0, 0, 1, 1])
