@@ -281,6 +281,38 @@ def large_curve(result: Result, method: str, place: int) -> tuple[list[Any], lis
     return at, [100 * float(np.mean([p[1] for p in own])) for own in some]
 
 
+VARIANTS = {"D1": ("#1b6ca8", "-"), "D2": ("#d95f02", "-"), "S1": ("#1b6ca8", "--"),
+            "S2": ("#d95f02", "--")}  # fmt: skip
+
+
+def mkb_figures(result: Result) -> None:
+    """Figures 1 to 6 of MKBoost: accuracy above, time below, a column a set."""
+    import matplotlib.pyplot as plt
+
+    axes_of = {"rounds": "stages", "ratio": "ratios", "decay": "decays"}
+    rows = result["rows"]
+    sets = list(dict.fromkeys(row["job"]["data"] for row in rows))
+    for varied, setting in axes_of.items():
+        values = result["settings"][setting]
+        figure, axes = plt.subplots(2, len(sets), figsize=(9, 4), sharex=True, layout="constrained")
+        for column, name in zip(axes.T, sets, strict=True):
+            for variant, (colour, style) in VARIANTS.items():
+                wanted = {"data": name, "variant": variant, "varied": varied}
+                some = [row for row in rows if wanted.items() <= row["job"].items()]
+                for axis, key in zip(column, ("accuracy", "seconds"), strict=True):
+                    if some:
+                        mean = np.mean([row[key] for row in some], axis=0)
+                        axis.plot(values, mean, style, color=colour, label=variant, linewidth=1.3)
+            column[0].set_title(name, fontsize=9)
+            column[1].set_xlabel(varied)
+            if varied == "decay":
+                column[1].set_xscale("log", base=2)
+        axes[0, 0].set_ylabel("accuracy")
+        axes[1, 0].set_ylabel("seconds")
+        axes[0, -1].legend(fontsize=8)
+        save(figure, f"mkboost_{varied}.svg")
+
+
 def save(figure: Any, name: str) -> None:
     import matplotlib.pyplot as plt
 
@@ -295,6 +327,7 @@ DRAWN: dict[str, Callable[[Result], None]] = {
     "ssmk": ssmk,
     "sinc": sinc,
     "kin40k": kin40k,
+    "mkb_figures": mkb_figures,
 }
 
 if __name__ == "__main__":

@@ -27,4 +27,9 @@ NAMES = (
     "covtype",
     "growth",
     "dask_covtype",
+    "mkb_speed",
+    "mkb_tables",
+    "mkb_rivals",
+    "mkb_figures",
+    "mkb_mnist",
 )
