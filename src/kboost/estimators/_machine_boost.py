@@ -253,7 +253,8 @@ class MachineBoostBase(BaseEstimator):
         ndarray of shape (n,)
             Labels from `classes_`.
         """
-        return self.classes_[labels_of(self.decision_function(X))]
+        scores = self.decision_function(X)
+        return self.classes_[labels_of(scores)]
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
         """Yield the labels after each round, as a fit with so many rounds would give them.

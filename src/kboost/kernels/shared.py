@@ -48,14 +48,16 @@ def chains(kernels: Sequence[Kernel]) -> list[list[tuple[int, int]]]:
     found: list[list[tuple[int, int]]] = []
     for group in groups.values():
         gammas = {j: getattr(_plain(kernels[j]), "gamma", 1.0) for j in group}
-        chain: list[tuple[int, int]] = []
+        own: list[list[tuple[int, int]]] = []
         for j in sorted(group, key=lambda j: gammas[j]):
-            steps = np.log2(gammas[j] / gammas[chain[0][0]]) if chain else -1.0
-            if steps in range(MOST_SQUARINGS + 1):
-                chain.append((j, int(steps)))
+            for chain in own:
+                steps = np.log2(gammas[j] / gammas[chain[0][0]])
+                if steps in range(MOST_SQUARINGS + 1):
+                    chain.append((j, int(steps)))
+                    break
             else:
-                chain = [(j, 0)]
-                found.append(chain)
+                own.append([(j, 0)])
+        found.extend(own)
     return found
 
 
