@@ -198,7 +198,7 @@ MAKERS: dict[str, Callable[[str, int], Any]] = {
     "MKL-SILP": mkl("silp"),
     "MKL-Level": mkl("level"),
     "MKL-Hessian": mkl("hessian"),
-    "Lp-MKL": mkl("lp"),
+    "Lp-MKL": mkl("lp", p=2.0),
     "Boost-Exp": design("exp"),
     "Boost-Log": design("log"),
     "Boost-CG-L1": column_generation("l1"),
