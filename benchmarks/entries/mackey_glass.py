@@ -3,8 +3,10 @@
 The data are those of datasets/mackey_glass.py, ten draws at each noise level; _tuned.py says what
 each method tries. Q^2 is the squared error over the variance of the values to be predicted, on the
 test rows without noise: one step ahead, and at the 100th step of a prediction that feeds on itself
-from every fifth row. The model of both is chosen by its one-step error on the validation rows.
-The paper leaves open when a prediction of 100 steps is judged; its SVM rows stand beside.
+from every fifth row. Each horizon has a model of its own, chosen by the error at that horizon on
+the noisy validation rows, for every method alike; the SVR chosen by its one-step error stands
+beside at 100 steps. The paper leaves open when a prediction of 100 steps is judged; its SVM rows
+stand beside. Settings were tried on draws 100 to 111, which are not among these.
 """
 
 from __future__ import annotations
@@ -20,9 +22,9 @@ from benchmarks.bench import Bench, Report, must
 from benchmarks.entries import _tuned
 from benchmarks.objective import Row
 
-SEEDS = tuple(range(10))
+SEEDS = tuple(range(20, 30))
 NOISES = (0.062, 0.124, 0.186)
-METHODS = ("CG-k", "CG-ak", "Bar-k", "Bar-ak", "SVR", "LightGBM")
+METHODS = ("CG-k", "CG-k, mixed", "CG-ak", "Bar-k", "Bar-ak", "SVR", "LightGBM")
 SHOWN = {"SVR": "SVR, tuned alike"}
 SCORES = ("one_step", "hundred_steps")
 STEPS, EVERY = 100, 5
@@ -43,8 +45,8 @@ def run(bench: Bench) -> Report:
         for noise in NOISES:
             for method in METHODS:
                 found = rows["CG-k"][noise]
-                setting = found[-1]["setting"] if method == "Bar-k" else {}
-                rows[method][noise].append(one(bench, method, noise, seed, setting))
+                settings = found[-1]["settings"] if method == "Bar-k" else []
+                rows[method][noise].append(one(bench, method, noise, seed, settings))
     lines = [line(SHOWN.get(method, method), found) for method, found in rows.items()]
     lines += [[name, *(f"{value:.4f}" for value in values), None, None]
               for name, values in PAPER.items()]  # fmt: skip
@@ -64,29 +66,47 @@ def run(bench: Bench) -> Report:
     )
 
 
-def one(bench: Bench, method: str, noise: float, seed: int, setting: dict[str, Any]) -> Row:
+def one(bench: Bench, method: str, noise: float, seed: int, settings: list[Any]) -> Row:
     job = {"entry": "mackey_glass", "method": method, "noise": noise, "seed": seed}
     label = f"draw {seed}, {100 * noise:.1f} %: {method}"
-    return must(bench.other(job, lambda: measure(method, noise, seed, setting), label))
+    return must(bench.other(job, lambda: measure(method, noise, seed, settings), label))
 
 
-def measure(method: str, noise: float, seed: int, setting: dict[str, Any]) -> Row:
+def measure(method: str, noise: float, seed: int, settings: list[Any]) -> Row:
     """Tune on the validation rows, then look at the test rows once."""
     from benchmarks.datasets import mackey_glass
-    from kboost.time_series import iterate
 
     data = datasets.load("mackey_glass", noise=noise, seed=seed)
-    tuned = _tuned.tune(method, data, noise, setting)
-    _, future = mackey_glass.series(noise, seed)
-    starts = np.arange(mackey_glass.SPAN - 1, mackey_glass.SPAN - 1 + len(data.y_test), EVERY)
-    ahead = iterate(tuned.model, future, STEPS, starts=starts)[:, -1]
-    late, next_one = future[starts + STEPS], tuned.model.predict(data.X_test)
+    known, future = mackey_glass.series(noise, seed)
+    first = mackey_glass.SPAN - 1
+    held = np.arange(first + mackey_glass.N_TRAIN, len(known) - STEPS)
+    tested = np.arange(first, first + len(data.y_test), EVERY)
+    judges = {
+        "one_step": lambda model: _tuned.error_of(model, data),
+        "hundred_steps": lambda model: late(model, known, held),
+    }
+    tuned = _tuned.tune(method, data, noise, judges, settings)
+    near, far = (tuned[name] for name in SCORES)
+    found = near.model.predict(data.X_test)
     return {
         "status": "ok",
-        **tuned.facts(),
-        "one_step": float(np.mean((next_one - data.y_test) ** 2) / data.y_test.var()),
-        "hundred_steps": float(np.mean((ahead - late) ** 2) / late.var()),
+        "one_step": float(np.mean((found - data.y_test) ** 2) / data.y_test.var()),
+        "hundred_steps": late(far.model, future, tested),
+        "hundred_steps_by_one": late(near.model, future, tested),
+        "settings": [near.setting, far.setting],
+        "validation_errors": [near.error, far.error],
+        "columns": near.columns,
+        "fit_seconds": near.cpu_seconds,
     }
+
+
+def late(model: Any, series: Any, starts: Any) -> float:
+    """Q^2 of the last of many steps."""
+    from kboost.time_series import iterate
+
+    ahead = iterate(model, series, STEPS, starts=starts)[:, -1]
+    truth = series[starts + STEPS]
+    return float(np.mean((ahead - truth) ** 2) / truth.var())
 
 
 def line(name: str, found: dict[float, list[Row]]) -> list[Any]:
@@ -106,11 +126,14 @@ def compare(rows: dict[str, dict[float, list[Row]]], noise: float, score: str) -
     """The best mean of ours against the SVR's, and on how many draws it is lower."""
     values = {method: [row[score] for row in found[noise]] for method, found in rows.items()}
     best = min(_tuned.OURS, key=lambda method: fmean(values[method]))
+    by_one = score if score == "one_step" else f"{score}_by_one"
+    other = [row[by_one] for row in rows["SVR"][noise]]
     won = sum(a <= b for a, b in zip(values[best], values["SVR"], strict=True))
     return {
         "best": best,
         "best / SVR": fmean(values[best]) / fmean(values["SVR"]),
         "draws won": won,
+        "best / SVR by one step": fmean(values[best]) / fmean(other),
         **{f"{m} / SVR": fmean(values[m]) / fmean(values["SVR"]) for m in _tuned.OURS},
     }
 
@@ -118,6 +141,7 @@ def compare(rows: dict[str, dict[float, list[Row]]], noise: float, score: str) -
 def notes(best: dict[str, dict[str, Any]]) -> Sequence[str]:
     return [
         f"{where}: best of ours {one['best']}, {one['best / SVR']:.2f} of the SVR's error, "
-        f"lower on {one['draws won']} of {len(SEEDS)} draws; CG-ak {one['CG-ak / SVR']:.2f}"
+        f"lower on {one['draws won']} of {len(SEEDS)} draws; of the SVR chosen by its one-step "
+        f"error {one['best / SVR by one step']:.2f}; CG-ak {one['CG-ak / SVR']:.2f}"
         for where, one in best.items()
     ]

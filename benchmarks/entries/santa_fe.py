@@ -20,7 +20,7 @@ from benchmarks.entries import _tuned
 from benchmarks.objective import Row
 
 ORIGINS = (END, 98_000, 96_000)
-METHODS = ("CG-k", "CG-ak", "SVR", "LightGBM")
+METHODS = ("CG-k", "CG-k, mixed", "CG-ak", "SVR", "LightGBM")
 NOISE = 0.05
 HEAD = ("method", "competition", "other origins", "median of all", "columns", "CPU s")
 
@@ -51,7 +51,7 @@ def measure(method: str, origin: int) -> Row:
         data = datasets.load("santa_fe", origin=origin)
     except datasets.MissingDataError as error:
         return {"status": "missing data", "message": str(error)}
-    tuned = _tuned.tune(method, data, NOISE, {})
+    tuned = _tuned.tune(method, data, NOISE)["one_step"]
     known, future = santa_fe.series(origin)
     ahead = iterate(tuned.model, known, AHEAD, dimension=DIMENSION, lag=1, starts=[WINDOW - 1])[0]
     return {
