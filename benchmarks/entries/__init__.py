@@ -25,6 +25,7 @@ NAMES = (
     "kin40k",
     "mnist_rls",
     "covtype",
+    "covtype_series",
     "growth",
     "dask_covtype",
     "mkb_speed",

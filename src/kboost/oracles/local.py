@@ -11,7 +11,8 @@ are correlations with the long residual rho:
 
     MAX-RES  |r_j|     MP (28)  1/2 (b_j' rho)^2 / |b_j|^2     BOOST (27)  1/2 (b_j' rho)^2 / k_jj
 
-U is never needed: `B'B = K W K + ridge K`. A pick j adds one column to a pivoted Cholesky factor V
+U is never needed: `B'B = K W K + ridge K`, all of it at once, or its columns as they are picked
+where these are few. A pick j adds one column to a pivoted Cholesky factor V
 of it, `V = B'[q_1 q_2 ...]` for orthonormal q, and to the upper halves of the q; both correlations
 and residual follow from these.
 """
@@ -26,6 +27,7 @@ from kboost._typing import FloatArray, IntArray
 
 LocalRule = Literal["max-res", "mp", "boost"]
 
+_ONE_BY_ONE = 15  # products of a matrix and a vector that cost what a row of a matrix product does
 _DEPENDENT = 1e-9  # of a column's square: what is left of one that the others span
 
 
@@ -41,8 +43,8 @@ def select(
     T = len(K)
     K = (K + K.T) / 2
     weighted = weight[:, None] * K
-    gram = K @ weighted + ridge * K  # B'B
-    norms = np.diag(gram).copy()
+    whole = K @ weighted + ridge * K if _ONE_BY_ONE * count >= T else None  # B'B
+    norms = np.einsum("ij,ij->j", K, weighted) + ridge * np.diag(K)
     correlation = weighted.T @ residual  # B' rho, (T, q)
     left = residual.copy()
     divisor = np.diag(K) if rule == "boost" else norms
@@ -63,7 +65,8 @@ def select(
         if pivot <= _DEPENDENT * norms[j]:
             continue
         root = np.sqrt(pivot)
-        V[:, k] = (gram[:, j] - V[:, :k] @ row) / root
+        gram = K @ weighted[:, j] + ridge * K[:, j] if whole is None else whole[:, j]
+        V[:, k] = (gram - V[:, :k] @ row) / root
         Q[:, k] = (K[:, j] - Q[:, :k] @ row) / root
         step = correlation[j] / root  # q' rho
         correlation = correlation - np.outer(V[:, k], step)
