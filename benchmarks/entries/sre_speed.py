@@ -4,8 +4,9 @@ Gaussians of five widths (gamma 1/16 to 16 times the mean rule) at every row: 10
 signs, as they are; fitted tube, nu = 0.5, C = 1; features and targets standardised. CG-k is
 `KernelBoostRegressor` to a gap of 1e-6; the peer is HiGHS on all columns, the faster of simplex and
 interior point. Whoever takes longer than four minutes is stopped: its time is then a lower bound,
-and the ratio an upper one. CG-ak is the same regressor with `base="active"`, to its default
-tolerance, of 1e-4. Ratios are of processor times, which other work on the machine disturbs less. On
+and the ratio an upper one. CG-ak is the same regressor with `base="active"`: its library holds all
+that of CG-k and a continuum more, so its time is told twice, until its objective is below the
+optimum of CG-k, and until it ends, at its default tolerance of 1e-4 or at the limit. Ratios are of processor times, which other work on the machine disturbs less. On
 500 rows both peers end, and tell whether the optimum is the same.
 """
 
@@ -30,7 +31,8 @@ STOPPED_AFTER = 240.0  # seconds by the clock
 LIMIT, ACTIVE_LIMIT = 0.1, 10.0
 JUDGED = 2000  # rows: the criteria speak of these
 HEAD = ("data", "rows", "columns", "objective", "difference", "gap", "CG-k s", "simplex s",
-        "interior point s", "ratio", "CG-ak s", "CG-ak / CG-k", "CG-ak columns",
+        "interior point s", "ratio", "CG-ak as good s", "as good / CG-k", "CG-ak s",
+        "CG-ak / CG-k", "CG-ak columns",
         "CG-ak objective", "CG-ak gap")  # fmt: skip
 
 
@@ -39,16 +41,18 @@ def run(bench: Bench) -> Report:
     judged = [f for (_, n), f in found.items() if n == JUDGED]
     exact = all(abs(f["difference"] or 0.0) <= 1e-6 and f["gap"] <= 1e-6 for f in found.values())
     against_lp = exact and all(f["ratio"] <= LIMIT for f in judged)
-    active = all(f["active_done"] and f["active_ratio"] <= ACTIVE_LIMIT for f in judged)
+    as_good = all(f["passed_ratio"] <= ACTIVE_LIMIT for f in judged)
+    whole = all(f["active_done"] and f["active_ratio"] <= ACTIVE_LIMIT for f in judged)
     return Report(
         head=HEAD,
         lines=[line(*case, f) for case, f in found.items()],
         settings={"C": C, "nu": NU, "widths": WIDTHS, "tol": TOL, "stopped_after": STOPPED_AFTER},
         ratios={f"{name}, {n}": f for (name, n), f in found.items()},
         criterion=f"{JUDGED} rows: gap <= 1e-6 in at most {LIMIT} of the full LP's time "
-        f"({'met' if against_lp else 'not met'}); active kernels in at most {ACTIVE_LIMIT:g} times "
-        f"that of CG-k ({'met' if active else 'not met'})",
-        met=against_lp and active,
+        f"({'met' if against_lp else 'not met'}); active kernels as good as CG-k in at most "
+        f"{ACTIVE_LIMIT:g} times its time ({'met' if as_good else 'not met'}), and at the end of "
+        f"their own library ({'met' if whole else 'not met'})",
+        met=against_lp and as_good and whole,
         notes=[
             "processor seconds; > : stopped there, without an optimum",
             "ratio: CG-k / the faster of simplex and interior point; difference: relative, to the "
@@ -70,6 +74,10 @@ def one(bench: Bench, name: str, n: int) -> dict[str, Any]:
     solved = [peer for peer in peers if peer["done"]]
     fastest = min(peer["fit_cpu_seconds"] for peer in solved or peers)
     optimum = solved[0]["objective"] if solved else None
+    share = active["fit_cpu_seconds"] / active["fit_seconds"]
+    passed = share * next(
+        (seconds for seconds, value in active["way"] if value <= ours["objective"]), np.inf
+    )
     return {
         "columns": ours["columns"],
         "objective": ours["objective"],
@@ -80,6 +88,8 @@ def one(bench: Bench, name: str, n: int) -> dict[str, Any]:
                   for method in METHODS},
         "ratio": ours["fit_cpu_seconds"] / fastest,
         "bound_only": not solved,
+        "passed": passed,
+        "passed_ratio": passed / ours["fit_cpu_seconds"],
         "active": active["fit_cpu_seconds"],
         "active_ratio": active["fit_cpu_seconds"] / ours["fit_cpu_seconds"],
         "active_columns": active["columns"],
@@ -93,7 +103,8 @@ def line(name: str, n: int, f: dict[str, Any]) -> list[Any]:
     peers = [f"{'' if done else '> '}{seconds:.1f}" for seconds, done in f["peers"].values()]
     ratio = f"{'< ' if f['bound_only'] else ''}{f['ratio']:.3f}"
     more = "" if f["active_done"] else "> "
-    times = [f"{more}{f['active']:.1f}", f"{more}{f['active_ratio']:.1f}"]
+    times = [f["passed"], f["passed_ratio"], f"{more}{f['active']:.1f}",
+             f"{more}{f['active_ratio']:.1f}"]  # fmt: skip
     return [name, n, f["columns"], f["objective"], f["difference"], f["gap"], f["ours"], *peers,
             ratio, *times, f["active_columns"], f["active_objective"],
             f["active_gap"]]  # fmt: skip
@@ -147,6 +158,7 @@ def regress(base: str, tol: float, name: str, n: int) -> Row:
         "generated": model.trace_[-1].n_columns,
         "iterations": model.n_iter_,
         "stop_reason": model.stop_reason_,
+        "way": [(step.seconds, step.objective) for step in model.trace_],
     }
 
 
