@@ -2,8 +2,8 @@
 
 One Gaussian `exp(-|x-z|^2 / 10000)` on raw features, ridge 1e-4, ensembles of 50 base learners of
 50 basis vectors each, initialised by MP on 2000 random rows, every ensemble on at most 25,000 rows
-of lowest margin. The error on the 58,102 test rows after each ensemble is found afterwards, from the
-centres and coefficients of the model. One draw: it takes long.
+of lowest margin. The error on the 58,102 test rows after each ensemble is found afterwards, from
+the centres and coefficients of the model. One draw: it takes long.
 """
 
 from __future__ import annotations

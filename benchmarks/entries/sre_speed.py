@@ -6,8 +6,9 @@ signs, as they are; fitted tube, nu = 0.5, C = 1; features and targets standardi
 interior point. Whoever takes longer than four minutes is stopped: its time is then a lower bound,
 and the ratio an upper one. CG-ak is the same regressor with `base="active"`: its library holds all
 that of CG-k and a continuum more, so its time is told twice, until its objective is below the
-optimum of CG-k, and until it ends, at its default tolerance of 1e-4 or at the limit. Ratios are of processor times, which other work on the machine disturbs less. On
-500 rows both peers end, and tell whether the optimum is the same.
+optimum of CG-k, and until it ends, at its default tolerance of 1e-4 or at the limit. Ratios are of
+processor times, which other work on the machine disturbs less. On 500 rows both peers end, and tell
+whether the optimum is the same.
 """
 
 from __future__ import annotations
