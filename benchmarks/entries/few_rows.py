@@ -25,7 +25,7 @@ DRAWS = 10
 HELD = 16
 SETS = {"descriptors": "made, 323 features", "diabetes": "diabetes, 65 features"}
 METHODS = {"halfspaces": "CG-LP", "kernels": "CG-k"}
-HALFSPACES: dict[str, Any] = {"C": (0.02, 0.05, 0.1), "halfspace_sparsity": (0.5, 0.8)}
+HALFSPACES: dict[str, Any] = {"C": (0.05, 0.1, 0.2), "halfspace_sparsity": (0.5, 0.8, 0.98)}
 KERNELS: dict[str, Any] = {"C": (0.1, 1.0, 10.0, 100.0), "width": (0.25, 1.0, 4.0)}
 HEAD = ("data", "method", "test Q²", "std", "draws won", "columns", "features used", "CPU s")
 
