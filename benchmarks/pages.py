@@ -23,7 +23,7 @@ TABLED = (
     *("toy", "table2", "table3", "table4", "table5", "curves"),
     *("sinc", "mackey_glass", "santa_fe", "few_rows"),
     *("ssmk", "sre_speed"),
-    *("fuzz_files", "onnx_parity"),
+    *("fuzz_files", "onnx_parity", "mkl_speed"),
     *("kin40k", "mnist_rls", "growth"),
 )
 PARTS = {"train": "#888888", "validation": "#d95f02", "test": "#1b6ca8"}

@@ -28,6 +28,7 @@ NAMES = (
     "covtype_series",
     "growth",
     "dask_covtype",
+    "mkl_speed",
     "mkb_speed",
     "mkb_tables",
     "mkb_rivals",
