@@ -1,0 +1,20 @@
+"""Tables as they come: read, understood column by column, and made ready by a pipeline.
+
+Needs pandas, which the extra ``kboost[cli]`` brings.
+"""
+
+from kboost.tables.columns import Column, describe
+from kboost.tables.preparing import preparation, rows_for, tidy
+from kboost.tables.reading import Table, read_table
+from kboost.tables.target import target_of
+
+__all__ = [
+    "Column",
+    "Table",
+    "describe",
+    "preparation",
+    "read_table",
+    "rows_for",
+    "target_of",
+    "tidy",
+]

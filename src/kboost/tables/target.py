@@ -1,0 +1,56 @@
+"""The column to predict: numbers or labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kboost._typing import BoolArray
+from kboost.estimators._suggest import MOST_LABELS
+from kboost.tables.columns import as_numbers, as_text
+
+
+def target_of(column: Any, task: str | None = None) -> tuple[Any, BoolArray, str]:
+    """What a column says as a target, on the rows where it says something.
+
+    Parameters
+    ----------
+    column : pandas.Series
+        As read.
+    task : {"classification", "regression"}, optional
+        By default numbers of more than 20 different values, or with fractions, are a regression.
+
+    Returns
+    -------
+    tuple
+        The values, the rows that have one, and the task.
+    """
+    text, numbers = as_text(column), as_numbers(column)
+    n = int(text.notna().sum())
+    if n == 0:
+        raise ValueError(f"the target {column.name!r} must have values; it has none.")
+    are_numbers = int(numbers.notna().sum()) >= 0.9 * n
+    whole = are_numbers and bool((numbers.dropna() % 1 == 0).all())
+    if task is None:
+        many = numbers.nunique() > MOST_LABELS
+        task = "regression" if are_numbers and (many or not whole) else "classification"
+    if task == "regression":
+        if not are_numbers:
+            odd = text[numbers.isna() & text.notna()].iloc[0]
+            raise ValueError(
+                f"the target {column.name!r} must be numbers for a regression; got {odd!r}."
+            )
+        kept: BoolArray = numbers.notna().to_numpy()
+        return numbers.to_numpy()[kept], kept, task
+    kept = text.notna().to_numpy()
+    labels = text.to_numpy()[kept]
+    if whole and bool(numbers.notna().to_numpy()[kept].all()):
+        labels = numbers.to_numpy()[kept].astype(np.int64)
+    else:
+        labels = labels.astype(str)
+    if len(np.unique(labels)) < 2:
+        raise ValueError(
+            f"the target {column.name!r} must have two values or more; got {str(labels[0])!r}."
+        )
+    return labels, kept, task

@@ -1,0 +1,136 @@
+"""Columns of tables that nobody prepared are taken for what a person would take them for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+
+from kboost.tables import describe, preparation, rows_for, target_of, tidy  # noqa: E402
+from kboost.tables.columns import as_dates, as_numbers  # noqa: E402
+
+
+def kind_of(values, name="x"):
+    (column,) = describe(pd.DataFrame({name: values}))
+    return column
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["1", "2.5", "", "?", "-3e2"], "number"),
+        (["$ 1,234.50", "$ 7", "12 %", "€3"], "number"),
+        (["1,5", "2,25", "3,0"], "number"),
+        (["007", "012", "101", "007"], "category"),
+        (["red", "blue", "n/a", "red"], "category"),
+        (["yes", "no"] * 30, "category"),
+        (["2024-01-02", "2024-03-04", "", "2024-12-31"], "date"),
+        (["13/02/2024", "01/03/2024", "25/12/2023"], "date"),
+        (["5 Jan 2024", "6 Feb 2024"], "date"),
+        (["", "NA", "null"], "left out"),
+        (["same"] * 5, "left out"),
+        ([f"text {i}" for i in range(60)], "left out"),
+        (list(range(100, 140)), "left out"),  # running numbers
+        ([0.5 * i**2 for i in range(40)], "number"),
+        (pd.date_range("2024-01-01", periods=5), "date"),
+        ([True, False, True], "category"),
+    ],
+)
+def test_kinds(values, kind):
+    assert kind_of(values).kind == kind
+
+
+def test_a_number_that_differs_in_each_row_is_an_id_by_its_name():
+    values = np.random.default_rng(0).permutation(np.arange(50) * 7).tolist()
+    assert kind_of(values, "customer_id").kind == "left out"
+    assert kind_of(values, "income").kind == "number"
+
+
+def test_few_odd_values_of_numbers_count_as_missing_and_are_named():
+    column = kind_of([*map(str, range(0, 60, 3)), "far", ""])
+    assert (column.kind, column.n_missing) == ("number", 2)
+    assert "'far'" in column.note
+
+
+def test_numbers_as_people_write_them():
+    found = as_numbers(pd.Series(["1,234.5", "12,5", " 7 ", "$ -3", "inf", "abc"]))
+    np.testing.assert_array_equal(found, [1234.5, 12.5, 7, -3, np.nan, np.nan])
+
+
+def test_days_before_months_where_that_is_the_only_reading():
+    dates = as_dates(pd.Series(["13/02/2024", "01/02/2024"]))
+    assert dates.dt.month.tolist() == [2, 2]
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "age": [*map(str, rng.integers(20, 70, 38)), "", "?"],
+            "job": [*rng.choice(["nurse", "smith"], 38), "", "nurse"],
+            "seen": pd.date_range("2024-01-29", periods=40, freq="9D").strftime("%Y-%m-%d"),
+            "id": [f"p{i}" for i in range(40)],
+        }
+    )
+
+
+def test_the_preparation_leaves_numbers_in_their_units(frame):
+    table = tidy(frame, describe(frame))
+    assert list(table.columns) == ["age", "job", "seen:days", "seen:month", "seen:weekday"]
+    steps = preparation(table)
+    rows = steps.fit_transform(table)
+    assert np.isfinite(rows).all()
+    names = steps.get_feature_names_out().tolist()
+    assert names[:2] == ["age", "seen:days"]
+    assert "missingindicator_age" in names
+    assert "job_nurse" in names
+    np.testing.assert_array_equal(rows[:38, 0], table["age"][:38])
+
+
+def test_new_rows_in_any_order_with_gaps_and_unknown_words(frame):
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+
+    table = tidy(frame, describe(frame))
+    model = make_pipeline(preparation(table), Ridge()).fit(table, np.arange(40.0))
+    np.testing.assert_array_equal(
+        model.predict(rows_for(model, frame[frame.columns[::-1]])), model.predict(table)
+    )
+    new = frame.head(2).assign(job=["astronaut", ""], age=["", "41"], extra=1)
+    assert np.isfinite(model.predict(rows_for(model, new))).all()
+    with pytest.raises(ValueError, match="columns of the model; 'seen' is missing"):
+        rows_for(model, frame.drop(columns="seen"))
+
+
+def test_a_table_without_anything_to_learn_from_is_refused():
+    table = pd.DataFrame({"a": ["x"] * 5})
+    with pytest.raises(ValueError, match="a column to learn from"):
+        preparation(tidy(table, describe(table)))
+
+
+@pytest.mark.parametrize(
+    ("values", "task", "kind"),
+    [
+        (["0", "1", "1", ""], "classification", "i"),
+        (["a", "b", "a"], "classification", "U"),
+        (["1.5", "2", "3"], "regression", "f"),
+        ([str(i) for i in range(30)], "regression", "f"),
+        ([str(i % 15) for i in range(30)], "classification", "i"),
+    ],
+)
+def test_targets(values, task, kind):
+    y, kept, found = target_of(pd.Series(values, name="y"))
+    assert found == task
+    assert y.dtype.kind == kind
+    assert len(y) == kept.sum() == sum(v != "" for v in values)
+
+
+def test_targets_that_cannot_be():
+    with pytest.raises(ValueError, match="'y' must be numbers for a regression; got 'a'"):
+        target_of(pd.Series(["a", "b"], name="y"), "regression")
+    with pytest.raises(ValueError, match="'y' must have two values or more; got 'a'"):
+        target_of(pd.Series(["a", "a"], name="y"))
+    with pytest.raises(ValueError, match="'y' must have values"):
+        target_of(pd.Series(["", "NA"], name="y"))

@@ -1,0 +1,85 @@
+"""Files are read whatever their separator and encoding, and refused in one sentence."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
+
+pd = pytest.importorskip("pandas")
+
+from kboost.tables import read_table  # noqa: E402
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1"])
+def test_csv_of_any_kind(tmp_path, separator, encoding):
+    path = tmp_path / "t.csv"
+    rows = [["größe", "b"], ["1", "x"], ["2", "für"]]
+    path.write_bytes("\n".join(separator.join(row) for row in rows).encode(encoding))
+    frame = read_table(path).frame
+    assert frame.columns.tolist() == rows[0]
+    assert frame.to_numpy().tolist() == rows[1:]
+
+
+def test_packed_csv_and_one_column(tmp_path):
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(b"a\n1\n2\n"))
+    assert read_table(path).frame["a"].tolist() == ["1", "2"]
+
+
+def test_parquet(tmp_path):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"a": [1.5, None], "b": ["x", "y"]})
+    frame.to_parquet(tmp_path / "t.parquet")
+    pd.testing.assert_frame_equal(read_table(tmp_path / "t.parquet").frame, frame)
+
+
+def test_matrices(tmp_path):
+    X, y = sparse.random(6, 4, 0.5, format="csr", random_state=0), np.arange(6.0)
+    dump_svmlight_file(X, y, str(tmp_path / "t.svm"), zero_based=False)
+    table = read_table(tmp_path / "t.svm", n_features=4)
+    np.testing.assert_allclose(table.X.toarray(), X.toarray())
+    np.testing.assert_array_equal(table.y, y)
+    np.savez(tmp_path / "t.npz", X=X.toarray(), y=y)
+    assert len(read_table(tmp_path / "t.npz")) == 6
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("t.xls", b"", "must be one of CSV"),
+        ("t.csv", b"", "it is empty"),
+        ("t.csv", b"a,b\n", "must have rows; it has none"),
+        ("t.csv", b"a,a\n1,2\n", "must name each column once"),
+        ("t.csv.gz", b"not packed", "must be a CSV file"),
+        ("t.parquet", b"nonsense", "must be a Parquet file"),
+        ("t.svm", b"one two three", "must be an svmlight file"),
+        ("t.npz", b"nonsense", "must be an npz file"),
+    ],
+)
+def test_bad_files(tmp_path, name, content, words):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=words) as caught:
+        read_table(tmp_path / name)
+    assert "\n" not in str(caught.value)
+
+
+def test_npz_without_rows_or_with_objects(tmp_path):
+    np.savez(tmp_path / "a.npz", Z=np.zeros(3))
+    with pytest.raises(ValueError, match=r"a matrix named X; it holds \['Z'\]"):
+        read_table(tmp_path / "a.npz")
+    np.savez(tmp_path / "b.npz", X=np.zeros((3, 2)), y=np.zeros(2))
+    with pytest.raises(ValueError, match="one y a row"):
+        read_table(tmp_path / "b.npz")
+    np.savez(tmp_path / "c.npz", X=np.array([{}, {}], dtype=object))
+    with pytest.raises(ValueError, match="plain arrays"):
+        read_table(tmp_path / "c.npz")
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        read_table(tmp_path / "none.csv")
