@@ -169,6 +169,7 @@ def test_names_are_short(model):
     assert short("Laplacian(gamma=0.20001359746754338, on=<Ranks of 30 features>)") == (
         "Laplacian(gamma=0.2, ranks)"
     )
+    assert short("Gaussian(gamma=0.25, on=<Standardize of 2 features>)") == "Gaussian(gamma=0.25)"
     assert short("Linear(on=<Standardize of 30 features>)") == "Linear()"
     assert short("Gaussian(gamma=np.float64(0.0138), columns=(0, 1))") == (
         "Gaussian(gamma=0.0138, columns=(0, 1))"

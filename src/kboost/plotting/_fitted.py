@@ -12,7 +12,8 @@ from kboost._typing import FloatArray
 from kboost.core.trace import Trace
 
 _VIEW = re.compile(r"(, )?on=<(\w+) of \d+ features>")
-_NUMBER = re.compile(r"(?:np\.float64\()?(-?\d+\.\d+(?:e-?\d+)?)\)?")
+_SCALAR = re.compile(r"np\.float64\(([^)]*)\)")
+_NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 
 
 def unwrapped(estimator: Any) -> Any:
@@ -55,7 +56,7 @@ def short(kernel: Any) -> str:
     """`Laplacian(gamma=0.2, ranks)` for a kernel or its long name."""
     text = kernel if isinstance(kernel, str) else repr(kernel)
     text = _VIEW.sub(lambda m: f"{m[1] or ''}ranks" if m[2] == "Ranks" else "", text)
-    return _NUMBER.sub(lambda m: f"{float(m[1]):.3g}", text)
+    return _NUMBER.sub(lambda m: f"{float(m[0]):.3g}", _SCALAR.sub(r"\1", text))
 
 
 def kernel_names(model: Any) -> list[str]:

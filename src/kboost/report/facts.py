@@ -1,0 +1,136 @@
+"""The numbers of a report, before they are words and pictures."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+
+from kboost.columns.hypothesis import KernelPart
+from kboost.kernels.rows import as_dense
+from kboost.plotting._fitted import input_of, owners
+from kboost.report.scores import Score, is_classifier, scores
+
+SOME = 500  # rows that shares are measured on
+MOST_COLUMNS = 5_000  # of a model that are told apart
+RIVAL_ROWS = 5_000  # that the SVC is fitted to, at most
+TIMED_ROWS = 10_000  # predicted for the clock
+
+
+@dataclass(frozen=True)
+class Heavy:
+    """A column of the model that carries much of the output."""
+
+    kernel: str
+    share: float  # of the sum over all columns of the root mean square
+    sign: float  # of its coefficient, of its largest one where there are several outputs
+    output: int
+    center: Any  # as the estimator sees it, (d,)
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A model beside the other."""
+
+    name: str
+    score: Score | None
+    terms: str
+    n_bytes: int
+    microseconds: float  # a row
+    note: str = ""
+
+
+def some_rows(X: Any, seed: int = 0) -> Any:
+    """A few of the rows, in their order."""
+    n = X.shape[0]
+    if n <= SOME:
+        return X
+    chosen = np.sort(np.random.default_rng(seed).choice(n, SOME, replace=False))
+    return X.iloc[chosen] if hasattr(X, "iloc") else X[chosen]
+
+
+def heavy_columns(model: Any, rows: Any, most: int = 10) -> list[Heavy]:
+    """The columns that vary most over the rows; none where columns are not kernels at centres."""
+    found: list[Heavy] = []
+    names, start = owners(model), 0
+    parts = model._model.parts
+    if model.n_columns_ > MOST_COLUMNS or not all(isinstance(part, KernelPart) for part in parts):
+        return []
+    for part in parts:
+        values = part.kernel(rows, part.centers)  # (n, m)
+        spread = values.std(axis=0)
+        for j, coef in enumerate(part.coef):
+            output = int(np.argmax(np.abs(coef)))
+            size = float(np.sqrt(np.sum(coef**2)) * spread[j])
+            center = as_dense(part.centers[[j]])[0]
+            found.append(
+                Heavy(names[start + j], size, float(np.sign(coef[output])), output, center)
+            )
+        start += len(part.coef)
+    total = sum(one.share for one in found) or 1.0
+    ordered = sorted(found, key=lambda one: -one.share)[:most]
+    return [Heavy(h.kernel, h.share / total, h.sign, h.output, h.center) for h in ordered]
+
+
+def confusion(y: Any, predicted: Any) -> tuple[list[str], Any]:
+    """Labels, and counts with a row for each true one."""
+    labels = np.unique(np.concatenate([np.asarray(y), np.asarray(predicted)]))
+    place = {label: k for k, label in enumerate(labels.tolist())}
+    table = np.zeros((len(labels), len(labels)), dtype=int)
+    for true, said in zip(np.asarray(y).tolist(), np.asarray(predicted).tolist(), strict=True):
+        table[place[true], place[said]] += 1
+    return [str(label) for label in labels], table
+
+
+def residuals(y: Any, predicted: Any) -> dict[str, float]:
+    """Quantiles of the errors."""
+    error = np.asarray(y, dtype=np.float64) - np.asarray(predicted, dtype=np.float64)
+    shares = (0.05, 0.25, 0.5, 0.75, 0.95)
+    return {
+        f"{share:.0%}": float(v)
+        for share, v in zip(shares, np.quantile(error, shares), strict=True)
+    }
+
+
+def ours(model: Any, inner: Any, X: Any, score: Score | None, n_bytes: int | None) -> Rival:
+    """The model itself as one of two."""
+    size = len(pickle.dumps(model)) if n_bytes is None else n_bytes
+    terms = f"{inner.n_columns_:,} columns"
+    return Rival(type(inner).__name__, score, terms, size, _clock(model, X))
+
+
+def rival(model: Any, X_learn: Any, y_learn: Any, X: Any, y: Any) -> Rival:
+    """A support vector machine with its defaults on the same rows, scaled."""
+    labels = is_classifier(model)
+    rows, learn = input_of(model, X), input_of(model, X_learn)
+    note = ""
+    if learn.shape[0] > RIVAL_ROWS:
+        chosen = np.random.default_rng(0).choice(learn.shape[0], RIVAL_ROWS, replace=False)
+        learn, y_learn = learn[chosen], np.asarray(y_learn)[chosen]
+        note = f"fitted to {RIVAL_ROWS:,} of the rows"
+    machine = make_pipeline(StandardScaler(with_mean=False), SVC() if labels else SVR())
+    machine.fit(learn, y_learn)
+    score = scores(machine, rows, y, y_learn)[0]
+    n = int(np.sum(machine[-1].n_support_))
+    size = len(pickle.dumps(machine))
+    name = "SVC" if labels else "SVR"
+    return Rival(name, score, f"{n:,} support vectors", size, _clock(machine, rows), note)
+
+
+def _clock(model: Any, X: Any) -> float:
+    """Microseconds a row, of the better of two predictions of many rows."""
+    n = X.shape[0]
+    chosen = np.arange(TIMED_ROWS) % n
+    many = X.iloc[chosen] if hasattr(X, "iloc") else X[chosen]
+    seconds = []
+    for _ in range(2):
+        start = time.perf_counter()
+        model.predict(many)
+        seconds.append(time.perf_counter() - start)
+    return 1e6 * min(seconds) / TIMED_ROWS

@@ -1,0 +1,92 @@
+"""How a model grew, and of which kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kboost.plotting import KernelsDisplay, PathDisplay, TraceDisplay, ValidationDisplay
+from kboost.plotting._fitted import kernel_names, kernel_weights, trace_of
+from kboost.report.charts import chart
+from kboost.report.page import details, figure, paragraph, section, table
+from kboost.report.subject import Section, Subject
+
+STEPS = 60  # of a table, at most
+
+
+def growth(s: Subject) -> Section | None:
+    """Objective, gap, validation error and the path of C."""
+    if not s.inner.trace_:
+        return None
+    trace = trace_of(s.inner)
+    several = len(s.labels) > 2 and not hasattr(s.inner.trace_, "values")
+    of = f" ({s.labels[0]} against the rest)" if several else ""
+    columns, objective = trace.values("n_columns"), trace.values("objective")
+    gap, error = trace.values("gap"), trace.values("validation_error")
+    proven = np.isfinite(gap).any()
+    title = f"Objective{' and gap' if proven else ''} by columns generated{of}"
+    words = (
+        f"The objective falls from {objective[0]:.4g} to {objective[-1]:.4g} in {len(trace)} steps"
+    )
+    words += f" while the proven gap falls to {max(gap[-1], 1e-16):.1e}." if proven else "."
+    draw = TraceDisplay(n_columns=columns, objective=objective, gap=gap).plot
+    svg = chart("trace", title, words, draw, size=(7.2, 2.9))
+    blocks = [figure(svg, f"{title}. {words}")]
+    if np.isfinite(error).any():
+        display = ValidationDisplay(n_columns=columns, error=error)
+        best = display.best_
+        words = f"The lowest error, {error[best]:.4g}, is at {columns[best]:.0f} columns."
+        svg = chart(
+            "validation", "Validation error by columns", words, display.plot, size=(7.2, 2.6)
+        )
+        blocks.append(figure(svg, f"Error on rows held out during the fit. {words}"))
+    tuning = getattr(s.inner, "tuning_", None)
+    if tuning is not None:
+        best = tuning.best
+        words = f"C = {tuning.C[best]:.3g} has the lowest error, {tuning.error[best]:.4g}."
+        display_ = PathDisplay(
+            C=tuning.C, n_columns=tuning.n_columns, validation_error=tuning.error, best=tuning.best
+        )
+        svg = chart("path", "Held-out error along C", words, display_.plot, size=(7.2, 2.6))
+        blocks.append(figure(svg, f"How C was chosen. {words}"))
+    places = np.unique(np.linspace(0, len(trace) - 1, min(STEPS, len(trace))).astype(int))
+    rows = [
+        [
+            trace[i].iteration,
+            trace[i].n_columns,
+            f"{trace[i].objective:.6g}",
+            "" if trace[i].gap is None else f"{trace[i].gap:.1e}",
+            "" if trace[i].validation_error is None else f"{trace[i].validation_error:.4g}",
+            f"{trace[i].seconds:.2f}",
+        ]
+        for i in places
+    ]
+    head = ["step", "columns", "objective", "gap", "validation error", "seconds"]
+    blocks.append(
+        details("The steps as a table", table("Steps of the fit", head, rows, numbers=range(6)))
+    )
+    return section("growth", "How it grew", *blocks)
+
+
+def kernels(s: Subject) -> Section:
+    """Columns and weight per kernel."""
+    names = kernel_names(s.inner)
+    counts = np.array(list(s.inner.columns_per_kernel_.values()))
+    weights = kernel_weights(s.inner, s.some)
+    shares = weights / weights.sum() if weights.any() else weights
+    most = names[int(np.argmax(shares))]
+    words = f"{most} carries most of the output ({shares.max():.0%})."
+    draw = KernelsDisplay(names=names, counts=counts, shares=shares).plot
+    size = (7.2, 0.7 + 0.34 * len(names))
+    svg = chart("kernels-chart", "Columns per kernel", words, draw, size=size)
+    order = np.argsort(-shares)
+    rows = [[names[k], f"{counts[k]:,}", f"{shares[k]:.1%}"] for k in order]
+    inside = table("Kernels of the library", ["kernel", "columns", "share of the output"], rows,
+                   numbers=(1, 2))  # fmt: skip
+    note = "A share is the root mean square of what a kernel adds to the output, over rows."
+    return section(
+        "kernels",
+        "Kernels",
+        figure(svg, f"Columns per kernel. {words}"),
+        details("The kernels as a table", inside),
+        paragraph(note, dim=True),
+    )

@@ -1,0 +1,113 @@
+"""The first things to know, and the last: scores, certificate, use, parts."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import sklearn
+
+import kboost
+from kboost.report.page import code, pairs, paragraph, section, size_words, table, tiles
+from kboost.report.subject import CLASSES, Section, Subject
+
+
+def summary(s: Subject) -> Section:
+    """The few numbers that matter."""
+    first, inner = s.scores[0], s.inner
+    facts_ = [(first.name, f"{first.value:.3f}", f"{_constant(s)}: {first.base:.3f}")]
+    used = sum(n > 0 for n in inner.columns_per_kernel_.values())
+    facts_.append(
+        ("columns", f"{inner.n_columns_:,}", f"from {used} of {len(inner.kernels_)} kernels")
+    )
+    if s.gap is not None:
+        facts_.append(("proven gap", f"{max(s.gap, 1e-16):.0e}", "relative, to the optimum"))
+    if s.file is not None and s.file.is_file():
+        facts_.append(("model file", size_words(s.file.stat().st_size), s.file.name))
+    words = f"A {type(inner).__name__} for {s.target}"
+    words += f": {s.reason}" if s.reason and s.reason != "asked for." else "."
+    rest = [[x.name, f"{x.value:.4g}", "" if x.base is None else f"{x.base:.4g}"] for x in s.scores]
+    where = f"Scores on {len(s.y):,} rows" + (" the model was fitted to" if s.seen else "")
+    warning = "These rows were learnt from, so the scores flatter." if s.seen else ""
+    return section(
+        "summary",
+        "Summary",
+        paragraph(words),
+        tiles(facts_),
+        paragraph(warning) if warning else "",
+        table(where, ["score", "model", _constant(s)], rest, numbers=(1, 2)),
+    )
+
+
+def certificate(s: Subject) -> Section:
+    """What is proved, and why it stopped."""
+    inner = s.inner
+    if s.gap is None:
+        proof = "Nothing is proved: this method does not look at all columns of its library."
+    else:
+        size = max(s.gap, 1e-16)
+        proof = (
+            f"The objective is proven to be within {size:.1e} (relative) of the optimum over every "
+            "pair of a kernel of the library and a centre: no model that the library can make is "
+            "better by more than that, on this objective."
+        )
+    reasons = inner.stop_reason_ if isinstance(inner.stop_reason_, list) else [inner.stop_reason_]
+    objective = np.atleast_1d(np.asarray(inner.objective_, dtype=np.float64))
+    rows = [("objective", ", ".join(f"{v:.6g}" for v in objective[:CLASSES]))]
+    if hasattr(inner, "C_"):
+        rows.append(
+            ("C", f"{inner.C_:.4g}" + (" (chosen on held-out rows)" if inner.C == "auto" else ""))
+        )
+    if hasattr(inner, "epsilon_"):
+        rows.append(("half-width of the tube", f"{inner.epsilon_:.4g}"))
+    if hasattr(inner, "ridge_"):
+        rows.append(("ridge", f"{inner.ridge_:.4g}"))
+    rows.append(("steps", f"{inner.n_iter_:,}"))
+    if s.seconds is not None:
+        rows.append(("seconds to fit", f"{s.seconds:.1f}"))
+    rows += [("stopped", reason) for reason in dict.fromkeys(reasons)]
+    return section("certificate", "Certificate", paragraph(proof), pairs(rows))
+
+
+def use(s: Subject) -> Section:
+    """How to load and predict."""
+    name = s.file.name if s.file is not None else "model.kboost"
+    table_ = hasattr(s.model, "steps") and hasattr(s.model[0], "transformers_")
+    lines = ["import kboost", "", f'model = kboost.load_model("{name}")']
+    if table_:
+        lines += [
+            "from kboost.tables import read_table, rows_for",
+            'X = rows_for(model, read_table("new.csv").frame)  # a frame as read, in any order',
+        ]
+    lines.append("model.predict(X)")
+    if hasattr(s.model, "predict_proba"):
+        lines.append("model.predict_proba(X)")
+    return section(
+        "use",
+        "Load and predict",
+        code(f"kboost predict {name} new.csv --output predictions.csv"),
+        code("\n".join(lines)),
+        paragraph(
+            "The file holds arrays and plain JSON; nothing in it is run when it is loaded.",
+            dim=True,
+        ),
+    )
+
+
+def made(s: Subject) -> Section:
+    """What it is made of."""
+    rows = [("estimator", " ".join(repr(s.inner).split()))]
+    if hasattr(s.model, "steps"):
+        rows += [(f"step {n}", " ".join(repr(step).split())) for n, step in s.model.steps[:-1]]
+    rows += [(f"column left out: {name}", why) for name, why in s.left_out]
+    if s.X_learn is not None:
+        rows.append(("rows learnt from", f"{s.X_learn.shape[0]:,}"))
+    versions = (
+        f"kboost {kboost.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}"
+    )
+    rows.append(("versions", f"{versions}, Python {sys.version.split()[0]}"))
+    return section("made", "How it was made", pairs(rows))
+
+
+def _constant(s: Subject) -> str:
+    return "always the commonest label" if s.labels else "always the mean"

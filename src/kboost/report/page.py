@@ -1,0 +1,116 @@
+"""The frame of the page, and the few pieces of HTML it is made of. Everything is escaped here."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+
+def text(value: Any) -> str:
+    """Escaped."""
+    return html.escape(str(value))
+
+
+def section(name: str, title: str, *blocks: str) -> tuple[str, str, str]:
+    """A part of the page: its id, its title, and itself."""
+    body = "\n".join(block for block in blocks if block)
+    head = f'<section id="{name}" aria-labelledby="{name}-h"><h2 id="{name}-h">{text(title)}</h2>'
+    return name, title, f"{head}\n{body}\n</section>"
+
+
+def paragraph(words: str, *, dim: bool = False) -> str:
+    """A paragraph."""
+    return f"<p{' class=dim' if dim else ''}>{text(words)}</p>"
+
+
+def table(
+    caption: str, head: Sequence[str], rows: Sequence[Sequence[Any]], *, numbers: Sequence[int] = ()
+) -> str:
+    """A table that scrolls sideways where it must, by keyboard too; cells may be Raw."""
+    side = [' class="n"' if j in numbers else "" for j in range(len(head))]
+    top = "".join(f'<th scope="col"{side[j]}>{text(h)}</th>' for j, h in enumerate(head))
+    body = "".join(
+        "<tr>" + "".join(f"<td{side[j]}>{cell(c)}</td>" for j, c in enumerate(row)) + "</tr>"
+        for row in rows
+    )
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{text(caption)}"><table>'
+        f"<caption>{text(caption)}</caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+class Raw(str):
+    """HTML that is to stay HTML."""
+
+
+def cell(value: Any) -> str:
+    """A value, escaped unless it is HTML already."""
+    return value if isinstance(value, Raw) else text(value)
+
+
+def bar(share: float, *, minus: bool = False) -> Raw:
+    """A bar beside a number, for the eye alone."""
+    width = 6 * max(0.0, min(1.0, share))
+    kind = "bar minus" if minus else "bar"
+    return Raw(f'<span class="{kind}" style="width:{width:.2f}rem" aria-hidden="true"></span>')
+
+
+def details(summary: str, inside: str) -> str:
+    """Something to open."""
+    return f"<details><summary>{text(summary)}</summary>{inside}</details>"
+
+
+def figure(svg: str, caption: str) -> str:
+    """A chart with words under it."""
+    return f"<figure>{svg}<figcaption>{text(caption)}</figcaption></figure>"
+
+
+def code(source: str) -> str:
+    """A listing."""
+    return f'<pre tabindex="0"><code>{text(source)}</code></pre>'
+
+
+def tiles(facts: Sequence[tuple[str, str, str]]) -> str:
+    """Large numbers: name, value, remark."""
+    inside = "".join(
+        f"<div><dt>{text(name)}</dt><dd>{text(value)}<small>{text(note)}</small></dd></div>"
+        for name, value, note in facts
+    )
+    return f'<dl class="tiles">{inside}</dl>'
+
+
+def pairs(facts: Sequence[tuple[str, str]]) -> str:
+    """Names and values."""
+    inside = "".join(f"<dt>{text(name)}</dt><dd>{text(value)}</dd>" for name, value in facts)
+    return f'<dl class="plain">{inside}</dl>'
+
+
+def page(title: str, under: str, sections: Sequence[tuple[str, str, str]], foot: str) -> str:
+    """The whole file."""
+    links = "".join(
+        f'<li><a href="#{name}">{text(heading)}</a></li>' for name, heading, _ in sections
+    )
+    body = "\n".join(whole for _, _, whole in sections)
+    style = files("kboost.report").joinpath("style.css").read_text("utf-8")
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="kboost"><title>{text(title)}</title>
+<link rel="icon" href="data:,">
+<style>{style}</style></head><body>
+<a class="skip" href="#summary">Skip to the summary</a>
+<header><h1>{text(title)}</h1><p class="dim">{text(under)}</p></header>
+<nav aria-label="Sections"><ul>{links}</ul></nav>
+<main>
+{body}
+</main>
+<footer><p>{text(foot)}</p></footer>
+</body></html>
+"""
+
+
+def size_words(n_bytes: int) -> str:
+    """Bytes as people say them."""
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{max(1, round(n_bytes / 1e3))} kB"

@@ -1,0 +1,64 @@
+"""What a report is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kboost._validation import check_table
+from kboost.plotting._fitted import input_of
+from kboost.report import facts
+from kboost.report.scores import Score, scores
+
+Section = tuple[str, str, str]  # id, title, HTML
+CLASSES = 12  # that a table shows, at most
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What the report is about."""
+
+    model: Any
+    inner: Any
+    X: Any
+    y: Any
+    X_learn: Any
+    y_learn: Any
+    seen: bool
+    target: str
+    file: Path | None
+    seconds: float | None
+    reason: str
+    left_out: tuple[tuple[str, str], ...]
+
+    @cached_property
+    def predicted(self) -> Any:
+        """Of the rows to judge by."""
+        return self.model.predict(self.X)
+
+    @cached_property
+    def scores(self) -> list[Score]:
+        """On them."""
+        base = self.y if self.y_learn is None else self.y_learn
+        return list(scores(self.model, self.X, np.asarray(self.y), np.asarray(base)))
+
+    @cached_property
+    def some(self) -> Any:
+        """A few rows as the estimator sees them."""
+        rows = input_of(self.model, facts.some_rows(self.X))
+        return check_table(self.inner, rows, reset=False)
+
+    @property
+    def labels(self) -> list[str]:
+        """The classes, none in regression."""
+        return [str(label) for label in getattr(self.inner, "classes_", [])]
+
+    @property
+    def gap(self) -> float | None:
+        """The largest proven gap."""
+        gap = self.inner.dual_gap_
+        return None if gap is None else float(np.max(gap))

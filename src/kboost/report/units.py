@@ -1,0 +1,82 @@
+"""Rows as an estimator sees them, back in the words of the table they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+
+from kboost.kernels.rows import as_dense
+
+Row = dict[str, Any]
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def named_rows(model: Any, rows: Any) -> list[Row]:
+    """Each row as the user's columns and values, back through a pipeline where that goes."""
+    rows = as_dense(rows)
+    steps = list(model.steps) if hasattr(model, "steps") else [("model", model)]
+    if len(steps) == 2 and hasattr(steps[0][1], "transformers_"):
+        columns = dict(_columns(steps[0][1], rows))
+        return [{name: values[i] for name, values in columns.items()} for i in range(len(rows))]
+    for _, step in reversed(steps[:-1]):
+        if not hasattr(step, "inverse_transform"):
+            break
+        rows = np.asarray(step.inverse_transform(rows))
+    names = _names(model, rows.shape[1])
+    return [dict(zip(names, row.tolist(), strict=True)) for row in rows]
+
+
+def _columns(table: Any, rows: Any) -> Iterator[tuple[str, Any]]:
+    """The columns of a ColumnTransformer's input, group by group."""
+    for group, step, given in table.transformers_:
+        place = table.output_indices_.get(group)
+        if place is None or place.stop == place.start or isinstance(step, str):
+            continue
+        block, names = rows[:, place], [str(name) for name in given]
+        encoder = step[-1] if hasattr(step, "steps") else step
+        if hasattr(encoder, "categories_"):
+            yield from zip(names, encoder.inverse_transform(block).T, strict=True)
+        else:  # imputed numbers, with flags behind them
+            kept = [n for n in step.get_feature_names_out() if n in names]
+            yield from zip(kept, block[:, : len(kept)].T, strict=True)
+
+
+def _names(model: Any, n: int) -> list[str]:
+    given = getattr(model, "feature_names_in_", None)
+    return (
+        [f"x{j}" for j in range(n)] if given is None or len(given) != n else list(map(str, given))
+    )
+
+
+def show(name: str, value: Any) -> str:
+    """`name = value` in few characters; parts of dates as dates."""
+    if isinstance(value, str):
+        return f"{name} = {value}"
+    if value is None:
+        return f"{name} = (rare)"
+    base, _, part = name.rpartition(":")
+    number = float(value)
+    if base and part == "days":
+        return f"{base} = {date(1970, 1, 1) + timedelta(days=number)}"
+    if base and part == "weekday" and number in range(7):
+        return f"{base} on a {_DAYS[int(number)]}"
+    whole = number == int(number) and abs(number) < 1e6
+    return f"{name} = {number:.0f}" if whole else f"{name} = {number:.4g}"
+
+
+def unusual(row: Row, others: list[Row]) -> list[str]:
+    """The columns of a row, the ones that set it apart from the others first."""
+    score = {}
+    for name, value in row.items():
+        values = [other[name] for other in others]
+        if isinstance(value, str) or value is None:
+            score[name] = 1.0 - float(np.mean([v == value for v in values]))
+        else:
+            numbers = np.array(values, dtype=np.float64)
+            spread = numbers.std()
+            distance = abs(float(value) - numbers.mean()) / spread if spread > 0 else 0.0
+            score[name] = distance / (1 + distance)
+    return sorted(score, key=lambda name: -score[name])

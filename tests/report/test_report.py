@@ -1,0 +1,250 @@
+"""The report: one file with everything in it, true to the model, right in a real browser."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, make_friedman1
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+pytest.importorskip("matplotlib")
+pd = pytest.importorskip("pandas")
+
+from kboost import KernelBoostClassifier, KernelBoostRegressor, SparseKernelRegressor  # noqa: E402
+from kboost.cli._messy import messy_table  # noqa: E402
+from kboost.report import units, write_report  # noqa: E402
+from kboost.tables import describe, preparation, target_of, tidy  # noqa: E402
+
+LIMIT = 2_000_000  # bytes
+
+
+def browser_helpers():
+    spec = importlib.util.spec_from_file_location("browser", Path(__file__).parent / "browser.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def messy():
+    """A fitted pipeline and its rows."""
+    frame = messy_table(150)
+    y, kept, _ = target_of(frame["late"])
+    frame = frame[kept].drop(columns="late").reset_index(drop=True)
+    table = tidy(frame, describe(frame))
+    estimator = KernelBoostClassifier(max_columns=10, C=1.0, validation_fraction=0.2)
+    model = make_pipeline(preparation(table), estimator).fit(table[:100], y[:100])
+    return model, table, y
+
+
+@pytest.fixture(scope="module")
+def page(messy, tmp_path_factory):
+    model, table, y = messy
+    path = tmp_path_factory.mktemp("report") / "r.html"
+    write_report(
+        path, model, table[100:], y[100:], X_learn=table[:100], y_learn=y[:100],
+        target="late <b>", seconds=1.0, left_out=[("order_id", "an id")],
+    )  # fmt: skip
+    return path
+
+
+def test_one_small_file_that_asks_for_nothing(page):
+    text = page.read_text("utf-8")
+    assert len(text.encode()) < LIMIT
+    assert not re.search(r"<script|<link[^>]+stylesheet|@import|src=", text)
+    addresses = set(re.findall(r"https?://[^\s\"'<]+", text))
+    assert all(a.startswith("http://www.w3.org/") for a in addresses)
+
+
+def test_words_of_users_are_escaped(page):
+    text = page.read_text("utf-8")
+    assert "late <b>" not in text
+    assert "late &lt;b&gt;" in text
+
+
+def test_ids_are_there_once_and_links_lead_somewhere(page):
+    text = page.read_text("utf-8")
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    targets = re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', text)
+    assert {a or b for a, b in targets} <= set(ids)
+
+
+def test_centres_come_back_in_the_users_units(messy):
+    model, table, _ = messy
+    back = units.named_rows(model, model[0].transform(table[:100]))
+    for name in ("price", "ordered:days"):
+        known = table[name][:100].notna().to_numpy()
+        found = np.array([row[name] for row in back])[known]
+        np.testing.assert_allclose(found, table[name][:100][known])
+    assert [row["depot"] for row in back] == table["depot"][:100].tolist()
+
+
+def test_dates_are_shown_as_dates():
+    assert units.show("ordered:days", 20215.0) == "ordered = 2025-05-07"
+    assert units.show("ordered:weekday", 6.0) == "ordered on a Sunday"
+    assert units.show("price", 12.3456) == "price = 12.35"
+
+
+def test_each_split_adds_up_to_its_value(page):
+    text = page.read_text("utf-8")
+    tables = re.findall(r"<caption>A row with.*?</table>", text, flags=re.S)
+    assert len(tables) == 3
+    for table in tables:
+        *parts, total = [
+            float(v) for v in re.findall(r"(?:</span> |<strong>)([-+][\d.e-]+)", table)
+        ]
+        np.testing.assert_allclose(sum(parts), total, rtol=5e-3, atol=5e-3)
+
+
+def test_scaled_rows_come_back_too():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = make_pipeline(StandardScaler(), KernelBoostClassifier(["rbf"], C=1.0)).fit(X, y)
+    back = units.named_rows(model, model[0].transform(X[:3]))
+    np.testing.assert_allclose([list(row.values()) for row in back], X[:3])
+    assert list(back[0]) == list(X.columns)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelBoostRegressor(["rbf", "linear"], C=1.0, max_columns=8),
+        KernelBoostRegressor(base="active", C=1.0, max_columns=3),
+        KernelBoostRegressor(base="halfspaces", C=1.0, max_columns=3),
+        SparseKernelRegressor(["rbf"], ridge=0.1, max_columns=10),
+        SparseKernelRegressor(ridge=0.1, cells=60),
+    ],
+    ids=["kernels", "active", "halfspaces", "sparse", "cells"],
+)
+def test_regressors_of_all_kinds(model, tmp_path):
+    X, y = make_friedman1(120, random_state=0)
+    write_report(tmp_path / "r.html", model.fit(X[:90], y[:90]), X[90:], y[90:])
+    text = (tmp_path / "r.html").read_text("utf-8")
+    assert "Quantiles of true minus predicted" in text
+    assert "nan" not in re.sub(r"<svg.*?</svg>", "", text, flags=re.S).lower().split()
+
+
+def test_many_classes_are_told_by_their_commonest_mistakes(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 2)), np.arange(90) % 15
+    model = KernelBoostClassifier(["rbf"], C=1.0, max_columns=2).fit(X, y)
+    write_report(tmp_path / "r.html", model, X, y, seen=True)
+    text = (tmp_path / "r.html").read_text("utf-8")
+    assert "Labels mistaken most" in text
+    assert "flatter" in text
+
+
+def test_other_models_are_refused(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(TypeError, match="got SVC"):
+        write_report(tmp_path / "r.html", SVC().fit(X, y), X, y)
+    assert not (tmp_path / "r.html").exists()
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    driver = browser_helpers().start(tmp_path_factory.mktemp("profile"))
+    yield driver
+    driver.quit()
+
+
+def schemes(driver, value):
+    driver.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia",
+        {"features": [{"name": "prefers-color-scheme", "value": value}]},
+    )
+
+
+def test_in_a_browser_all_charts_are_drawn_and_named(driver, page):
+    driver.get(page.as_uri())
+    assert [entry for entry in driver.get_log("browser") if entry["level"] != "INFO"] == []
+    charts = driver.execute_script(
+        """return [...document.querySelectorAll('svg.chart')].map(svg => {
+          const named = svg.getAttribute('aria-labelledby').split(' ')
+            .map(id => document.getElementById(id)?.textContent);
+          const box = svg.getBoundingClientRect();
+          return {named, role: svg.getAttribute('role'), width: box.width, height: box.height,
+                  marks: svg.querySelectorAll('path, use').length,
+                  words: svg.querySelectorAll('text').length};
+        });"""
+    )
+    assert len(charts) >= 3
+    for chart in charts:
+        assert chart["role"] == "img"
+        assert all(chart["named"])
+        assert chart["width"] > 300
+        assert chart["height"] > 80
+        assert chart["marks"] > 5
+        assert chart["words"] > 3
+
+
+def test_in_a_browser_the_keyboard_reaches_everything(driver, page):
+    from selenium.webdriver.common.keys import Keys
+
+    driver.get(page.as_uri())
+    body = driver.find_element("tag name", "body")
+    body.send_keys(Keys.TAB)
+    assert driver.switch_to.active_element.get_attribute("class") == "skip"
+    reached = set()
+    for _ in range(80):
+        active = driver.switch_to.active_element
+        reached.add(active.tag_name)
+        if active.tag_name == "summary":
+            active.send_keys(Keys.ENTER)
+            assert active.find_element("xpath", "..").get_attribute("open") is not None
+            break
+        active.send_keys(Keys.TAB)
+    assert {"a", "summary"} <= reached
+    unnamed = driver.execute_script(
+        """return [...document.querySelectorAll('[tabindex], table, nav, section')].filter(e =>
+          !(e.getAttribute('aria-label') || e.getAttribute('aria-labelledby')
+            || e.querySelector('caption, code'))).map(e => e.outerHTML.slice(0, 80));"""
+    )
+    assert unnamed == []
+
+
+def test_in_a_browser_light_and_dark_are_readable(driver, page):
+    driver.get(page.as_uri())
+    contrasts = {}
+    for scheme in ("light", "dark"):
+        schemes(driver, scheme)
+        pairs = driver.execute_script(
+            """const back = getComputedStyle(document.body).backgroundColor;
+            return [...document.querySelectorAll(
+              'p, h2, td, th, a, dt, summary, figcaption, svg text')]
+              .map(e => {const s = getComputedStyle(e);
+                 return [e.closest('svg') ? s.fill : s.color, back];});"""
+        )
+        contrasts[scheme] = min(contrast(*pair) for pair in pairs)
+    assert min(contrasts.values()) >= 4.5, contrasts
+    assert brightness(pairs[0][1]) < 0.1  # the dark one is dark
+
+
+def brightness(colour):
+    channels = np.array([float(v) for v in re.findall(r"[\d.]+", colour)[:3]]) / 255
+    linear = np.where(channels <= 0.03928, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(one, other):
+    high, low = sorted((brightness(one), brightness(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_in_a_browser_a_narrow_screen_does_not_scroll_sideways(driver, page):
+    driver.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": True},
+    )
+    driver.get(page.as_uri())
+    widths = driver.execute_script(
+        "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+    )
+    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert widths[0] <= widths[1]
