@@ -30,6 +30,18 @@ HELD = 0.2
 
 
 @dataclass(frozen=True)
+class Tried:
+    """One value of C, the mean error held out, and the mean number of columns."""
+
+    C: float
+    error: float
+    n_columns: float
+
+    def __str__(self) -> str:
+        return f"C {self.C:.3g}  error {self.error:.4f}  columns {self.n_columns:.0f}"
+
+
+@dataclass(frozen=True)
 class Tuning:
     """The values of C tried, the mean error held out at each, and the place of the best."""
 
@@ -61,24 +73,24 @@ def tune(parts: Sequence[Part], n_rows: int) -> Tuning | None:
     None without a part, or without the time for one value.
     """
     patience = PATIENCE_OF_FEW if n_rows <= FEW else PATIENCE
-    tried: list[float] = []
+    tried: list[Tried] = []
     errors: list[float] = []
-    columns: list[float] = []
     for step in range(MOST if parts else 0):
         C = min(part.first for part in parts) * RATIO**step
         try:
             found = [part.to(C) for part in parts]
         except OutOfTimeError:
             break
-        tried.append(C)
         errors.append(float(np.mean([point.held_error for point in found])))
-        columns.append(float(np.mean([_in_use(point) for point in found])))
-        logger.info("C %.3g  error %.4f  columns %.0f", C, errors[-1], columns[-1])
+        tried.append(Tried(C, errors[-1], float(np.mean([_in_use(point) for point in found]))))
+        logger.info("%s", tried[-1])
         if step - int(np.argmin(errors)) >= patience:
             break
     if not tried:
         return None
-    return Tuning(np.array(tried), np.array(errors), np.array(columns), last_best(errors))
+    columns = [one.n_columns for one in tried]
+    Cs = [one.C for one in tried]
+    return Tuning(np.array(Cs), np.array(errors), np.array(columns), last_best(errors))
 
 
 def last_best(errors: Sequence[float]) -> int:

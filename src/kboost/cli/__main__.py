@@ -1,0 +1,5 @@
+"""`python -m kboost.cli`."""
+
+from kboost.cli import main
+
+main()

@@ -1,0 +1,71 @@
+"""kboost beside what scikit-learn has, on the user's own rows."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+
+from kboost.cli._data import Data
+from kboost.cli._learn import split
+from kboost.report.scores import scores
+from kboost.tables import preparation
+
+MOST_ROWS_OF_SVC = 20_000
+
+
+@dataclass(frozen=True)
+class Line:
+    """One model."""
+
+    name: str
+    score: str
+    value: float
+    fit_seconds: float
+    predict_seconds: float  # the rows held out
+    n_bytes: int
+
+
+def bench(data: Data, estimator: Any, *, test_size: float, seed: int) -> list[Line]:
+    """Fit each to the same rows and judge it on the same others."""
+    known, judged = split(data, test_size, seed)
+    if judged is None:
+        raise ValueError("--test-size must be above 0 for a comparison; got 0.")
+    before = preparation(known.X).fit(known.X) if data.is_table else None
+    learn, test = (
+        (known.X, judged.X) if before is None else map(before.transform, (known.X, judged.X))
+    )
+    return [
+        _line(name, model, learn, known.y, test, judged.y)
+        for name, model in _contestants(data, estimator, len(known.y)).items()
+    ]
+
+
+def _contestants(data: Data, estimator: Any, n_rows: int) -> dict[str, Any]:
+    labels = data.task == "classification"
+    out = {type(estimator).__name__: estimator}
+    if n_rows <= MOST_ROWS_OF_SVC:
+        scale = StandardScaler(with_mean=isinstance(data.X, np.ndarray) or data.is_table)
+        out["SVC" if labels else "SVR"] = make_pipeline(scale, SVC() if labels else SVR())
+    if data.is_table or isinstance(data.X, np.ndarray):
+        trees = HistGradientBoostingClassifier if labels else HistGradientBoostingRegressor
+        out["HistGradientBoosting"] = trees(random_state=0)
+    return out
+
+
+def _line(name: str, model: Any, learn: Any, y_learn: Any, test: Any, y_test: Any) -> Line:
+    start = time.perf_counter()
+    model.fit(learn, y_learn)
+    fitted = time.perf_counter()
+    model.predict(test)
+    predicted = time.perf_counter()
+    score = scores(model, test, y_test, y_learn)[0]
+    size = len(pickle.dumps(model))
+    return Line(name, score.name, score.value, fitted - start, predicted - fitted, size)

@@ -1,0 +1,53 @@
+"""Every command ends with an exit code and, if something is wrong, one line on standard error."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import typer
+
+BAD_INPUT, INTERNAL, INTERRUPTED = 1, 3, 130  # 2 is a command that cannot be understood
+
+
+def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Turn exceptions into one line and an exit code; KBOOST_DEBUG=1 lets them through."""
+
+    @functools.wraps(command)
+    def run(*args: Any, **options: Any) -> Any:
+        as_json = bool(options.get("as_json"))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what matters is said in the result
+                return command(*args, **options)
+        except (typer.Exit, typer.Abort):
+            raise
+        except KeyboardInterrupt as error:
+            fail(str(error) or "interrupted; nothing was saved.", INTERRUPTED, as_json=as_json)
+        except (ValueError, TypeError, OSError, ModuleNotFoundError) as error:
+            if os.environ.get("KBOOST_DEBUG"):
+                raise
+            fail(one_line(error), BAD_INPUT, as_json=as_json)
+        except Exception as error:
+            if os.environ.get("KBOOST_DEBUG"):
+                raise
+            words = f"{type(error).__name__}: {one_line(error)} (a bug; KBOOST_DEBUG=1 shows where)"
+            fail(words, INTERNAL, as_json=as_json)
+
+    return run
+
+
+def fail(words: str, code: int, *, as_json: bool = False) -> NoReturn:
+    """Say what is wrong and leave."""
+    print(json.dumps({"error": words}) if as_json else f"error: {words}", file=sys.stderr)
+    raise typer.Exit(code)
+
+
+def one_line(error: BaseException) -> str:
+    """The message on one line."""
+    return " ".join(str(error).split()) or type(error).__name__

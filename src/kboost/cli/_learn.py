@@ -1,0 +1,118 @@
+"""Fit an estimator, with its preparation, to part of the rows, and judge it on the others."""
+
+from __future__ import annotations
+
+import ast
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+
+import kboost
+from kboost._typing import IntArray
+from kboost.cli._data import Data
+from kboost.cli._live import shown
+from kboost.report.scores import Score, scores
+from kboost.tables import preparation
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """A fitted model and how it was come by."""
+
+    model: Any
+    reason: str
+    learn: Data
+    test: Data | None
+    scores: Sequence[Score]
+    seconds: float
+    interrupted: bool
+
+    @property
+    def estimator(self) -> Any:
+        return self.model[-1] if isinstance(self.model, Pipeline) else self.model
+
+
+def estimator_for(
+    data: Data, name: str | None, params: Sequence[str], **given: Any
+) -> tuple[Any, str]:
+    """The estimator named, or suggested, with the parameters given; and why it."""
+    if name is None:
+        found = kboost.suggest(_numbers(data), data.y, task=data.task)
+        estimator, reason = found.estimator, found.reason
+    else:
+        cls: Any = getattr(kboost, name, None)
+        if name not in kboost.__all__ or not hasattr(cls, "fit"):
+            known = [n for n in kboost.__all__ if hasattr(getattr(kboost, n), "fit")]
+            raise ValueError(f"--estimator must be one of {', '.join(known)}; got {name!r}.")
+        estimator, reason = cls(), "asked for."
+        kind = "classifier" if data.task == "classification" else "regressor"
+        if get_tags(estimator).estimator_type != kind:
+            raise ValueError(f"--estimator must be a {kind} for a {data.task}; got {name!r}.")
+    known = estimator.get_params(deep=False)
+    wanted = {k: v for k, v in given.items() if v is not None and k in known}
+    for text in params:
+        key, equals, value = text.partition("=")
+        if not equals or key not in known:
+            raise ValueError(
+                f"--set must be NAME=VALUE with a parameter of {type(estimator).__name__}; "
+                f"got {text!r}."
+            )
+        wanted[key] = _literal(value)
+    return estimator.set_params(**wanted), reason
+
+
+def split(data: Data, test_size: float, seed: int) -> tuple[Data, Data | None]:
+    """Rows to learn from and, if any are wanted, rows to judge by."""
+    if not 0 <= test_size < 1:
+        raise ValueError(f"--test-size must be at least 0 and below 1; got {test_size:g}.")
+    rows = np.arange(len(data.y))
+    if test_size == 0:
+        return data, None
+    by: Any = None
+    if data.task == "classification":
+        counts = np.unique(data.y, return_counts=True)[1]
+        enough = counts.min() >= 2 and test_size * len(rows) >= len(counts)
+        by = data.y if enough else None
+    parts: list[IntArray] = train_test_split(
+        rows, test_size=test_size, random_state=seed, stratify=by
+    )
+    return data.part(np.sort(parts[0])), data.part(np.sort(parts[1]))
+
+
+def learn(data: Data, estimator: Any, reason: str, console: Any, **options: Any) -> Learnt:
+    """Fit to the rows to learn from; after Ctrl-C what there is counts."""
+    known, judged = split(data, options["test_size"], options["seed"])
+    before = preparation(known.X) if data.is_table else None
+    rows = known.X if before is None else before.fit_transform(known.X)
+    start, interrupted = time.perf_counter(), False
+    with shown(console, estimator, live=options.get("live", False)):
+        try:
+            estimator.fit(rows, known.y)
+        except KeyboardInterrupt:
+            if not hasattr(estimator, "n_columns_"):
+                raise KeyboardInterrupt(
+                    "interrupted before there was a model; nothing was saved."
+                ) from None
+            interrupted = True
+    seconds = time.perf_counter() - start
+    model = estimator if before is None else Pipeline([("prepare", before), ("model", estimator)])
+    found = () if judged is None else scores(model, judged.X, judged.y, known.y)
+    return Learnt(model, reason, known, judged, found, seconds, interrupted)
+
+
+def _numbers(data: Data) -> Any:
+    """Something of the shape that the estimator will see; values do not matter."""
+    return data.X if not data.is_table else np.zeros((len(data.y), max(1, data.X.shape[1])))
+
+
+def _literal(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text

@@ -1,0 +1,106 @@
+"""What a person sees while a fit runs: columns, objective, gap, validation error, time left."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from kboost.core.trace import Step
+from kboost.estimators._tuning import Tried
+
+
+def seconds_left(
+    first: Step, last: Step, *, tol: float, max_columns: int | None, max_seconds: float | None
+) -> float | None:
+    """A guess: to the last column, which costs more than the first, or along the falling gap."""
+    guesses = []
+    if max_columns and last.n_columns > 0:
+        share = min(1.0, last.n_columns / max_columns) ** 2
+        guesses.append(last.seconds * (1 - share) / share)
+    if first.gap and last.gap and tol < last.gap < first.gap:
+        guesses.append(last.seconds * math.log(last.gap / tol) / math.log(first.gap / last.gap))
+    if max_seconds is not None:
+        guesses.append(max(0.0, max_seconds - last.seconds))
+    return min(guesses, default=None)
+
+
+class Progress(logging.Handler):
+    """Listens to the engine's log, whose records carry the steps, and draws them."""
+
+    def __init__(self, estimator: Any) -> None:
+        super().__init__(logging.INFO)
+        params = estimator.get_params(deep=False)
+        self._limits = {
+            "tol": float(params.get("tol") or 0.0),
+            "max_columns": params.get("max_columns"),
+            "max_seconds": params.get("max_seconds"),
+        }
+        self._started = time.monotonic()
+        self._first: Step | None = None
+        self.last: Step | None = None
+        self.tried: Tried | None = None
+        self.live: Live | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take in a step."""
+        what = record.args[0] if isinstance(record.args, tuple) and record.args else None
+        if isinstance(what, Tried):
+            self.tried = what
+        elif isinstance(what, Step):
+            if what.iteration == 0:
+                self._first = what
+            self.last = what
+        if self.live is not None:
+            self.live.update(self.table())
+
+    def table(self) -> Table:
+        """The state of things."""
+        table = Table.grid(padding=(0, 3))
+        for words, value in self.lines():
+            table.add_row(f"  [dim]{words}[/]", value)
+        return table
+
+    def lines(self) -> list[tuple[str, str]]:
+        """The same in words."""
+        out = [("seconds", f"{time.monotonic() - self._started:.1f}")]
+        if self.tried is not None:
+            out.append(("choosing C", f"{self.tried.C:.3g}, held-out error {self.tried.error:.4g}"))
+        last = self.last
+        if last is None:
+            return out
+        out.append(("columns", f"{last.n_columns:,}"))
+        out.append(("objective", f"{last.objective:.6g}"))
+        out.append(("gap", "not known" if last.gap is None else f"{last.gap:.1e}"))
+        if last.validation_error is not None:
+            out.append(("validation error", f"{last.validation_error:.4g}"))
+        left = seconds_left(self._first or last, last, **self._limits)
+        if left is not None:
+            out.append(("time left", f"about {left:.0f} s" if left >= 1 else "a moment"))
+        return out
+
+
+@contextmanager
+def shown(console: Console, estimator: Any, *, live: bool) -> Iterator[Progress]:
+    """Show a fit while it runs, on a terminal; without one, only listen."""
+    logger = logging.getLogger("kboost")
+    progress, level = Progress(estimator), logger.level
+    logger.addHandler(progress)
+    logger.setLevel(logging.INFO)
+    try:
+        if live and console.is_terminal:
+            with Live(progress.table(), console=console, transient=True) as progress.live:
+                yield progress
+        else:
+            yield progress
+    finally:
+        progress.live = None
+        logger.removeHandler(progress)
+        logger.setLevel(level)

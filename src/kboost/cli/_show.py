@@ -1,0 +1,154 @@
+"""Results in words, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from kboost.cli._data import Data
+from kboost.cli._learn import Learnt
+from kboost.plotting._fitted import kernel_names
+from kboost.report.page import size_words
+from kboost.report.scores import Score
+from kboost.tables.preparing import GAP, MAX_CATEGORIES
+
+__all__ = [
+    "heading",
+    "model_words",
+    "pipeline_words",
+    "show_data",
+    "show_plan",
+    "show_result",
+    "size_words",
+]
+
+MOST_COLUMNS = 25  # of a table that are listed
+
+
+def heading(console: Console, title: str, rest: str = "") -> None:
+    """A line to find one's way by."""
+    console.print(
+        f"\n[bold]{escape(title)}[/]{': ' if rest else ''}{escape(rest)}", highlight=False
+    )
+
+
+def show_data(console: Console, data: Data, path: Any) -> None:
+    """What was read, and what each column was taken for."""
+    rows = f"{len(data.y):,} rows"
+    if data.n_without_target:
+        rows += f" ({data.n_without_target:,} more have no {data.target} and are left out)"
+    heading(console, str(path), rows)
+    if not data.is_table:
+        console.print(f"  a matrix of {data.X.shape[1]:,} features, taken as they are")
+    else:
+        table = _table("column", "taken for", "missing", "")
+        for column in data.columns[:MOST_COLUMNS]:
+            missing = f"{column.n_missing:,}" if column.n_missing else ""
+            style = "dim" if column.kind == "left out" else ""
+            table.add_row(
+                escape(column.name), column.kind, missing, escape(column.note), style=style
+            )
+        console.print(table)
+        if len(data.columns) > MOST_COLUMNS:
+            console.print(f"  … and {len(data.columns) - MOST_COLUMNS} more")
+    console.print(
+        f"  target [bold]{escape(data.target)}[/]: {escape(words_of(data))}", highlight=False
+    )
+
+
+def words_of(data: Data) -> str:
+    """The task and its target, in words."""
+    if data.task == "regression":
+        y = np.asarray(data.y, dtype=np.float64)
+        return f"regression, from {y.min():.4g} to {y.max():.4g}, median {np.median(y):.4g}"
+    labels, counts = np.unique(data.y, return_counts=True)
+    order = np.argsort(-counts)
+    shown = ", ".join(f"{labels[k]} ({counts[k]:,})" for k in order[:5])
+    return f"classification, {len(labels)} classes: {shown}{', …' * (len(labels) > 5)}"
+
+
+def pipeline_words(data: Data) -> list[str]:
+    """What the preparation does, one line a group of columns."""
+    if not data.is_table:
+        return ["none: the features are numbers already"]
+    kinds: dict[str, list[str]] = {}
+    for column in data.columns:
+        kinds.setdefault(column.kind, []).append(column.name)
+    out = []
+    if "number" in kinds or "date" in kinds:
+        out.append('numbers: SimpleImputer(strategy="median", add_indicator=True)')
+    if "date" in kinds:
+        parts = "days since 1970, month, weekday, hour"
+        out.append(f"dates: as the numbers {parts}, where they vary")
+    if "category" in kinds:
+        out.append(
+            f'categories: SimpleImputer(fill_value="{GAP}"), OneHotEncoder('
+            f'max_categories={MAX_CATEGORIES}, handle_unknown="infrequent_if_exist")'
+        )
+    return out
+
+
+def show_plan(console: Console, data: Data, estimator: Any, reason: str) -> None:
+    """The pipeline and the estimator."""
+    heading(console, "Pipeline")
+    for line in pipeline_words(data):
+        console.print(f"  {escape(line)}", highlight=False, soft_wrap=True)
+    heading(console, "Model", str(estimator).replace("\n", " "))
+    console.print(f"  {escape(reason)}", highlight=False, soft_wrap=True)
+
+
+def show_result(console: Console, learnt: Learnt) -> None:
+    """What came of it."""
+    model = learnt.estimator
+    heading(console, "Result", f"after {learnt.seconds:.1f} s")
+    if learnt.test is not None:
+        rows = f"{len(learnt.test.y):,} rows held out"
+        console.print(score_table(learnt.scores, f"on {rows}"))
+    for line in model_words(model):
+        console.print(f"  {escape(line)}", highlight=False, soft_wrap=True)
+
+
+def score_table(found: Sequence[Score], where: str) -> Table:
+    """Scores beside those of the constant answer."""
+    table = _table(where, "", "the constant answer")
+    for score in found:
+        base = "" if score.base is None else f"{score.base:.4g}"
+        table.add_row(score.name, f"[bold]{score.value:.4g}[/]", base)
+    return table
+
+
+def model_words(model: Any) -> list[str]:
+    """Columns, certificate and reason of a fitted estimator."""
+    counts = dict(zip(kernel_names(model), model.columns_per_kernel_.values(), strict=True))
+    used = ", ".join(f"{n} {name}" for name, n in counts.items() if n)
+    out = [f"{model.n_columns_:,} columns: {used}"]
+    if model.dual_gap_ is None:
+        out.append(f"objective {_range(model.objective_)}; nothing is proved about it")
+    else:
+        gap = float(np.max(model.dual_gap_))
+        out.append(
+            f"objective {_range(model.objective_)}, proven within {max(gap, 1e-16):.0e} (relative) "
+            "of the optimum over the whole library"
+        )
+    reasons = [model.stop_reason_] if isinstance(model.stop_reason_, str) else model.stop_reason_
+    for reason in dict.fromkeys(reasons):
+        out.append(f"stopped: {reason}")
+    return out
+
+
+def _range(values: Any) -> str:
+    values = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    return f"{values[0]:.6g}" if len(values) == 1 else f"{values.min():.4g} to {values.max():.4g}"
+
+
+def _table(*names: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 2), header_style="dim")
+    for place, name in enumerate(names):
+        numbers = name in ("missing", "the constant answer") or (place == 1 and not name)
+        table.add_column(name, justify="right" if numbers else "left", no_wrap=place < 3)
+    return table

@@ -1,0 +1,282 @@
+"""The command line: files in, files out, exit codes, one line where something is wrong."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("typer")
+
+from typer.testing import CliRunner  # noqa: E402
+
+import kboost  # noqa: E402
+from kboost.cli._guard import BAD_INPUT, INTERNAL, INTERRUPTED  # noqa: E402
+from kboost.cli._live import seconds_left  # noqa: E402
+from kboost.cli._messy import messy_table  # noqa: E402
+from kboost.cli.app import app  # noqa: E402
+from kboost.core.trace import Step  # noqa: E402
+
+SMALL = ["--set", "C=1.0", "--set", "max_columns=8"]
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(a) for a in arguments])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A messy table, and a model of it."""
+    folder = tmp_path_factory.mktemp("cli")
+    messy_table(150).to_csv(folder / "orders.csv", index=False)
+    result = run("fit", folder / "orders.csv", "-t", "late", "-o", folder / "m.kboost", *SMALL)
+    assert result.exit_code == 0, result.output
+    (folder / "fit.txt").write_text(result.output, "utf-8")
+    return folder
+
+
+def test_fit_says_what_it_did_with_each_column(folder):
+    said = (folder / "fit.txt").read_text("utf-8")
+    for words in ("an id", "category", "date", "number", "one value only", "are not numbers"):
+        assert words in said
+    for words in ("SimpleImputer", "OneHotEncoder", "classification, 2 classes"):
+        assert words in said
+    assert "2 classes and" in said  # the reason of the suggestion
+    assert "accuracy" in said
+
+
+def test_predictions_are_those_of_the_model(folder):
+    result = run("predict", folder / "m.kboost", folder / "orders.csv", "-o", folder / "p.csv")
+    assert result.exit_code == 0
+    found = pd.read_csv(folder / "p.csv")
+    assert len(found) == 150
+    from kboost.tables import read_table, rows_for
+
+    model = kboost.load_model(folder / "m.kboost")
+    X = rows_for(model, read_table(folder / "orders.csv").frame)
+    assert found["prediction"].tolist() == model.predict(X).tolist()
+    np.testing.assert_allclose(found["probability of late"], model.predict_proba(X)[:, 1])
+
+
+def test_predictions_are_printed_without_a_file(folder):
+    printed = run("predict", folder / "m.kboost", folder / "orders.csv").output
+    assert printed.splitlines()[0] == "prediction,probability of in time,probability of late"
+    found = json.loads(run("predict", folder / "m.kboost", folder / "orders.csv", "--json").output)
+    assert found["rows"] == len(found["prediction"]) == 150
+
+
+def test_fit_for_scripts(folder, tmp_path):
+    result = run(
+        "fit", folder / "orders.csv", "-t", "late", "-o", tmp_path / "m.kboost", "--json", *SMALL
+    )
+    found = json.loads(result.output)
+    assert found["task"] == "classification"
+    assert found["rows"] + found["test_rows"] == 136
+    assert found["n_columns"] <= 8
+    assert set(found["scores"]) == {"accuracy", "area under the ROC curve"}
+    assert {c["name"]: c["kind"] for c in found["columns"]}["order_id"] == "left out"
+
+
+@pytest.mark.parametrize("kind", ["npz", "svm"])
+def test_matrices_of_numbers(tmp_path, kind):
+    from sklearn.datasets import dump_svmlight_file
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y, path = X[:, 0] + 0.1 * rng.normal(size=60), tmp_path / f"t.{kind}"
+    if kind == "npz":
+        np.savez(path, X=X, y=y)
+    else:
+        dump_svmlight_file(X, y, str(path))
+    result = run("fit", path, "-o", tmp_path / "m.kboost", *SMALL)
+    assert result.exit_code == 0, result.output
+    assert "regression" in result.output
+    assert len(run("predict", tmp_path / "m.kboost", path).output.splitlines()) == 61
+
+
+def test_a_named_estimator_with_limits(folder, tmp_path):
+    result = run(
+        "fit", folder / "orders.csv", "-t", "weight_kg", "--drop", "late",
+        "-o", tmp_path / "m.kboost",
+        "--estimator", "SparseKernelRegressor", "--set", "max_columns=12", "--set", "ridge=0.1",
+        "--set", "kernels=['rbf']", "--test-size", "0", "--json",
+    )  # fmt: skip
+    found = json.loads(result.output)
+    assert found["estimator"].startswith("SparseKernelRegressor(")
+    assert found["n_columns"] <= 12
+    assert found["test_rows"] == 0
+    assert found["scores"] == {}
+    assert {c["name"]: c["note"] for c in found["columns"]}["late"] == "asked for"
+
+
+def test_inspect(folder):
+    words = run("inspect", folder / "m.kboost").output
+    assert "ColumnTransformer" in words
+    assert "columns:" in words
+    found = json.loads(run("inspect", folder / "m.kboost", "--json").output)
+    assert found["classes"] == ["in time", "late"]
+    assert found["dual_gap"] >= 0
+    assert "ordered:days" in found["columns"]
+
+
+def test_suggest(folder):
+    found = json.loads(run("suggest", folder / "orders.csv", "-t", "late", "--json").output)
+    assert found["estimator"] == "KernelBoostClassifier()"
+    assert "KernelBoostRegressor" in run("suggest", folder / "orders.csv", "-t", "price").output
+
+
+def test_bench(folder):
+    result = run("bench", folder / "orders.csv", "-t", "late", "--json", *SMALL)
+    lines = {line["name"]: line for line in json.loads(result.output)}
+    assert list(lines) == ["KernelBoostClassifier", "SVC", "HistGradientBoosting"]
+    assert all(0 <= line["value"] <= 1 and line["n_bytes"] > 0 for line in lines.values())
+
+
+def test_demo_writes_its_files(tmp_path, monkeypatch):
+    monkeypatch.setattr("kboost.cli._messy.messy_table.__defaults__", (150, 7))
+    monkeypatch.setattr("kboost.cli.app.estimator_for", _small_estimator)
+    result = run("demo", tmp_path / "demo")
+    assert result.exit_code == 0, result.output
+    names = {path.name for path in (tmp_path / "demo").iterdir()}
+    assert names == {"deliveries.csv", "deliveries.kboost", "report.html", "predictions.csv"}
+
+
+def _small_estimator(*_, **__):
+    return kboost.KernelBoostClassifier(C=1.0, max_columns=8), "asked for."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["fit", "none.csv", "-t", "y"], "there is no file none.csv"),
+        (["fit", "orders.csv"], "--target must be a column"),
+        (["fit", "orders.csv", "-t", "nope"], "got --target nope, there are: order_id"),
+        (["fit", "orders.csv", "-t", "late", "--task", "ranking"], "--task must be"),
+        (["fit", "orders.csv", "-t", "late", "--drop", "nope"], "--drop must be a column"),
+        (["fit", "orders.csv", "-t", "late", "--estimator", "SVC"], "--estimator must be one of"),
+        (
+            ["fit", "orders.csv", "-t", "late", "--estimator", "KernelBoostRegressor"],
+            "must be a classifier for a classification",
+        ),
+        (["fit", "orders.csv", "-t", "late", "--set", "D=1"], "--set must be NAME=VALUE"),
+        (["fit", "orders.csv", "-t", "late", "--set", "C=-1"], "C must be positive"),
+        (["fit", "orders.csv", "-t", "late", "--test-size", "1"], "--test-size must be"),
+        (["fit", "orders.csv", "-t", "late", "-o", "no/m.kboost"], "there is no folder no"),
+        (["predict", "orders.csv", "orders.csv"], "orders.csv"),
+        (["predict", "m.kboost", "short.csv"], "'ordered' is missing"),
+        (["bench", "orders.csv", "-t", "late", "--test-size", "0"], "--test-size must be above 0"),
+    ],
+)
+def test_what_is_wrong_is_one_line(folder, monkeypatch, arguments, words):
+    monkeypatch.chdir(folder)
+    (folder / "short.csv").write_text("carrier,late\nAlpin,late\n")
+    result = run(*arguments)
+    assert result.exit_code == BAD_INPUT
+    assert words in result.stderr
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    assert "Traceback" not in result.stdout
+
+
+def test_errors_for_scripts(folder):
+    result = run("fit", folder / "orders.csv", "--json")
+    assert result.exit_code == BAD_INPUT
+    assert "--target" in json.loads(result.stderr)["error"]
+
+
+def test_a_bug_is_one_line_too(folder, monkeypatch):
+    monkeypatch.setattr("kboost.cli.app.load", lambda *_, **__: 1 / 0)
+    result = run("suggest", folder / "orders.csv", "-t", "late")
+    assert result.exit_code == INTERNAL
+    assert result.stderr.startswith("error: ZeroDivisionError")
+
+
+def test_usage_errors_have_their_own_code():
+    assert run("fit").exit_code == 2
+    assert run("--version").output == f"kboost {kboost.__version__}\n"
+
+
+class Interrupting(logging.Handler):
+    """Ctrl-C at a step of the engine."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__(logging.INFO)
+        self.at = at
+
+    def emit(self, record):
+        step = record.args[0] if record.args else None
+        if isinstance(step, Step) and step.iteration == self.at:
+            raise KeyboardInterrupt
+
+
+@pytest.fixture
+def interrupt():
+    logger = logging.getLogger("kboost")
+    added = []
+
+    def at(step):
+        added.append(Interrupting(step))
+        logger.addHandler(added[0])
+
+    yield at
+    for handler in added:
+        logger.removeHandler(handler)
+
+
+def test_ctrl_c_saves_what_there_is(folder, tmp_path, interrupt):
+    interrupt(2)
+    path = tmp_path / "m.kboost"
+    result = run(
+        "fit", folder / "orders.csv", "-t", "late", "-o", path, "--set", "C=1.0",
+        "--set", "columns_per_step=1",
+    )  # fmt: skip
+    assert result.exit_code == INTERRUPTED
+    assert "interrupted" in result.output
+    assert kboost.load_model(path)[-1].n_columns_ >= 1
+
+
+def test_ctrl_c_before_there_is_a_model(folder, tmp_path, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(kboost.KernelBoostClassifier, "_prepare", stop)
+    path = tmp_path / "m.kboost"
+    result = run("fit", folder / "orders.csv", "-t", "late", "-o", path)
+    assert result.exit_code == INTERRUPTED
+    assert "before there was a model" in result.stderr
+    assert not path.exists()
+
+
+def test_time_left():
+    def step(**given):
+        base = {"iteration": 0, "n_columns": 0, "objective": 1.0, "bound": 0.0, "price": 1.0}
+        return Step(**(base | {"n_priced": 1, "seconds": 0.0} | given))
+
+    limits = {"tol": 1e-4, "max_columns": None, "max_seconds": None}
+    first, half = step(), step(bound=0.99, seconds=2.0, n_columns=5)
+    np.testing.assert_allclose(seconds_left(first, half, **limits), 2.0)  # 1 → 1e-2 → 1e-4
+    assert seconds_left(first, half, **(limits | {"max_seconds": 2.5})) == 0.5
+    assert seconds_left(first, half, **(limits | {"tol": 0.5, "max_columns": 10})) == 6.0
+    assert seconds_left(first, first, **limits) is None
+
+
+def test_the_module_runs_as_a_command(folder):
+    command = [sys.executable, "-m", "kboost.cli", "inspect", str(folder / "m.kboost")]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=dict(os.environ), check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "KernelBoostClassifier" in done.stdout
+
+
+def test_importing_kboost_brings_none_of_it():
+    heavy = ["matplotlib", "typer", "kboost.cli", "kboost.report", "kboost.plotting"]
+    code = f"import sys, kboost; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
