@@ -1,14 +1,11 @@
 """A sparse mixture of kernels, from the first column to the certificate: `make demo`.
 
 Fits the classifier with its default settings, sets it beside scikit-learn's SVC and
-HistGradientBoosting, and writes a picture and a page into demo/.
+HistGradientBoosting, and writes a picture, a model file and a report into demo/.
 """
 
 from __future__ import annotations
 
-import base64
-import html
-import io
 import os
 import pickle
 import sys
@@ -23,11 +20,9 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.ticker import LogLocator, NullLocator
 from sklearn.datasets import load_breast_cancer, make_moons
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -35,19 +30,11 @@ from threadpoolctl import threadpool_limits
 
 import kboost
 from kboost import KernelBoostClassifier
+from kboost.plotting import plot_decision, plot_kernels, plot_trace
+from kboost.report import write_report
 
 OUT = Path(__file__).resolve().parents[1] / "demo"
 MANY = 100_000  # rows to predict
-
-INK, GRID, BLUE, RED = "#22303c", "#d9dfe4", "#2f6f9f", "#c8553d"
-SIDES = ["#dd9a8b", "#f3d5cd", "#fbfaf8", "#cfe0ec", "#8fb8d4"]  # from one class to the other
-FAMILIES = {  # marker and colour of a kernel's columns
-    "Linear": ("^", "#4d5b66"),
-    "Polynomial": ("D", "#7d5ba6"),
-    "Gaussian": ("o", "#178066"),
-    "Laplacian": ("s", "#e09f1f"),
-}
-OTHERS = ("P", INK)
 
 
 # The models ---------------------------------------------------------------------------------------
@@ -182,141 +169,47 @@ def can_print(text: str) -> bool:
 
 STYLE = {
     "font.size": 9.5,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
     "axes.titlelocation": "left",
     "axes.titlesize": 11,
     "axes.titleweight": "bold",
     "axes.titlepad": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
     "legend.frameon": False,
 }
 
 
 def draw(
-    cancer: KernelBoostClassifier, moons: KernelBoostClassifier, data: tuple[Any, Any]
-) -> bytes:
-    """Three panels; the PNG file as bytes."""
+    cancer: KernelBoostClassifier, moons: KernelBoostClassifier, data: tuple[Any, Any], path: Path
+) -> None:
+    """Three panels."""
     with plt.rc_context(STYLE):
         figure = plt.figure(figsize=(12.4, 5.3), layout="constrained")
-        left, right = figure.subfigures(1, 2, width_ratios=[1, 1.2], wspace=0.03)
-        above, below = left.subfigures(2, 1, height_ratios=[1, 0.9])
-        draw_progress(above.subplots(), cancer)
-        draw_kernels(below.subplots(), cancer)
-        draw_surface(right.subplots(), moons, *data)
-        picture = io.BytesIO()
-        figure.savefig(picture, dpi=150, facecolor="white", bbox_inches="tight", pad_inches=0.2)
+        left, right = figure.subfigures(1, 2, width_ratios=[1, 1.1], wspace=0.03)
+        above, below = left.subplots(2, 1)
+        plot_trace(cancer, ax=above).ax_.set_title("Breast cancer: objective and gap")
+        plot_kernels(cancer, ax=below).ax_.set_title("Breast cancer: columns per kernel")
+        surface = plot_decision(moons, *data, ax=right.subplots()).ax_
+        surface.set(xticks=[], yticks=[])
+        surface.set_title(f"Two moons: {moons.n_columns_} columns for {len(data[1])} rows")
+        figure.savefig(path, dpi=150, facecolor="white")
         plt.close(figure)
-    return picture.getvalue()
 
 
-def draw_progress(axes: Any, model: KernelBoostClassifier) -> None:
-    """Objective and proven gap against the columns generated."""
-    trace, floor = model.trace_, 1e-6
-    columns, gap = trace.values("n_columns"), np.maximum(trace.values("gap"), floor)
-    axes.plot(columns, trace.values("objective"), "o-", ms=3.5, lw=1.6, color=BLUE)
-    axes.set(title="Breast cancer: objective and gap", xlabel="columns generated", yscale="log")
-    axes.set_ylabel("objective", color=BLUE)
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter("{x:g}")
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.grid(color=GRID, lw=0.6, axis="x")
-    other = axes.twinx()
-    other.plot(columns, gap, "s-", ms=3.2, lw=1.4, color=RED)
-    other.set(yscale="log", ylim=(floor / 2, 3), yticks=[1, 1e-2, 1e-4, floor])
-    other.set_yticklabels(["1", "0.01", "1e-4", "≤ 1e-6"])
-    other.minorticks_off()
-    other.set_ylabel("relative gap", color=RED)
-    other.spines["right"].set_visible(True)
-
-
-def draw_kernels(axes: Any, model: KernelBoostClassifier) -> None:
-    """Columns per kernel, in the order of the library."""
-    names, counts = zip(*[(label(k), n) for k, n in per_kernel(model)], strict=True)
-    colours = [family(k)[1] for k in model.kernels_]
-    bars = axes.barh(names, counts, color=colours, height=0.62)
-    axes.bar_label(bars, padding=4, color=INK)
-    axes.set(title="Breast cancer: columns per kernel")
-    axes.invert_yaxis()
-    axes.tick_params(left=False, bottom=False, labelbottom=False)
-    axes.spines[["left", "bottom"]].set_visible(False)
-
-
-def draw_surface(axes: Any, model: KernelBoostClassifier, X: np.ndarray, y: np.ndarray) -> None:
-    """The decision function of two features, with the centres that were chosen."""
-    (left, bottom), (right, top) = X.min(axis=0) - 0.25, X.max(axis=0) + 0.25
-    first, second = np.linspace(left, right, 400), np.linspace(bottom, top, 300)
-    grid = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2)
-    value = model.decision_function(grid).reshape(300, 400)
-    axes.imshow(value, extent=(left, right, bottom, top), origin="lower", vmin=-2.5, vmax=2.5,
-                cmap=LinearSegmentedColormap.from_list("sides", SIDES),
-                interpolation="bilinear")  # fmt: skip
-    axes.contour(first, second, value, [0], colors=INK, linewidths=1.4)
-    for side, colour in ((0, RED), (1, BLUE)):
-        axes.scatter(*X[y == side].T, s=6, color=colour, alpha=0.55, lw=0)
-    owner = np.repeat([type(k).__name__ for k in model.kernels_], [n for _, n in per_kernel(model)])
-    for name in dict.fromkeys(owner):
-        marker, colour = FAMILIES.get(name, OTHERS)
-        chosen = model.centers_[owner == name]
-        axes.scatter(*chosen.T, s=52, marker=marker, color=colour, edgecolor="white", lw=1.1,
-                     zorder=3, label=f"{name} ({len(chosen)})")  # fmt: skip
-    axes.legend(title="centres by kernel", loc="lower left", frameon=True, framealpha=0.9,
-                edgecolor="none", alignment="left")  # fmt: skip
-    axes.set(title=f"Two moons: {model.n_columns_} columns for {len(X)} rows")
-    axes.set(xticks=[], yticks=[])
-    axes.spines[["left", "bottom"]].set_visible(False)
-
-
-def family(kernel: Any) -> tuple[str, str]:
-    return FAMILIES.get(type(kernel).__name__, OTHERS)
-
-
-# The page -----------------------------------------------------------------------------------------
-
-PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>kboost demo</title>
-<style>
- body {{ font: 16px/1.5 system-ui, sans-serif; color: #22303c; max-width: 62rem;
-        margin: 3rem auto; padding: 0 1rem; }}
- h1, h2 {{ font-weight: 600; line-height: 1.2; }}  h2 {{ margin-top: 2rem; font-size: 1.15rem; }}
- table {{ border-collapse: collapse; }}
- th, td {{ padding: .25rem 1.2rem .25rem 0; text-align: right; border-bottom: 1px solid #d9dfe4; }}
- th:first-child, td:first-child, th:nth-child(3), td:nth-child(3) {{ text-align: left; }}
- th {{ font-weight: 600; }}  img {{ max-width: 100%; margin-top: 1rem; }}
-</style>
-<h1>A sparse mixture of kernels</h1>
-<p>kboost {version}, default settings, beside scikit-learn's SVC and HistGradientBoosting.</p>
-<h2>Breast cancer</h2>{cancer}<p>{certificate}.</p>
-<h2>Two moons</h2>{moons}
-<img alt="objective, columns per kernel, decision surface" src="data:image/png;base64,{picture}">
-</html>
-"""
-
-
-def page(cancer: list[Line], moons: list[Line], proof: list[str], picture: bytes) -> str:
-    """One file that needs no other."""
-    return PAGE.format(
-        version=html.escape(kboost.__version__),
-        cancer=html_table(cancer, "accuracy, 3 folds"),
-        moons=html_table(moons, "accuracy, new rows"),
-        certificate=html.escape(" ".join(proof[:2])) + ".<br>" + html.escape(proof[2]),
-        picture=base64.b64encode(picture).decode(),
-    )
-
-
-def html_table(lines: list[Line], accuracy: str) -> str:
-    head = ("", accuracy, "terms", "size", f"{MANY:,} rows in")
-    rows = [
-        (x.name, f"{100 * x.accuracy:.1f} %", x.terms.strip(), f"{x.size / 1000:.0f} kB",
-         f"{x.seconds:.2f} s")
-        for x in lines
-    ]  # fmt: skip
-    body = "".join(f"<tr>{''.join(f'<td>{html.escape(c)}' for c in row)}" for row in rows)
-    return f"<table><tr>{''.join(f'<th>{html.escape(c)}' for c in head)}{body}</table>"
+def report(path: Path) -> None:
+    """The report on a model of breast cancer, judged by rows that it has not seen."""
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    names = load_breast_cancer().target_names[y]
+    learn, test, y_learn, y_test = train_test_split(X, names, test_size=0.25, random_state=0)
+    start = time.perf_counter()
+    model = KernelBoostClassifier().fit(learn, y_learn)
+    seconds = time.perf_counter() - start
+    file = path.with_name("cancer.kboost")
+    kboost.save_model(model, file)
+    write_report(
+        path, model, test, y_test, X_learn=learn, y_learn=y_learn, target="tumour",
+        model_path=file, seconds=seconds,
+    )  # fmt: skip
 
 
 def main() -> None:
@@ -337,10 +230,12 @@ def main() -> None:
     print_lines(moons_lines, "accuracy")
 
     OUT.mkdir(exist_ok=True)
-    picture = draw(cancer, moons, data)
-    (OUT / "kboost.png").write_bytes(picture)
-    (OUT / "report.html").write_text(page(cancer_lines, moons_lines, proof, picture), "utf-8")
-    print(f"\nWritten: demo/kboost.png, demo/report.html ({time.perf_counter() - start:.0f} s)")
+    draw(cancer, moons, data, OUT / "kboost.png")
+    with threadpool_limits(1, user_api="openmp"):
+        report(OUT / "report.html")
+    seconds = time.perf_counter() - start
+    files = "demo/report.html (open it), demo/kboost.png, demo/cancer.kboost"
+    print(f"\nWritten: {files} ({seconds:.0f} s)")
 
 
 if __name__ == "__main__":
