@@ -18,7 +18,7 @@ pd = pytest.importorskip("pandas")
 
 from kboost import KernelBoostClassifier, KernelBoostRegressor, SparseKernelRegressor  # noqa: E402
 from kboost.cli._messy import messy_table  # noqa: E402
-from kboost.report import units, write_report  # noqa: E402
+from kboost.report import facts, units, write_report  # noqa: E402
 from kboost.tables import describe, preparation, target_of, tidy  # noqa: E402
 
 LIMIT = 2_000_000  # bytes
@@ -138,6 +138,15 @@ def test_many_classes_are_told_by_their_commonest_mistakes(tmp_path):
     text = (tmp_path / "r.html").read_text("utf-8")
     assert "Labels mistaken most" in text
     assert "flatter" in text
+
+
+def test_the_rival_of_many_rows_is_fitted_to_some(monkeypatch):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = KernelBoostClassifier(["rbf"], C=1.0, max_columns=3).fit(X, y)
+    monkeypatch.setattr(facts, "RIVAL_ROWS", 60)
+    found = facts.rival(model, X, y, X, y.to_numpy())
+    assert found.note == "fitted to 60 of the rows"
+    assert found.score.value > 0.8
 
 
 def test_other_models_are_refused(tmp_path):

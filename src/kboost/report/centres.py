@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kboost.plotting._fitted import kernel_names
+from kboost.plotting._fitted import input_of, kernel_names
 from kboost.report import facts, units
 from kboost.report.page import Raw, bar, paragraph, section, table, text
 from kboost.report.subject import Section, Subject
@@ -57,7 +57,7 @@ def explained(s: Subject) -> Section:
     order = np.argsort(top, kind="stable")
     places = dict.fromkeys([order[0], order[len(order) // 2], order[-1]])
     chosen = np.array(list(places), dtype=np.intp)
-    told = s.inner.explain(s.some[chosen])
+    told = s.inner.explain(input_of(s.model, _rows(s, chosen)))
     names = kernel_names(s.inner)
     blocks = []
     for place, who in enumerate(_in_words(s, chosen)):
@@ -72,7 +72,7 @@ def explained(s: Subject) -> Section:
         ]
         of = f" of {told.outputs[out]}" if len(value) > 1 else ""
         lines.append([f"sum: the value{of}", Raw(f"<strong>{value[out]:+.4g}</strong>")])
-        said = str(s.model.predict(_one(s, chosen[place]))[0])
+        said = str(s.model.predict(_rows(s, chosen[[place]]))[0])
         blocks.append(table(f"{who}: predicted {said}", ["part", "adds"], lines))
     return section(
         "explained",
@@ -85,9 +85,10 @@ def explained(s: Subject) -> Section:
     )
 
 
-def _one(s: Subject, place: int) -> Any:
+def _rows(s: Subject, places: Any) -> Any:
+    """Some of the few rows, as the user gave them."""
     rows = facts.some_rows(s.X)
-    return rows.iloc[[place]] if hasattr(rows, "iloc") else rows[[place]]
+    return rows.iloc[places] if hasattr(rows, "iloc") else rows[places]
 
 
 def _towards(s: Subject, h: facts.Heavy) -> str:

@@ -108,7 +108,7 @@ def ours(model: Any, inner: Any, X: Any, score: Score | None, n_bytes: int | Non
 def rival(model: Any, X_learn: Any, y_learn: Any, X: Any, y: Any) -> Rival:
     """A support vector machine with its defaults on the same rows, scaled."""
     labels = is_classifier(model)
-    rows, learn = input_of(model, X), input_of(model, X_learn)
+    rows, learn = (_plain(input_of(model, given)) for given in (X, X_learn))
     note = ""
     if learn.shape[0] > RIVAL_ROWS:
         chosen = np.random.default_rng(0).choice(learn.shape[0], RIVAL_ROWS, replace=False)
@@ -121,6 +121,10 @@ def rival(model: Any, X_learn: Any, y_learn: Any, X: Any, y: Any) -> Rival:
     size = len(pickle.dumps(machine))
     name = "SVC" if labels else "SVR"
     return Rival(name, score, f"{n:,} support vectors", size, _clock(machine, rows), note)
+
+
+def _plain(rows: Any) -> Any:
+    return rows.to_numpy() if hasattr(rows, "to_numpy") else rows
 
 
 def _clock(model: Any, X: Any) -> float:
