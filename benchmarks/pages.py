@@ -255,8 +255,12 @@ def kin40k(result: Result) -> None:
             at, error = large_curve(result, method, place)
             if at[0] is None:  # no basis vectors
                 continue
-            mark = "." if style in ("-", "--") else ""
-            axis.plot(at, error, style + mark, color=colour, linewidth=1.3, label=method)
+            line = {"color": colour, "linewidth": 1.3, "markersize": 4, "label": method}
+            if style in ("-", "--"):
+                line |= {"linestyle": style, "marker": "."}
+            else:
+                line |= {"linestyle": "none", "marker": style}
+            axis.plot(at, error, **line)
         axis.set_xscale("log")
         axis.set_yscale("log")
         axis.set_yticks([1, 3, 10, 30], ["1", "3", "10", "30"])
