@@ -13,11 +13,13 @@ from kboost import (
     KernelBoostClassifier,
     KernelBoostNovelty,
     KernelBoostRegressor,
+    MKBoostClassifier,
     SemiSupervisedKernelBoostClassifier,
     SparseKernelClassifier,
     SparseKernelRegressor,
 )
 from kboost.baselines import (
+    BoostedSVMClassifier,
     CompositeSVC,
     CompositeSVR,
     KernelDesignClassifier,
@@ -34,6 +36,7 @@ TWO = np.column_stack([VALUE, X[:, 3]])
 PARTLY = np.where(np.arange(60) < 30, SIGN, -1)
 FRAME = pd.DataFrame(X, columns=["one", "two", "three", "four"])
 COUNTS = np.abs(X)
+FOUR = 2 * SIGN + (X[:, 2] > 0)
 NAMES = np.array(["no", "yes"], dtype=object)[SIGN]
 
 EVERY_KERNEL = [
@@ -51,6 +54,8 @@ EVERY_KERNEL = [
     2.0 * Linear() + Gaussian(0.3) * Polynomial(2, columns=[0]),
     Gaussian(0.5, columns=[-1]) + Linear(columns=[0, 1]) + 0.5 * Sigmoid(0.1, coef0=0.2),
 ]
+
+EVERY_PSD = [Linear(on="ranks"), Polynomial(2, on="standard"), *EVERY_KERNEL[5:11]]
 
 
 def _mixture(cls: Any, **params: Any) -> Any:
@@ -107,8 +112,25 @@ MODELS: dict[str, tuple[Any, Any, Any]] = {
         SIGN,
     ),
     "composite": (CompositeSVC(), X, LETTERS),
+    "boosted machines": (MKBoostClassifier(max_iter=6), X, SIGN),
+    "boosted committees": (
+        MKBoostClassifier([Gaussian(0.5), Linear(), Polynomial(2)], variant="S2", max_iter=6),
+        csr_matrix(np.maximum(X, 0.0)),
+        LETTERS,
+    ),
+    "boosted against the rest": (
+        MKBoostClassifier(EVERY_PSD, variant="D2", max_iter=4, multi_class="ovr"),
+        FRAME,
+        LETTERS,
+    ),
+    "boosted precomputed": (
+        BoostedSVMClassifier("precomputed", max_iter=4, n_folds=3),
+        np.hstack([Gaussian(0.5)(X), Linear()(X)]),
+        SIGN,
+    ),
     "mixture learned": (MKLClassifier(), X, SIGN),
     "mixtures learned": (MKLClassifier(method="lp"), FRAME, LETTERS),
+    "mixtures of four classes": (MKLClassifier([Gaussian(0.5), Linear()]), X, FOUR),
     "kernel designed": (KernelDesignClassifier(["linear", Gaussian()]), X, LETTERS),
     "composite regressor": (CompositeSVR([Linear(), Gaussian(1.0)]), X, VALUE),
 }

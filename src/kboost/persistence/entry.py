@@ -38,6 +38,7 @@ class Entry:
     rules: Mapping[str, Rule] = field(default_factory=dict)  # of a part, its fields
     holds: Callable[[Any], bool] = lambda made: True  # of the part as a whole
     is_estimator: bool = False
+    items: Rule | None = None  # of a list or named tuple, which has no other fields
 
     @property
     def name(self) -> str:
@@ -58,11 +59,15 @@ class Entry:
         """What is saved of an object."""
         if self.is_estimator:
             return {k: v for k, v in value.__getstate__().items() if k not in LEFT_OUT}
+        if self.items is not None:
+            return {"items": list(value)}
         return {name: getattr(value, name) for name in self.rules}
 
     def make(self, fields: Fields) -> Any:
         """An object with these fields."""
         cls = self.cls
+        if self.items is not None:
+            return self._sequence(fields)
         if self.is_estimator:
             _check_names(cls, fields)
         else:
@@ -76,6 +81,17 @@ class Entry:
         if not self.holds(made):
             raise ValueError(f"the fields of a {self.name} do not fit together")
         return made
+
+    def _sequence(self, fields: Fields) -> Any:
+        items = fields.get("items")
+        holds: Any = self.items and self.items.holds
+        if set(fields) != {"items"} or not isinstance(items, list) or not all(map(holds, items)):
+            raise ValueError(f"a {self.name} must have items of its kind")
+        if not issubclass(self.cls, tuple):
+            return self.cls(items)
+        if len(items) != len(self.cls._fields):
+            raise ValueError(f"a {self.name} must have {len(self.cls._fields)} items")
+        return self.cls(*items)
 
 
 @cache

@@ -12,6 +12,7 @@ from kboost.core.trace import Step, Trace
 from kboost.persistence import rules
 from kboost.persistence.entry import Entry
 from kboost.persistence.rules import (
+    ANY_VECTOR,
     FOLDED,
     FOLDED_TERMS,
     INDEX_PAIRS,
@@ -22,9 +23,11 @@ from kboost.persistence.rules import (
     MONOMIAL,
     NUMBER,
     NUMBERS,
+    ONE_FOLDED,
     ONE_KERNEL,
     PARTS,
     POINTS,
+    ROUND,
     SEEN_COLUMNS,
     SKLEARN_KERNEL,
     TABLE,
@@ -123,6 +126,41 @@ PARTS_OF_MODELS = [
         {"kernel": KERNEL, "tree": TREE, "centers": TABLE, "coef": TABLE, "starts": INDICES},
         rules.cells_fit,
     ),
+    _part(
+        "columns.committees.Bundle",
+        {
+            "task": WHOLE,
+            "kernel": WHOLE,
+            "support": INDICES,
+            "coef": TABLE,
+            "bias": VECTOR,
+            "rounds": INDICES,
+            "votes": VECTOR,
+            "folded": optional(ONE_FOLDED),
+        },
+        rules.bundle_fits,
+    ),
+    _part(
+        "columns.committees.CommitteeModel",
+        {"kernels": LIST, "centers": POINTS, "n_rounds": LIST, "bundles": LIST},
+        rules.committees_fit,
+    ),
+    _part(
+        "core.rounds.Round",
+        {
+            "iteration": WHOLE,
+            "outcome": TEXT,
+            "error": NUMBER,
+            "weight": NUMBER,
+            "kernels": SEEN_COLUMNS,
+            "n_trained": WHOLE,
+            "n_rows": WHOLE,
+            "one_class": BOOLEAN,
+            "seconds": NUMBER,
+        },
+    ),
+    Entry("kboost.core.rounds.Rounds", items=ROUND),
+    Entry("kboost.estimators._machine_boost.KernelUse", items=NUMBER),
     _part("core.model.AdditiveModel", {"parts": PARTS, "bias": VECTOR}, rules.outputs_fit),
     _part(
         "estimators._probability.Calibration",
@@ -130,7 +168,7 @@ PARTS_OF_MODELS = [
     ),
     _part(
         "estimators._duels.Duel",
-        {"rows": INDICES, "signs": VECTOR, "winner": WHOLE, "loser": optional(WHOLE)},
+        {"rows": ANY_VECTOR, "signs": VECTOR, "winner": WHOLE, "loser": optional(WHOLE)},
     ),
     _part(
         "estimators._tuning.Tuning",
@@ -143,7 +181,8 @@ PARTS_OF_MODELS = [
     ),
     _part(
         "solvers.factor.GrowingCholesky",
-        {"_buffer": TABLE, "_size": WHOLE, "_solid": optional(TABLE)},
+        {"_buffer": TABLE, "_size": WHOLE},
+        lambda made: 0 <= made._size <= min(made._buffer.shape),
     ),
     _part(
         "masters.stream.Stream",
@@ -178,6 +217,8 @@ ESTIMATORS = [
     *_estimators("kboost.estimators.sparse_classifier", "SparseKernelClassifier"),
     *_estimators("kboost.estimators.sparse_regressor", "SparseKernelRegressor"),
     *_estimators("kboost.baselines.composite", "CompositeSVC", "CompositeSVR"),
+    *_estimators("kboost.estimators.mkboost", "MKBoostClassifier"),
+    *_estimators("kboost.baselines.boosted_svm", "BoostedSVMClassifier"),
     *_estimators("kboost.baselines.mkl", "MKLClassifier"),
     *_estimators("kboost.baselines.kernel_design", "KernelDesignClassifier"),
     *_estimators("kboost.dask.sparse", "DaskSparseKernelRegressor", "DaskSparseKernelClassifier"),

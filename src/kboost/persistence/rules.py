@@ -16,12 +16,14 @@ from scipy.sparse import issparse
 from kboost._validation import BOOLEAN, INTEGER, Rule, optional
 from kboost.columns.active import ActivePart
 from kboost.columns.cells import CellPart, CellTree
+from kboost.columns.committees import Bundle, CommitteeModel
 from kboost.columns.halfspaces import HalfspacePart
 from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
+from kboost.core.rounds import Round
 from kboost.kernels.base import Kernel
 from kboost.kernels.folding import Folded, FoldedTerm, Monomial
-from kboost.kernels.functions import SKLEARN_NAMES, Precomputed
+from kboost.kernels.functions import SKLEARN_NAMES, PrecomputedPart
 from kboost.kernels.transforms import Transform
 from kboost.kernels.views import View
 
@@ -50,6 +52,7 @@ WHOLE = INTEGER
 TEXT = _instance("text", str)
 WIDTH = Rule("a number or a rule", lambda v: NUMBER.holds(v) or isinstance(v, str))
 VECTOR = _array(1, "f", "a vector")
+ANY_VECTOR = _array(1, "iuf", "a vector of numbers")
 TABLE = _array(2, "f", "a matrix")
 TENSOR = _array(3, "f", "a tensor")
 INDICES = _array(1, "iu", "a vector of indices")
@@ -66,6 +69,8 @@ ON = Rule("a transform, or its name", lambda v: isinstance(v, str) or TRANSFORM.
 VIEWED = {"columns": COLUMNS, "on": ON}
 PARTS = _tuple_of("a tuple of parts", (KernelPart, ActivePart, HalfspacePart, CellPart))
 FOLDED = _tuple_of("a tuple of folded terms", Folded)
+ONE_FOLDED = _instance("folded terms", Folded)
+ROUND = _instance("a round", Round)
 FOLDED_TERMS = _tuple_of("a tuple of terms", FoldedTerm)
 MONOMIAL = _instance("a monomial", Monomial)
 TREE = _instance("a tree", CellTree)
@@ -136,19 +141,62 @@ def outputs_fit(made: Any) -> bool:
     return all(part.coef.shape[1] == len(made.bias) for part in made.parts)
 
 
+def bundle_fits(made: Any) -> bool:
+    """Machines, their support and their rounds belong together."""
+    m = len(made.bias)
+    return bool(
+        made.coef.shape == (len(made.support), m)
+        and len(made.rounds) == len(made.votes) == m
+        and made.task >= 0
+        and made.kernel >= 0
+        and (made.support >= 0).all()
+        and (made.rounds >= 0).all()
+        and (made.folded is None or _outputs_of(made.folded) == {m})
+    )
+
+
+def committees_fit(made: Any) -> bool:
+    """The machines have kernels, centres and rounds that are there."""
+    counts = made.n_rounds
+    return (
+        all(isinstance(kernel, Kernel) for kernel in made.kernels)
+        and all(INTEGER.holds(count) and 0 <= count < 1 << 32 for count in counts)
+        and all(isinstance(bundle, Bundle) for bundle in made.bundles)
+        and all(
+            bundle.task < len(counts)
+            and bundle.kernel < len(made.kernels)
+            and (bundle.support < made.centers.shape[0]).all()
+            and (bundle.rounds < counts[bundle.task]).all()
+            for bundle in made.bundles
+        )
+    )
+
+
 def estimator_fits(made: Any) -> bool:
     """An estimator's model has its features and classes."""
-    model, d = vars(made).get("_model"), vars(made).get("n_features_in_")
+    own = vars(made)
+    model, d = own.get("_model"), own.get("n_features_in_")
     if model is None:
         return True
-    if not (isinstance(model, AdditiveModel) and INTEGER.holds(d)):
+    if not (isinstance(model, AdditiveModel | CommitteeModel) and INTEGER.holds(d)):
         return False
-    classes = vars(made).get("classes_")
+    if isinstance(model, CommitteeModel):
+        return _committees_see(model, d)
+    classes, duels = own.get("classes_"), own.get("_duels")
     if classes is not None:
-        n_outputs = 1 if np.shape(classes) == (2,) else len(classes)
-        if not (isinstance(classes, np.ndarray) and classes.shape and n_outputs == len(model.bias)):
+        if not (isinstance(classes, np.ndarray) and classes.ndim == 1):
+            return False
+        expected = 1 if len(classes) == 2 else len(classes) if duels is None else len(duels)
+        if expected != len(model.bias):
             return False
     return all(_part_fits(part, d) for part in model.parts)
+
+
+def _committees_see(model: CommitteeModel, d: int) -> bool:
+    folded = [bundle.folded for bundle in model.bundles if bundle.folded is not None]
+    return all(_sees(kernel, model.centers, d) for kernel in model.kernels) and all(
+        _folds(term, d) for one in folded for term in one.terms
+    )
 
 
 def _part_fits(part: Any, d: int) -> bool:
@@ -158,15 +206,23 @@ def _part_fits(part: Any, d: int) -> bool:
         return _seen(part.view, d) is not None and bool(part.centers.shape[1] == d)
     if isinstance(part, CellPart) and not (part.tree.feature < d).all():
         return False
-    if isinstance(part.kernel, Precomputed):
-        return bool(part.centers.shape[1] == 1 and (part.kernel.part + 1) * part.kernel.width <= d)
     terms = [term for folded in getattr(part, "folded", ()) for term in folded.terms]
-    views = [pairing.view for pairing in part.kernel.pairings]
-    return bool(
-        part.centers.shape[1] == d
-        and all(_seen(view, d) is not None for view in views)
-        and all(_folds(term, d) for term in terms)
-    )
+    return _sees(part.kernel, part.centers, d) and all(_folds(term, d) for term in terms)
+
+
+def _sees(kernel: Kernel, centers: Any, d: int) -> bool:
+    """Whether a kernel can look at rows of d features, and at the centres."""
+    kinds = [pairing.kind for pairing in kernel.pairings]
+    given = [kind for kind in kinds if isinstance(kind, PrecomputedPart)]
+    if given:
+        room = all(kind.width > 0 and 0 <= kind.part < d // kind.width for kind in given)
+        return room and len(given) == len(kinds) and bool(centers.shape[1] == 1)
+    views = [pairing.view for pairing in kernel.pairings]
+    return bool(centers.shape[1] == d) and all(_seen(view, d) is not None for view in views)
+
+
+def _outputs_of(folded: Folded) -> set[int]:
+    return {term.tensor.shape[1] for term in folded.terms}
 
 
 def _seen(view: View, d: int) -> int | None:
