@@ -3,6 +3,7 @@
 NAMES = (
     "import_time",
     "fuzz_files",
+    "onnx_parity",
     "bundled",
     "calibration",
     "predict_speed",

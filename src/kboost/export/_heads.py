@@ -1,0 +1,136 @@
+"""What estimators say, from the values of their models: labels, probabilities, predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_outlier_detector
+from sklearn.utils.validation import check_is_fitted
+
+from kboost.columns.committees import CommitteeModel
+from kboost.core.model import AdditiveModel
+from kboost.export._graph import DOUBLE, INT, STRING, TYPES, Builder
+from kboost.export._kernels import Rows
+from kboost.export._parts import model_values
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Names of the outputs of a model in a graph, with their types and shapes."""
+
+    names: dict[str, str]  # what: name in the graph
+    kinds: dict[str, tuple[int, tuple[Any, ...]]]
+
+
+def check_model(model: Any) -> None:
+    """Refuse what has no additive model."""
+    check_is_fitted(model)
+    if not isinstance(getattr(model, "_model", None), AdditiveModel | CommitteeModel):
+        raise ValueError(
+            f"model must be a fitted estimator of kboost; got {type(model).__name__}, a Pipeline "
+            "goes through skl2onnx.to_onnx after kboost.export.onnx.register()."
+        )
+
+
+def all_outputs(model: Any, b: Builder, X: str) -> Outputs:
+    """Everything the estimator says of rows X, which are float64."""
+    values = model_values(model, Rows(b, X, model.n_features_in_))
+    if is_classifier(model):
+        return _classifier(model, b, class_scores(model, b, values))
+    if is_outlier_detector(model):
+        return _outliers(model, b, values)
+    flat = getattr(model, "_flat", True)
+    name, shape = _narrowed(b, values, len(model._model.bias), flat)
+    return Outputs({"prediction": name}, {"prediction": (TYPES[b.dtype], shape)})
+
+
+def class_scores(model: Any, b: Builder, values: str) -> str:
+    """A column for each class, or one for two; duels are counted as in estimators/_duels.py."""
+    duels, n_classes = getattr(model, "_duels", None), len(model.classes_)
+    if duels is None or n_classes == 2:
+        return values
+    won, lost = np.zeros((len(duels), n_classes)), np.zeros((len(duels), n_classes))
+    for place, duel in enumerate(duels):
+        won[place, duel.winner] = 1.0
+        if duel.loser is not None:
+            lost[place, duel.loser] = 1.0
+    if not (won + lost).any(axis=0).all():
+        raise ValueError("model must have seen rows of every class; one of them had no weight.")
+    sums = b.op("MatMul", values, b.double(won - lost))
+    if not lost.any():
+        return sums
+    positive = b.cast(b.op("Greater", values, b.double(0.0)), DOUBLE)
+    # wins = positive won + (1 - positive) lost
+    wins = b.op("Add", b.op("MatMul", positive, b.double(won - lost)), b.double(lost.sum(axis=0)))
+    size = b.op("Mul", b.op("Add", b.op("Abs", sums), b.double(1.0)), b.double(3.0))
+    return b.op("Add", wins, b.op("Div", sums, size))
+
+
+def probabilities(model: Any, b: Builder, values: str) -> str:
+    """As `predict_proba`, float64."""
+    if hasattr(model, "calibration_"):
+        scores = values
+        if len(model.classes_) == 2:  # (0, f)
+            scores = b.op("Pad", values, b.whole([0, 1, 0, 0]), b.double(0.0))
+        return b.op("Softmax", b.op("Mul", scores, b.double(model.calibration_.slope)), axis=1)
+    if len(model.classes_) == 2:
+        values = b.op("Concat", b.op("Neg", values), values, axis=1)
+    # log 1 / (1 + exp(-f)) = min(f, 0) - log(1 + exp(-|f|)); Softplus is not known in float64
+    small = b.op("Exp", b.op("Neg", b.op("Abs", values)))
+    tail = b.op("Log", b.op("Add", small, b.double(1.0)))
+    logs = b.op("Sub", b.op("Min", values, b.double(0.0)), tail)
+    return b.op("Softmax", logs, axis=1)
+
+
+def label(model: Any, b: Builder, values: str) -> tuple[str, int]:
+    """The class of each row, (n,), and its type."""
+    classes = model.classes_
+    if classes.dtype.kind == "O" and not all(isinstance(c, str) for c in classes):
+        raise ValueError(f"classes_ must be all text or all numbers; got {classes.tolist()!r}.")
+    if classes.dtype.kind in "iub":
+        classes = classes.astype(np.int64)
+    if len(classes) > 2:
+        codes = b.op("ArgMax", values, axis=1, keepdims=0)
+    else:
+        codes = b.cast(b.reshape(b.op("Greater", values, b.double(0.0)), -1), INT)
+    kind = STRING if classes.dtype.kind in "UO" else _number(classes.dtype)
+    return b.op("Gather", b.constant(classes), codes), kind
+
+
+def _number(dtype: Any) -> int:
+    return {"int64": INT, **TYPES}[dtype.name]
+
+
+def _classifier(model: Any, b: Builder, values: str) -> Outputs:
+    n_classes, kind = len(model.classes_), TYPES[b.dtype]
+    labels, label_kind = label(model, b, values)
+    decision, shape = _narrowed(b, values, n_classes, n_classes == 2)
+    names = {"label": labels, "decision": decision}
+    kinds: dict[str, Any] = {"label": (label_kind, ("n",)), "decision": (kind, shape)}
+    if hasattr(model, "predict_proba"):
+        names["probabilities"] = b.to_real(probabilities(model, b, values))
+        kinds["probabilities"] = (kind, ("n", n_classes))
+    return Outputs(names, kinds)
+
+
+def _outliers(model: Any, b: Builder, values: str) -> Outputs:
+    away = b.op("Sub", values, b.double(model.offset_))
+    decision, shape = _narrowed(b, away, 1, True)
+    return Outputs(
+        {"label": outlier_label(b, away), "decision": decision},
+        {"label": (INT, ("n",)), "decision": (TYPES[b.dtype], shape)},
+    )
+
+
+def outlier_label(b: Builder, away: str) -> str:
+    """1 or -1, (n,)."""
+    inside = b.reshape(b.op("GreaterOrEqual", away, b.double(0.0)), -1)
+    return b.op("Where", inside, b.whole(1), b.whole(-1))
+
+
+def _narrowed(b: Builder, values: str, width: int, flat: bool) -> tuple[str, tuple[Any, ...]]:
+    """Values in the arithmetic of the output; a single column may become a vector."""
+    out = b.to_real(values)
+    return (b.reshape(out, -1), ("n",)) if flat else (out, ("n", width))

@@ -1,0 +1,209 @@
+"""The parts of an additive model as ONNX, each (n, n_outputs) in float64."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from kboost.columns.active import ActivePart
+from kboost.columns.cells import CellPart, CellTree
+from kboost.columns.committees import Bundle, CommitteeModel
+from kboost.columns.gram import ZERO
+from kboost.columns.halfspaces import HalfspacePart
+from kboost.columns.hypothesis import KernelPart
+from kboost.core.model import AdditiveModel
+from kboost.estimators._machine_boost import TINY
+from kboost.export._graph import BOOL, DOUBLE, INT, Builder
+from kboost.export._kernels import Pairs, Rows, folded_values, kernel_values
+from kboost.kernels.algebra import Scaled
+from kboost.kernels.base import Kernel
+
+
+def model_values(estimator: Any, rows: Rows) -> str:
+    """The values of an estimator's model, (n, n_outputs); of each duel, where there are duels."""
+    model = estimator._model
+    if isinstance(model, CommitteeModel):
+        return _committee_values(model, estimator, rows)
+    return _additive_values(model, rows)
+
+
+def _additive_values(model: AdditiveModel, rows: Rows) -> str:
+    b = rows.builder
+    parts = [part_values(part, rows) for part in model.parts]
+    if not parts:
+        parts = [b.zeros(b.length(rows.X, 0), b.whole([len(model.bias)]), "float64")]
+    return b.op("Add", b.total_of(parts), b.double(model.bias))
+
+
+def _committee_values(model: CommitteeModel, estimator: Any, rows: Rows) -> str:
+    """The weighted sum of what the rounds of each duel say; their mean for several duels."""
+    b = rows.builder
+    pairs = Pairs(rows, model.centers)
+    weights = estimator.estimator_weights_
+    weights = [weights] if isinstance(weights, np.ndarray) else weights
+    votes: list[list[str]] = [[] for _ in weights]
+    for bundle in model.bundles:
+        said = b.op("Add", _bundle_values(bundle, model, pairs), b.double(bundle.bias))
+        table = np.zeros((len(bundle.bias), len(weights[bundle.task])))
+        table[np.arange(len(bundle.bias)), bundle.rounds] = bundle.votes
+        votes[bundle.task].append(b.op("MatMul", _signs(b, said), b.double(table)))
+    sums = []
+    for own, weight in zip(votes, weights, strict=True):
+        unit = max(float(np.abs(weight).sum()), TINY) if len(weights) > 1 else 1.0
+        said = _signs(b, b.total_of(own))
+        sums.append(b.op("MatMul", said, b.double((weight / unit)[:, None])))
+    return b.op("Concat", *sums, axis=1)
+
+
+def _bundle_values(bundle: Bundle, model: CommitteeModel, pairs: Pairs) -> str:
+    """The machines of one kernel before their offsets, (n, m)."""
+    b = pairs.builder
+    if not len(bundle.support):
+        return b.zeros(b.length(pairs.rows.X, 0), b.whole([len(bundle.bias)]), "float64")
+    if bundle.folded is not None:
+        return folded_values(bundle.folded, pairs.rows)
+    coef = np.zeros((model.centers.shape[0], len(bundle.bias)))
+    coef[bundle.support] = bundle.coef
+    kernel, coef = _unscaled(model.kernels[bundle.kernel], coef)
+    return b.to_double(b.op("MatMul", kernel_values(kernel, pairs), b.real(coef)))
+
+
+def _signs(b: Builder, values: str) -> str:
+    above = b.op("Greater", values, b.double(ZERO))
+    return b.op("Where", above, b.double(1.0), b.double(-1.0))
+
+
+@singledispatch
+def part_values(part: Any, rows: Rows) -> str:
+    """The values of one part."""
+    raise ValueError(f"model must be made of parts known to ONNX; got a {type(part).__name__}.")
+
+
+@part_values.register
+def _(part: KernelPart, rows: Rows) -> str:
+    b = rows.builder
+    found = [folded_values(folded, rows) for folded in part.folded]
+    if part.rest is not None:
+        kernel, coef = _unscaled(part.rest, part.coef)
+        block = kernel_values(kernel, Pairs(rows, part.centers))
+        found.append(b.to_double(b.op("MatMul", block, b.real(coef))))
+    return b.total_of(found)
+
+
+@part_values.register
+def _(part: ActivePart, rows: Rows) -> str:
+    b = rows.builder
+    block = Pairs(rows, part.centers).block("sqeuclidean", part.view)
+    columns = b.op("Exp", b.op("Mul", block, b.real(-0.5 / part.widths**2)))
+    return b.to_double(b.op("MatMul", columns, b.real(part.coef)))
+
+
+@part_values.register
+def _(part: HalfspacePart, rows: Rows) -> str:
+    b = rows.builder
+    places = b.op("MatMul", rows.seen(part.view), b.double(part.directions.T))
+    inside = b.cast(b.op("Greater", places, b.double(part.cuts)), DOUBLE)
+    return b.op("MatMul", inside, b.double(part.coef))
+
+
+@part_values.register
+def _(part: CellPart, rows: Rows) -> str:
+    """Cell by cell (Loop): its rows are taken out, and what it says of them is put in place."""
+    b, q = rows.builder, part.coef.shape[1]
+    centers, coef, starts = _filled(part)
+    kernel, coef = _unscaled(part.kernel, coef)
+    inner = b.inner()
+    number, go, before, X, cell = (inner.name() for _ in range(5))
+    on = inner.op("Identity", go)
+    chosen = inner.reshape(inner.op("NonZero", inner.op("Equal", cell, number)), -1)
+    first = inner.reshape(inner.op("Gather", inner.whole(starts), number), 1)
+    last = inner.reshape(
+        inner.op("Gather", inner.whole(starts), inner.op("Add", number, inner.whole(1))), 1
+    )
+    own = _CellPairs(
+        Rows(inner, inner.op("Gather", X, chosen), rows.n_features), centers, first, last
+    )
+    block = kernel_values(kernel, own)
+    values = inner.op(
+        "MatMul", block, inner.op("Slice", inner.real(coef), first, last, inner.whole([0]))
+    )
+    index = inner.reshape(chosen, -1, 1)
+    after = inner.op("ScatterND", before, index, inner.to_double(values))
+    X_out, cell_out = inner.op("Identity", X), inner.op("Identity", cell)
+    body = inner.graph(
+        {
+            number: (INT, ()),
+            go: (BOOL, ()),
+            before: (DOUBLE, (None, q)),
+            X: (DOUBLE, (None, rows.n_features)),
+            cell: (INT, (None,)),
+        },
+        {
+            on: (BOOL, ()),
+            after: (DOUBLE, (None, q)),
+            X_out: (DOUBLE, (None, rows.n_features)),
+            cell_out: (INT, (None,)),
+        },
+        "cells",
+    )
+    start = b.zeros(b.length(rows.X, 0), b.whole([q]), "float64")
+    outs = [b.name() for _ in range(3)]
+    found = b.several(
+        "Loop",
+        b.whole(part.tree.n_cells),
+        b.constant(np.array(True)),
+        start,
+        rows.X,
+        _cells(b, rows.X, part.tree),
+        outs=outs,
+        body=body,
+    )
+    return found[0]
+
+
+def _unscaled(kernel: Kernel, coef: Any) -> tuple[Kernel, Any]:
+    """A factor in front goes into the coefficients; onnxruntime would round it to float32."""
+    return (kernel.kernel, kernel.scale * coef) if isinstance(kernel, Scaled) else (kernel, coef)
+
+
+class _CellPairs(Pairs):
+    """Pairs with the centres of one cell, which are known when the model runs."""
+
+    def __init__(self, rows: Rows, centers: Any, first: str, last: str) -> None:
+        super().__init__(rows, centers)
+        self.first, self.last = first, last
+
+    def per_center(self, values: Any) -> str:
+        b = self.builder
+        return b.op("Slice", super().per_center(values), self.first, self.last, b.whole([1]))
+
+
+def _filled(part: CellPart) -> tuple[Any, Any, Any]:
+    """Centres, coefficients and starts; a cell without centres gets one that says nothing."""
+    empty = np.flatnonzero(np.diff(part.starts) == 0)
+    at = part.starts[empty]
+    centers = np.insert(part.centers, at, 0.0, axis=0)
+    coef = np.insert(part.coef, at, 0.0, axis=0)
+    added = np.concatenate([[0], np.cumsum(np.diff(part.starts) == 0)])
+    return centers, coef, part.starts + added
+
+
+def _cells(b: Builder, X: str, tree: CellTree) -> str:
+    """The cell of each row, (n,): as many steps as the tree is deep; leaves lead to themselves."""
+    leaf = tree.feature < 0
+    own = np.arange(len(leaf))
+    children = np.where(leaf[:, None], own[:, None], tree.children)
+    depth = np.zeros(len(leaf), dtype=int)
+    for node in own[~leaf]:
+        depth[tree.children[node]] = depth[node] + 1
+    node = b.reshape(b.zeros(b.length(X, 0), b.whole([1]), "int64"), -1)
+    feature, threshold = b.whole(np.where(leaf, 0, tree.feature)), b.double(tree.threshold)
+    for _ in range(int(depth.max())):
+        looked_at = b.reshape(b.op("Gather", feature, node), -1, 1)
+        value = b.reshape(b.op("GatherElements", X, looked_at, axis=1), -1)
+        right = b.cast(b.op("Greater", value, b.op("Gather", threshold, node)), INT)
+        place = b.op("Add", b.op("Mul", node, b.whole(2)), right)
+        node = b.op("Gather", b.whole(children.ravel()), place)
+    return b.op("Gather", b.whole(np.where(leaf, tree.children[:, 0], 0)), node)

@@ -1,0 +1,104 @@
+"""Models as ONNX graphs, alone or inside a pipeline through skl2onnx.
+
+Views and folded terms are computed in float64, kernels in the arithmetic asked for; see
+`_kernels`. A graph needs no operators but those of ONNX itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kboost._optional import require
+
+__all__ = ["register", "to_onnx"]
+
+OPSET = 18
+
+
+def to_onnx(model: Any, *, dtype: str = "float64", opset: int = OPSET) -> Any:
+    """Return a fitted estimator as an ONNX model.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of kboost. Kernels that are functions of your own are refused.
+    dtype : {"float64", "float32"}, default="float64"
+        Type of the input and of the numbers that come out, and arithmetic of the kernels.
+    opset : int, default=18
+        Version of the operators, from 18 on.
+
+    Returns
+    -------
+    onnx.ModelProto
+        Its input is ``X`` of shape (n, n_features), dense. Its outputs are ``label``, ``decision``
+        and (where there is a `predict_proba`) ``probabilities`` of a classifier; ``prediction`` of
+        a regressor; ``label`` and ``decision`` of a novelty detector, in the shapes that the
+        methods of the estimator give.
+
+    See Also
+    --------
+    register : For pipelines.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import onnxruntime
+    >>> from kboost import KernelBoostRegressor
+    >>> from kboost.export.onnx import to_onnx
+    >>> X = np.linspace(-3, 3, 60)[:, None]
+    >>> model = KernelBoostRegressor(C=1.0).fit(X, np.sinc(X[:, 0]))
+    >>> session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    >>> (found,) = session.run(["prediction"], {"X": X})
+    >>> bool(np.abs(found - model.predict(X)).max() < 1e-10)
+    True
+    """
+    onnx = require("onnx", extra="onnx", what="kboost.export.onnx")
+    from kboost.export import _heads
+    from kboost.export._graph import DOUBLE, TYPES, Builder
+
+    if dtype not in TYPES:
+        raise ValueError(f"dtype must be 'float64' or 'float32'; got dtype={dtype!r}.")
+    if not isinstance(opset, int) or opset < OPSET:
+        raise ValueError(f"opset must be an integer of at least {OPSET}; got opset={opset!r}.")
+    _heads.check_model(model)
+    builder = Builder("k", dtype)
+    rows = builder.cast("X", DOUBLE)
+    outputs = _heads.all_outputs(model, builder, rows)
+    for what, name in outputs.names.items():
+        builder.op("Identity", name, out=what)
+    graph = builder.graph(
+        {"X": (TYPES[dtype], ("n", model.n_features_in_))}, outputs.kinds, type(model).__name__
+    )
+    opsets = [onnx.helper.make_opsetid("", opset)]
+    made = onnx.helper.make_model(
+        graph,
+        opset_imports=opsets,
+        producer_name="kboost",
+        ir_version=onnx.helper.find_min_ir_version_for(opsets),
+    )
+    onnx.checker.check_model(made)
+    return made
+
+
+def register() -> None:
+    """Tell skl2onnx of kboost's estimators, so that it converts pipelines that end in one.
+
+    Importing kboost registers nothing. It may be called more than once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import skl2onnx
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from kboost import KernelBoostRegressor
+    >>> from kboost.export.onnx import register
+    >>> X = np.linspace(-3, 3, 60)[:, None]
+    >>> model = make_pipeline(StandardScaler(), KernelBoostRegressor(C=1.0))
+    >>> register()
+    >>> made = skl2onnx.to_onnx(model.fit(X, np.sinc(X[:, 0])), X[:1])
+    """
+    require("skl2onnx", extra="onnx", what="kboost.export.onnx.register")
+    from kboost.export._skl2onnx import register_all
+
+    register_all()
