@@ -16,6 +16,7 @@ Reading makes these things and no others: no name from a file is ever imported o
 from __future__ import annotations
 
 import math
+from collections import UserList
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any
@@ -93,6 +94,8 @@ class Packer:
             return {"dtype": value.name}
         if isinstance(value, type) and value in _NAME_OF_TYPE:
             return {"type": _NAME_OF_TYPE[value]}
+        if isinstance(value, UserList):  # as scikit-learn below 1.9 has for remaining columns
+            return {"list": self._values(value.data, where)}
         if (entry := registry.entry_of(kind)) is None:
             raise ValueError(f"{where} cannot be saved: {_reason(value)}.")
         state = entry.state(value)
