@@ -25,6 +25,7 @@ TABLED = (
     *("ssmk", "sre_speed"),
     *("fuzz_files", "onnx_parity", "mkl_speed"),
     *("kin40k", "mnist_rls", "growth"),
+    *("covtype", "covtype_series", "dask_covtype"),
 )
 PARTS = {"train": "#888888", "validation": "#d95f02", "test": "#1b6ca8"}
 METHODS = {
