@@ -143,6 +143,8 @@ def test_many_classes_are_told_by_their_commonest_mistakes(tmp_path):
 def test_the_rival_of_many_rows_is_fitted_to_some(monkeypatch):
     X, y = load_iris(return_X_y=True, as_frame=True)
     model = KernelBoostClassifier(["rbf"], C=1.0, max_columns=3).fit(X, y)
+    X = X.assign(day=20_000.0 + np.arange(150) % 7)  # far from zero: it must not hurt the rival
+    model.fit(X, y)
     monkeypatch.setattr(facts, "RIVAL_ROWS", 60)
     found = facts.rival(model, X, y, X, y.to_numpy())
     assert found.note == "fitted to 60 of the rows"

@@ -114,7 +114,8 @@ def rival(model: Any, X_learn: Any, y_learn: Any, X: Any, y: Any) -> Rival:
         chosen = np.random.default_rng(0).choice(learn.shape[0], RIVAL_ROWS, replace=False)
         learn, y_learn = learn[chosen], np.asarray(y_learn)[chosen]
         note = f"fitted to {RIVAL_ROWS:,} of the rows"
-    machine = make_pipeline(StandardScaler(with_mean=False), SVC() if labels else SVR())
+    scale = StandardScaler(with_mean=isinstance(learn, np.ndarray))  # gamma counts the means
+    machine = make_pipeline(scale, SVC() if labels else SVR())
     machine.fit(learn, y_learn)
     score = scores(machine, rows, y, y_learn)[0]
     n = int(np.sum(machine[-1].n_support_))
