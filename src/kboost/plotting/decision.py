@@ -172,7 +172,7 @@ class DecisionDisplay:
                 zorder=3,
                 label=f"{family} ({len(chosen)})",
             )
-        self.ax_.legend(title="centres by kernel", framealpha=0.9)
+        self.ax_.legend(title="centres by kernel", framealpha=0.9, loc="lower left")
 
 
 def _values(estimator: Any, rows: Any) -> tuple[FloatArray, bool]:
