@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from kboost import SparseKernelClassifier, SparseKernelRegressor
 from kboost.estimators import _cells, _sparse
 from kboost.estimators._local_choice import LocalRows, choose_local
-from kboost.kernels import Gaussian, Laplacian
+from kboost.kernels import Gaussian, Laplacian, Linear
 
 
 def surface(n, seed=0, noise=0.05):
@@ -220,6 +220,16 @@ def test_cells_do_not_mind_the_unit_of_features(scale):
         model.set_params(predict_dtype="float64").predict(X * scale),
         atol=1e-3,
     )
+
+
+def test_float32_is_for_kernels_of_any_size():
+    """A ridge is large or small against the diagonal, which need not be 1."""
+    rng = np.random.default_rng(0)
+    X = 1e3 * rng.normal(size=(200, 3))
+    y = np.sin(X[:, 0]) + 1e-3 * X[:, 1]
+    model = SparseKernelRegressor([Linear()], cells=1000, ridge=1e-3, fit_intercept=False)
+    expected = X @ np.linalg.solve(X.T @ X + 1e-3 * np.eye(3), X.T @ y)
+    assert_allclose(model.fit(X, y).predict(X), expected, atol=1e-3)
 
 
 def test_auto_takes_cells_where_rows_are_many():

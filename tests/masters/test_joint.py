@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from kboost._errors import OutOfTimeError
 from kboost.columns.design import Design
 from kboost.columns.pool import Pool
 from kboost.core.grow import grow
-from kboost.core.protocols import Problem, Proposal
+from kboost.core.protocols import Deadline, Problem, Proposal
 from kboost.core.stopping import MaxColumns
 from kboost.formulations import TargetRows
-from kboost.kernels import Gaussian, Sigmoid
+from kboost.kernels import Gaussian, Linear, Sigmoid
 from kboost.masters.forward import ForwardMaster
 from kboost.masters.joint import JointMaster
 from kboost.masters.losses import LOSSES
@@ -148,14 +149,17 @@ def test_a_single_design_rounds_little_and_can_be_promoted(always_single):
         np.testing.assert_allclose(own, F @ right[:24], atol=1e-4)
         np.testing.assert_allclose(image, 2 * F.T @ (F @ right[:24]), atol=1e-3)
     away = (F - design.at(np.arange(80))) @ right[:24]
-    assert design.rounding(right[:24]) == pytest.approx(np.sqrt(np.mean(away**2)))
+    np.testing.assert_allclose(design.rounding(right[:24]), np.sqrt(np.mean(away**2, axis=0)))
     assert design.promote()
     assert not design.is_single
     assert not design.promote()
     np.testing.assert_array_equal(design.at(np.arange(80)), F)
-    assert design.rounding(right[:24]) == 0.0
+    assert not design.rounding(right[:24]).any()
     tight = Design(pool, 24, 4 * 80 * 24, single=True)
+    tight.make(ids)
     assert not tight.promote()
+    assert tight.promote(made=True)
+    np.testing.assert_array_equal(tight.at(np.arange(80)), F)
 
 
 @pytest.mark.parametrize("loss", ["squared", "log"])
@@ -200,3 +204,87 @@ def test_a_preconditioner_whose_pivots_round_is_made_again(always_single, monkey
 def test_a_kernel_without_an_rkhs_is_refused(make):
     with pytest.raises(ValueError, match="positive semidefinite"):
         make().start(Problem(Pool([Sigmoid().resolve(X)], X), ROWS))
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e-45, 1e45, 1e150])
+def test_rough_products_have_no_unit(unit, always_single):
+    pool, ids = Pool(KERNELS["one"], X), np.arange(24)
+    design, right = Design(pool, 24, 1 << 30, single=True), unit * RNG.normal(size=(80, 2))
+    design.make(ids)
+    F = pool.values(ids)
+    found = design.transposed_times(right, rough=True)
+    np.testing.assert_allclose(found, F.T @ right, atol=1e-4 * unit)
+    own, image = design.through(right[:24], lambda rows, u: u, rough=True)
+    np.testing.assert_allclose(own, F @ right[:24], atol=1e-4 * unit)
+    np.testing.assert_allclose(image, F.T @ (F @ right[:24]), atol=1e-3 * unit)
+
+
+@pytest.mark.parametrize(("scale", "single"), [(1e-10, False), (1.0, True), (1e20, False)])
+def test_values_out_of_range_are_not_rounded(scale, single, always_single):
+    pool = Pool([Linear().resolve(X)], scale * X)
+    assert Design(pool, 24, 1 << 30, single=True).is_single == single
+    assert Design(pool, 24, 80 * 24 * 4).is_single == single
+
+
+def least_squares(kernel, ids, targets, weight, ridge):
+    """The least objective by dense least squares, intercept included."""
+    F = kernel(X, X[ids])
+    values, vectors = np.linalg.eigh(F[ids])
+    root = (vectors * np.sqrt(ridge * np.maximum(values, 0.0))).T
+    A = np.vstack([np.c_[np.ones(80), F] * np.sqrt(weight)[:, None], np.c_[0 * ids, root]])
+    b = np.concatenate([targets * np.sqrt(weight), 0.0 * ids])
+    z = np.linalg.lstsq(A, b, rcond=1e-15)[0]
+    return 0.5 * np.sum((A @ z - b) ** 2), lambda raw: 0.5 * np.sum((A @ raw - b) ** 2)
+
+
+@pytest.mark.parametrize("budget", [1 << 30, 80 * 30 * 4])
+@pytest.mark.parametrize("heavy", [1.0, 1e12])
+def test_rounding_never_makes_a_bad_model(budget, heavy, always_single):
+    """Ill-conditioned columns, or one row that is all of the loss, with and without the room."""
+    kernel = Gaussian(0.1 if heavy == 1.0 else 1.0).resolve(X)
+    targets = np.sin(3 * X[:, 0]) * X[:, 1]
+    weight = np.r_[heavy, np.ones(79)]
+    ridge, ids = (1e-9 if heavy == 1.0 else 1e-3), np.arange(0, 60, 2)
+    master = JointMaster(ridge=ridge, capacity=30, budget=budget)
+    run = master.start(Problem(Pool([kernel], X), TargetRows.of(targets[:, None], weight)))
+    run.extend(Proposal(ids, [], np.zeros((80, 0)), 0.0, None, 30))
+    fit = run.finish()
+    assert not run._design.is_single
+    best, objective = least_squares(kernel, ids, targets, weight, ridge)
+    found = objective(np.r_[fit.bias, fit.coef[:, 0]])
+    assert fit.objective == pytest.approx(found, rel=1e-3)
+    assert found < 1.5 * best
+
+
+class Ends(Deadline):
+    """Raises when it is looked at for the n-th time, or from then on."""
+
+    def __new__(cls, error, after, again):
+        return super().__new__(cls)
+
+    def __init__(self, error, after, again):
+        super().__init__(float("inf"))
+        self.__dict__.update(error=error, after=after, again=again, looks=0)
+
+    def check(self):
+        self.__dict__["looks"] += 1
+        if self.looks == self.after or (self.again and self.looks > self.after):
+            raise self.error
+
+
+@pytest.mark.parametrize("single", [True, False])
+@pytest.mark.parametrize("error", [OutOfTimeError, KeyboardInterrupt])
+@pytest.mark.parametrize("after", [1, 4, 9, 14, 60])
+def test_the_last_finished_step_stands(after, error, single, monkeypatch):
+    """Wherever time ends, in a step or in the last solution."""
+    monkeypatch.setattr("kboost.columns.design._LARGE", 1 if single else 1 << 30)
+    kernel = Gaussian(0.01).resolve(X)
+    rows = TargetRows.of(np.sin(X[:, :1]), np.ones(80))
+    oracle = EnsembleOracle("random", 8, 30, ridge=1e-9, max_columns=24, evaluate=False)
+    problem = Problem(Pool([kernel], X), rows, Ends(error, after, error is OutOfTimeError))
+    master = JointMaster(ridge=1e-9, capacity=24)
+    result = grow(problem, oracle, master, MaxColumns(24))
+    assert len(result.hypotheses) == len(result.fit.coef)
+    centers = [h.index for h in result.hypotheses]
+    found = kernel(X, X[centers]) @ result.fit.coef + result.fit.bias
+    assert np.mean((found - rows.targets) ** 2) <= 1.01 * np.var(rows.targets)

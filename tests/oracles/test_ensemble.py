@@ -115,3 +115,14 @@ def test_rows_of_large_residual_are_drawn_more_often():
     }
     assert counts["residual"] == 1.0
     assert counts["even"] < 0.6
+
+
+@pytest.mark.parametrize("per_step", [20, 50])
+def test_where_nothing_is_left_to_fit_no_column_is_taken(per_step, monkeypatch):
+    monkeypatch.setattr("kboost.oracles.ensemble._MOST_ROWS", 60)
+    rows = TargetRows.of(np.full((100, 1), 2.0), np.ones(100))
+    points = np.random.default_rng(0).normal(size=(100, 2))
+    oracle = EnsembleOracle("max-res", per_step, None, draw="residual")
+    problem = Problem(Pool([Gaussian(1.0)], points), rows)
+    result = grow(problem, oracle, ForwardMaster(ridge=0.1, combine=False), MaxColumns(50))
+    assert not result.hypotheses

@@ -28,6 +28,7 @@ _CACHED = 1 << 17  # numbers of a block that is to stay in the cache: 1 MiB
 _MADE = 1 << 21  # numbers of a block that is made: 16 MiB
 _LARGE = 1 << 24  # numbers of an F for which float32 pays
 _LOOKED_AT = 512  # rows to measure rounding on
+_RANGE = 1e-12, 1e12  # of kernel values whose products float32 can hold
 
 
 class Design:
@@ -52,10 +53,10 @@ class Design:
         self._ids: IntArray = np.zeros(0, dtype=np.intp)
         cells = pool.n_rows * capacity
         self._buffer: FloatArray | None = None
-        rather_single = single and cells >= _LARGE
+        rather_single = single and cells >= _LARGE and _fits_single(pool)
         if (8 * cells <= budget and not rather_single) or not made:
             self._buffer = np.empty((pool.n_rows, capacity))
-        elif 4 * cells <= budget:
+        elif 4 * cells <= budget and _fits_single(pool):
             self._buffer = np.empty((pool.n_rows, capacity), dtype=np.float32)
 
     def append(self, values: FloatArray, ids: IntArray) -> None:
@@ -99,7 +100,7 @@ class Design:
     def transposed_times(self, right: FloatArray, *, rough: bool = False) -> FloatArray:
         """`F' right`, (size, q)."""
         return self._summed(
-            right.shape[1], lambda rows, block: block.T @ _like(right[rows], block), rough=rough
+            right.shape[1], lambda rows, block: _image(block, right[rows]), rough=rough
         )
 
     def through(
@@ -111,11 +112,13 @@ class Design:
     ) -> tuple[FloatArray, FloatArray]:
         """`u = F coef` and `F' change(u)`; `change` is given rows and the values of u there."""
         own = np.empty((self._pool.n_rows, coef.shape[1]))
-        rounded = coef.astype(np.float32) if rough and self.is_single else coef
+        rough = rough and self.is_single
+        rounded, unit = _rounded(coef) if rough else (coef, 1.0)
 
         def work(rows: slice, block: FloatArray) -> FloatArray:
             own[rows] = block @ rounded
-            return block.T @ _like(change(rows, own[rows]), block)
+            own[rows] *= unit
+            return _image(block, change(rows, own[rows]))
 
         return own, self._summed(coef.shape[1], work, rough=rough)
 
@@ -143,22 +146,24 @@ class Design:
         """Whether F is kept in float32."""
         return self._buffer is not None and self._buffer.dtype == np.float32
 
-    def rounding(self, coef: FloatArray) -> float:
-        """How far `F coef` is from that of unrounded columns: root mean square over some rows."""
+    def rounding(self, coef: FloatArray) -> FloatArray:
+        """How far `F coef` is from that of unrounded columns, (q,): root mean squares."""
         if not self.is_single or not self.size:
-            return 0.0
+            return np.zeros(coef.shape[1])
         rows = slice(0, min(_LOOKED_AT, self._pool.n_rows))
         away = (self._pool.values(self._ids, rows) - self._kept(rows)) @ coef
-        return float(np.sqrt(np.mean(away**2)))
+        return size_of(away)
 
-    def promote(self) -> bool:
-        """Make F again in float64 if its bytes allow; says whether it did."""
-        if not self.is_single or 8 * self._pool.n_rows * self._capacity > self._budget:
+    def promote(self, *, made: bool = False) -> bool:
+        """Make F again in float64 if its bytes allow, or for every product; says whether it did."""
+        fits = 8 * self._pool.n_rows * self._capacity <= self._budget
+        if not self.is_single or not (fits or made):
             return False
         self._buffer = None
-        whole = np.empty((self._pool.n_rows, max(self._capacity, self.size)))
-        self._pool.values(self._ids, out=whole[:, : self.size])
-        self._buffer = whole
+        if fits:
+            whole = np.empty((self._pool.n_rows, max(self._capacity, self.size)))
+            self._pool.values(self._ids, out=whole[:, : self.size])
+            self._buffer = whole
         return True
 
     def at(self, rows: IntArray, columns: slice = slice(None)) -> FloatArray:
@@ -198,8 +203,40 @@ class Design:
                 yield rows, self._kept(rows).astype(np.float64, copy=False)
 
 
-def _like(values: FloatArray, block: FloatArray) -> FloatArray:
-    return values.astype(block.dtype, copy=False)
+def size_of(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
+    """The root mean square of each column; of any finite values."""
+    unit = _unit(values)
+    found: FloatArray = unit * np.sqrt(np.average((values / unit) ** 2, axis=0, weights=weight))
+    return found
+
+
+def _image(block: FloatArray, right: FloatArray) -> FloatArray:
+    """`block' right` in the precision of the block."""
+    if block.dtype != np.float32:
+        return block.T @ right
+    rounded, unit = _rounded(right)
+    return unit * (block.T @ rounded)
+
+
+def _rounded(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """In float32, each column in a unit of its own size: its range is far less than float64's."""
+    unit = _unit(values)
+    return (values / unit).astype(np.float32), unit
+
+
+def _unit(values: FloatArray) -> FloatArray:
+    unit: FloatArray = np.abs(values).max(axis=0, initial=0.0)
+    unit[unit < np.finfo(float).tiny] = 1.0
+    return unit
+
+
+def _fits_single(pool: Pool) -> bool:
+    """Whether kernel values, none of which is above the largest diagonal, have room in float32."""
+    for start in range(0, pool.n_columns, _CACHED):
+        diagonal = pool.diagonal(np.arange(start, min(start + _CACHED, pool.n_columns)))
+        if not np.all((diagonal == 0.0) | ((diagonal > _RANGE[0]) & (diagonal < _RANGE[1]))):
+            return False
+    return True
 
 
 def design_of(pool: Pool, capacity: int, budget: int) -> Any:

@@ -187,7 +187,8 @@ def _fit_cell(
     At the optimum of all columns it is `ridge/2 a'y`.
     """
     if spec.max_columns is None or spec.max_columns >= len(X):
-        K = kernel_block(spec.kernel, X, X, precision(len(X), spec.ridge, weight))
+        unit = float(np.max(spec.kernel.diag(X), initial=0.0)) or 1.0
+        K = kernel_block(spec.kernel, X, X, precision(len(X), spec.ridge / unit, weight))
         coef = ridge_solve(K, y, weight, spec.ridge)
         return np.arange(len(K)), coef, 0.5 * spec.ridge * float(np.sum(coef * y))
     kept = _selected(spec, spec.max_columns, X, y, weight)

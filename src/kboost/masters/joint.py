@@ -17,9 +17,9 @@ enough to choose by.
 
 A large F is in float32, and so are the products inside the iterations, which are restarted from
 gradients in float64, unless rounding is nothing against the residual, until these are as small as
-asked for; P is of float32 products as long as its
-pivots are far above their rounding. What rounding F does to the model is measured at the end;
-where that is not small against the residual, F is made again in float64 (tiny ridges, exact data).
+asked for; P is of float32 products as long as its pivots are far above their rounding. What
+rounding F does to the model is measured at the end; where that is not small against the residual,
+F is made again in float64 (tiny ridges, exact data), and the iteration begins again from nothing.
 
 For losses that are not squared these are the inner iterations of Newton's method. Since centres
 are training rows, `Q z` is `F z` at their rows (for several kernels: kernel by kernel, and Q is
@@ -28,13 +28,15 @@ kept).
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from kboost._errors import OutOfTimeError
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.design import design_of
+from kboost.columns.design import design_of, size_of
 from kboost.columns.pool import Pool
 from kboost.core.protocols import Deadline, Fit, Problem, Proposal
 from kboost.formulations import TargetRows
@@ -59,6 +61,7 @@ _FEW_STEPS, _ENOUGH = 2, 1e-4  # of a large F: iterations on the way, gain at th
 _RESTARTS = 5
 _SOUND = 1e-6  # least pivot, over its diagonal, of a preconditioner in float32
 _FAINT, _VISIBLE = 1e-3, 0.03  # of the residual: rounding that is nothing, or too much
+_GROSS = 0.3  # rounding that is worth to make F for every product, where there is no room
 _SAMPLE = 2  # rows of the preconditioner a column
 _FEW = 2000  # rows that always take part
 
@@ -138,14 +141,32 @@ class JointRun:
     def finish(self) -> Fit:
         if not self._settled:
             self._solve(fine=True)
-        if self._rounding() > _VISIBLE and self._design.promote():
-            self._function = self._design.times(self._raw[self._first :])
-            self._solve(fine=True)
+        rounding = self._rounding()
+        if rounding > _VISIBLE and self._design.promote(made=rounding > _GROSS):
+            self._begin_again()
         self.fit = self._describe()
         return self.fit
 
     def complete(self, fit: Fit) -> Fit:
-        return self.finish() if fit is self.fit else fit
+        if fit is not self.fit or len(fit.coef) < self._design.size:  # interrupted in `extend`
+            return fit
+        try:
+            return self.finish()
+        except OutOfTimeError:
+            return fit
+
+    def _begin_again(self) -> None:
+        """From nothing: coefficients that fit rounded columns are huge. The better ones stand."""
+        found, kept = self._raw, self._design.times(self._raw[self._first :])
+        self._function = kept
+        objective = self._describe().objective
+        self._raw, self._function = np.zeros_like(found), np.zeros_like(kept)
+        with suppress(OutOfTimeError):
+            self._start_again()
+            self._solve(fine=True)
+            self._solve(fine=True)  # now small against what is left, not against the targets
+        if not self._describe().objective <= objective:
+            self._raw, self._function = found, kept
 
     def _grow(self, size: int) -> None:
         """The columns after the first `size` into the preconditioner."""
@@ -297,12 +318,14 @@ class JointRun:
         return function, gradient, value
 
     def _rounding(self) -> float:
-        """What rounding F does to the function, over the residual: root mean squares."""
+        """What rounding F does to the function, over the residual as it is weighted."""
         if not self._design.is_single:
             return 0.0
-        residual = self._rows.targets - self._rows.offset - self._function - self._bias
-        away: float = self._design.rounding(self._raw[self._first :])
-        return away / max(float(np.sqrt(np.mean(residual**2))), np.finfo(float).tiny)
+        targets = self._rows.targets - self._rows.offset
+        residual = size_of(targets - self._function - self._bias, self._rows.sample_weight)
+        least = np.finfo(float).eps * size_of(targets) + np.finfo(float).tiny
+        away: FloatArray = self._design.rounding(self._raw[self._first :])
+        return float(np.max(away / np.maximum(residual, least)))
 
     def _pull(self, coef: FloatArray, function: FloatArray) -> FloatArray:
         """`Q coef`, from `F coef` where that has it."""

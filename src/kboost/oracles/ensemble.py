@@ -83,7 +83,8 @@ class EnsembleSearch:
         left = stock.free.reshape(len(stock.pool.kernels), -1)
         T = min(2 * count, _MOST_ROWS) if oracle.n_init_rows is None else oracle.n_init_rows
         if oracle.n_init_rows is None and _CHOICE * count > T and len(left) == 1:
-            return 0, self._drawn(run, left[0], count), 0.0
+            useful = left[0] & bool(run.fit.weights.any())
+            return 0, self._drawn(run, useful, count), 0.0
         drawn = self._drawn(run, left.any(axis=0), max(count, T))
         best: tuple[int, IntArray, float] = (0, drawn[:0], 0.0)
         for p in range(len(stock.pool.kernels)):
