@@ -16,7 +16,9 @@ BASES = {"linear": Linear(), "Gaussian": Gaussian(0.3)}
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks([KernelDesignClassifier(), KernelDesignClassifier("auto", loss="log")])
+@parametrize_with_checks(
+    [KernelDesignClassifier(), KernelDesignClassifier([Gaussian()], loss="log", max_iter=5)]
+)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
