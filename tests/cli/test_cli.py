@@ -114,6 +114,15 @@ def test_a_named_estimator_with_limits(folder, tmp_path):
     assert {c["name"]: c["note"] for c in found["columns"]}["late"] == "asked for"
 
 
+def test_an_estimator_without_an_objective(folder, tmp_path):
+    result = run(
+        "fit", folder / "orders.csv", "-t", "late", "-o", tmp_path / "m.kboost",
+        "--estimator", "MKBoostClassifier", "--set", "max_iter=2", "--set", "kernels=['rbf']",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "no objective" in result.output
+
+
 def test_inspect(folder):
     words = run("inspect", folder / "m.kboost").output
     assert "ColumnTransformer" in words
@@ -167,6 +176,11 @@ def _small_estimator(*_, **__):
         (["fit", "orders.csv", "-t", "late", "--set", "C=-1"], "C must be positive"),
         (["fit", "orders.csv", "-t", "late", "--test-size", "1"], "--test-size must be"),
         (["fit", "orders.csv", "-t", "late", "-o", "no/m.kboost"], "there is no folder no"),
+        (
+            ["fit", "orders.csv", "-t", "late", "--report", "r.html"]
+            + ["--estimator", "MKBoostClassifier"],
+            "a report is on a model grown column by column",
+        ),
         (["predict", "orders.csv", "orders.csv"], "orders.csv"),
         (["predict", "m.kboost", "short.csv"], "'ordered' is missing"),
         (["bench", "orders.csv", "-t", "late", "--test-size", "0"], "--test-size must be above 0"),

@@ -165,6 +165,14 @@ def test_bad_input_is_named(call, error, words, model, moons):
         call(model, *moons)
 
 
+def test_rounds_are_no_steps(moons):
+    from kboost import MKBoostClassifier
+
+    model = MKBoostClassifier(["rbf"], max_iter=2).fit(*moons)
+    with pytest.raises(ValueError, match="this MKBoostClassifier was not fitted step by step"):
+        kp.plot_trace(model)
+
+
 def test_names_are_short(model):
     assert short("Laplacian(gamma=0.20001359746754338, on=<Ranks of 30 features>)") == (
         "Laplacian(gamma=0.2, ranks)"

@@ -127,7 +127,9 @@ def model_words(model: Any) -> list[str]:
     counts = dict(zip(kernel_names(model), model.columns_per_kernel_.values(), strict=True))
     used = ", ".join(f"{n} {name}" for name, n in counts.items() if n)
     out = [f"{model.n_columns_:,} columns: {used}"]
-    if model.dual_gap_ is None:
+    if not hasattr(model, "objective_"):
+        out.append("no objective, so nothing is proved")
+    elif model.dual_gap_ is None:
         out.append(f"objective {_range(model.objective_)}; nothing is proved about it")
     else:
         gap = float(np.max(model.dual_gap_))

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 import kboost
+from kboost._optional import require
 from kboost.cli import _show
 from kboost.cli._data import Data, load
 from kboost.cli._guard import INTERRUPTED, guarded
@@ -97,6 +98,8 @@ def fit(
         validation_fraction=validation_fraction,
         random_state=seed,
     )
+    if report is not None:
+        _check_reportable(model)
     _show.show_plan(console, rows, model, reason)
     found = learn(rows, model, reason, console, test_size=test_size, seed=seed, live=not as_json)
     kboost.save_model(found.model, output)
@@ -271,6 +274,14 @@ def demo(
     fit(path, "late", output=model, report=page, as_json=as_json)
     if not as_json:
         predict(model, path, output=folder / "predictions.csv")
+
+
+def _check_reportable(model: Any) -> None:
+    """Complain before the work, not after it."""
+    from kboost.report import check_reportable
+
+    require("matplotlib", extra="plots", what="--report")
+    check_reportable(model)
 
 
 def _write_report(found: Learnt, report: Path, model_path: Path) -> None:

@@ -38,18 +38,18 @@ def unwrapped(estimator: Any) -> Any:
 def trace_of(model: Any, output: int = 0) -> Trace:
     """The steps of a fit; of one class against the others, if there are several."""
     trace = getattr(model, "trace_", None)
-    if trace and not isinstance(trace, Trace):
+    if isinstance(trace, list) and trace and all(isinstance(one, Trace) for one in trace):
         if not 0 <= output < len(trace):
             raise ValueError(
                 f"output must be one of the {len(trace)} classes, from 0 on; got output={output!r}."
             )
         trace = trace[output]
-    if not trace:
+    if not trace or not isinstance(trace, Trace):
         raise ValueError(
             f"estimator must have steps to show; this {type(model).__name__} was not fitted "
             "step by step."
         )
-    return trace if isinstance(trace, Trace) else Trace(trace)
+    return trace
 
 
 def short(kernel: Any) -> str:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import kboost
+from kboost.estimators._base import KernelBoostBase
+from kboost.estimators._sparse import SparseKernelBase
 from kboost.plotting._fitted import unwrapped
 from kboost.report.page import page
 from kboost.report.sections import all_sections
@@ -76,8 +78,7 @@ def write_report(
     True
     """
     inner = unwrapped(model)
-    if not hasattr(inner, "n_columns_") or not hasattr(inner, "trace_"):
-        raise TypeError(f"model must be grown column by column; got {type(inner).__name__}.")
+    check_reportable(inner)
     file = None if model_path is None else Path(model_path)
     subject = Subject(
         model, inner, X, y, X_learn, y_learn, seen, target, file, seconds, reason, tuple(left_out)
@@ -88,3 +89,12 @@ def write_report(
     under += " it was fitted to" if seen else " it had not seen" if X_learn is not None else ""
     text = page(title, under, all_sections(subject), f"Written by kboost {kboost.__version__}.")
     Path(path).write_text(text, encoding="utf-8")
+
+
+def check_reportable(estimator: Any) -> None:
+    """Refuse an estimator, fitted or not, that there is no report on."""
+    if not isinstance(estimator, KernelBoostBase | SparseKernelBase):
+        raise TypeError(
+            "a report is on a model grown column by column (KernelBoost*, SparseKernel*); "
+            f"got {type(estimator).__name__}."
+        )
