@@ -22,6 +22,7 @@ from kboost.cli._messy import messy_table  # noqa: E402
 from kboost.cli.app import app  # noqa: E402
 from kboost.core.trace import Step  # noqa: E402
 
+MKBOOST = ["--estimator", "MKBoostClassifier"]
 SMALL = ["--set", "C=1.0", "--set", "max_columns=8"]
 
 
@@ -177,8 +178,7 @@ def _small_estimator(*_, **__):
         (["fit", "orders.csv", "-t", "late", "--test-size", "1"], "--test-size must be"),
         (["fit", "orders.csv", "-t", "late", "-o", "no/m.kboost"], "there is no folder no"),
         (
-            ["fit", "orders.csv", "-t", "late", "--report", "r.html"]
-            + ["--estimator", "MKBoostClassifier"],
+            ["fit", "orders.csv", "-t", "late", "--report", "r.html", *MKBOOST],
             "a report is on a model grown column by column",
         ),
         (["predict", "orders.csv", "orders.csv"], "orders.csv"),
