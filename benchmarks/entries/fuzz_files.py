@@ -63,6 +63,7 @@ def measure() -> Row:
 def work(count: int, seed: int) -> None:
     """Try so many files and print the counts."""
     start = time.perf_counter()
+    warnings.simplefilter("ignore")  # to show one Python opens the file that it comes from
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.kboost")
         models = sound_files(path)
