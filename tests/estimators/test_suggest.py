@@ -64,7 +64,8 @@ def test_the_task_may_be_said():
 
 def test_what_is_suggested_can_be_fitted():
     X = RNG.normal(size=(40, 2))
-    kboost.suggest(X, X[:, 0] > 0).estimator.set_params(C=1.0).fit(X, X[:, 0] > 0)
+    model = kboost.suggest(X, X[:, 0] > 0).estimator.set_params(C=1.0).fit(X, X[:, 0] > 0)
+    assert model.score(X, X[:, 0] > 0) > 0.9
 
 
 @pytest.mark.parametrize(

@@ -27,10 +27,10 @@ from kboost.core.protocols import Deadline
 from kboost.core.stopping import INTERRUPTED
 from kboost.estimators._class_weight import class_factors
 from kboost.estimators._duels import Duel, class_scores, duels_of, labels_of
+from kboost.estimators._machine_rows import check_two_classes, machine_kernels
 from kboost.estimators._progress import show_progress
 from kboost.estimators._rows import MergedRows, merge_rows
 from kboost.estimators._rules import RULES as SHARED
-from kboost.kernels.adapters import as_kernels
 from kboost.kernels.algebra import scale, total
 from kboost.kernels.base import Kernel
 from kboost.kernels.normalize import normalized
@@ -99,11 +99,7 @@ class DuellingBase(BaseEstimator):
             self.classes_, codes = np.unique(y, return_inverse=True)
             factors = class_factors(self.class_weight, self.classes_, codes, weight)
             rows = merge_rows(X, codes, weight * factors[codes])
-            if len(np.unique(rows.codes)) < 2:
-                raise ValueError(
-                    "y must have at least two classes with a positive weight; got one class, "
-                    f"{self.classes_[rows.codes[0]]}."
-                )
+            check_two_classes(self.classes_, rows)
             with show_progress(self.verbose), blas_threads_for(len(rows.weight)):
                 interrupted = self._learn(rows, X.shape[0])
         if interrupted:
@@ -113,13 +109,7 @@ class DuellingBase(BaseEstimator):
     def _learn(self, rows: MergedRows, n_input_rows: int) -> bool:
         """All duels; says whether Ctrl-C ended one."""
         centers = rows.first[rows.center_of_row][:, None] if self._is_precomputed else rows.X
-        names = getattr(self, "feature_names_in_", None)
-        kernels = as_kernels(self.kernels, rows.X, rows.weight, names, n_input_rows)
-        if not all(kernel.is_psd for kernel in kernels):
-            raise ValueError(
-                "kernels must be positive semidefinite for a support vector machine; "
-                f"got kernels={self.kernels!r}."
-            )
+        kernels = machine_kernels(self, rows, n_input_rows)
         diagonals = self._diagonals(kernels, rows.X, centers)
         kernels = normalized(kernels, diagonals, rows.weight, self.normalize)
         duels = duels_of(rows.codes, len(self.classes_), self.multi_class)

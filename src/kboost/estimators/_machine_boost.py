@@ -36,10 +36,10 @@ from kboost.estimators._base import numbered
 from kboost.estimators._boost_rounds import Boosted, Scheme, boost
 from kboost.estimators._duels import Duel, class_scores, duels_of, labels_of
 from kboost.estimators._libsvm import solve_dual
+from kboost.estimators._machine_rows import check_two_classes, machine_kernels
 from kboost.estimators._progress import show_progress
 from kboost.estimators._rows import MergedRows, merge_rows
 from kboost.estimators._rules import RULES as SHARED
-from kboost.kernels.adapters import as_kernels
 from kboost.kernels.base import Kernel
 from kboost.kernels.normalize import normalized
 from kboost.masters.adaboost import AdaBoost
@@ -88,11 +88,7 @@ class MachineBoostBase(BaseEstimator):
             check_classification_targets(y)
             self.classes_, codes = np.unique(y, return_inverse=True)
             rows = merge_rows(X, codes, weight)
-            if len(np.unique(rows.codes)) < 2:
-                raise ValueError(
-                    "y must have at least two classes with a positive weight; got one class, "
-                    f"{self.classes_[rows.codes[0]]}."
-                )
+            check_two_classes(self.classes_, rows)
             with show_progress(self.verbose), blas_threads_for(len(rows.weight)):
                 interrupted = self._learn(rows, X.shape[0])
         if interrupted:
@@ -102,13 +98,7 @@ class MachineBoostBase(BaseEstimator):
     def _learn(self, rows: MergedRows, n_input_rows: int) -> bool:
         deadline = Deadline.after(self.max_seconds)
         centers = rows.first[rows.center_of_row][:, None] if self._is_precomputed else rows.X
-        names = getattr(self, "feature_names_in_", None)
-        library = as_kernels(self.kernels, rows.X, rows.weight, names, n_input_rows)
-        if not all(kernel.is_psd for kernel in library):
-            raise ValueError(
-                "kernels must be positive semidefinite for a support vector machine; "
-                f"got kernels={self.kernels!r}."
-            )
+        library = machine_kernels(self, rows, n_input_rows)
         kernels = self._in_unit(library, rows, centers)
         duels = duels_of(rows.codes, len(self.classes_), self.multi_class)
         offered = self._offered(kernels, rows, duels, centers)
