@@ -63,9 +63,9 @@ class Gram:
     def squares(self, kernels: Sequence[int], rows: IntArray) -> Iterator[tuple[int, FloatArray]]:
         """Yield the number and the matrix of each kernel on a sample, (s, s), C order."""
         if self._held:
-            own = np.ix_(rows, rows)
+            places = rows[:, None] + self.n_rows * rows  # a row drawn, then a centre
             for j in kernels:
-                yield j, np.ascontiguousarray(self._held[j][own].T)
+                yield j, self._held[j].ravel().take(places)
         else:
             for j, values in self._evaluate(kernels, rows, rows):
                 yield j, np.ascontiguousarray(values)

@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -72,25 +72,24 @@ def boost(
             errors = ada.errors(predicted)
             kernels.update(drawn, errors)
             out.trained[drawn] += 1
-            committee = choose(found, predicted, errors, ada.weights(errors), scheme.vote)
-            error = float(ada.errors(committee.predicted[None])[0])
+            committee, error = choose(found, predicted, errors, ada, scheme.vote)
+            taken = error < 0.5 - SAME
             step = Round(
                 iteration=len(out.weights),
-                outcome="reset" if error >= 0.5 - SAME else "perfect" if error == 0 else "taken",
+                outcome="reset" if not taken else "perfect" if error == 0 else "taken",
                 error=error,
-                weight=0.0,
+                weight=float(ada.weights(np.array([error]))[0]) if taken else 0.0,
                 kernels=tuple(machine.kernel for machine in committee.machines),
                 n_trained=len(drawn),
                 n_rows=len(rows),
                 one_class=not len(found[0].support),
                 seconds=time.monotonic() - started,
             )
-            if step.outcome == "reset":
+            if not taken:
                 failures += 1
                 ada.reset()
             else:
                 failures = 0
-                step = replace(step, weight=float(ada.weights(np.array([error]))[0]))
                 ada.extend(committee.predicted, step.weight)
                 out.committees.append((committee.machines, committee.votes))
                 out.weights.append(step.weight)
@@ -108,14 +107,16 @@ def choose(
     machines: Sequence[Machine],
     predicted: FloatArray,
     errors: FloatArray,
-    weights: FloatArray,
+    ada: AdaBoost,
     vote: bool,
-) -> Committee:
-    """The machine of the lowest error, or the vote of all of them."""
+) -> tuple[Committee, float]:
+    """The machine of the lowest error, or the vote of all of them; and its error."""
     if vote:
-        return Committee(machines, weights, signs(weights @ predicted))
+        weights = ada.weights(errors)
+        said = signs(weights @ predicted)
+        return Committee(machines, weights, said), float(ada.errors(said[None])[0])
     best = least(errors)
-    return Committee([machines[best]], np.ones(1), predicted[best])
+    return Committee([machines[best]], np.ones(1), predicted[best]), float(errors[best])
 
 
 def _reason(out: Boosted, failures: int, max_iter: int, deadline: Deadline) -> StopReason | None:

@@ -34,7 +34,7 @@ def solve_dual(
         C=1.0,
         sample_weight=caps,
         tol=tol,
-        cache_size=float(np.clip(5e-6 * n * n, _LEAST_CACHE, _MOST_CACHE)),
+        cache_size=min(max(5e-6 * n * n, _LEAST_CACHE), _MOST_CACHE),
         max_iter=_MOST_STEPS,
     )
     support, coef, bias, steps = found[0], found[3], found[4], found[8]

@@ -51,8 +51,9 @@ class AdaBoost:
         """Rows drawn with replacement, by inverse of the cumulative sum, and how often each."""
         cumulative = np.cumsum(self.distribution)
         found = np.searchsorted(cumulative, uniform[:size] * cumulative[-1], side="right")
-        rows, counts = np.unique(np.minimum(found, len(cumulative) - 1), return_counts=True)
-        return rows, counts.astype(np.float64)
+        counts = np.bincount(np.minimum(found, len(cumulative) - 1), minlength=len(cumulative))
+        rows = counts.nonzero()[0]
+        return rows, counts[rows].astype(np.float64)
 
 
 def least(errors: FloatArray) -> int:

@@ -62,7 +62,7 @@ class KernelMachines:
 
         def one(square: tuple[int, FloatArray]) -> Machine:
             duals, bias, _ = self._solve(square[1], targets, caps)
-            support = np.flatnonzero(duals)
+            support = duals.nonzero()[0]
             return Machine(square[0], rows[support], (duals * targets)[support], bias)
 
         squares = self._gram.squares(kernels, rows)
