@@ -47,6 +47,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--threads", type=int, metavar="N", help="of BLAS and OpenMP, written to a file of its own"
     )
+    parser.add_argument(
+        "--seconds", type=float, metavar="N",
+        help="begin nothing after N seconds that an entry can leave out; run again to go on",
+    )  # fmt: skip
     parser.add_argument("--fresh", action="store_true", help="measure again what is at hand")
     parser.add_argument(
         "--results", type=Path, default=RESULTS, metavar="DIR", help="where to write"
@@ -72,6 +76,7 @@ def run(name: str, options: argparse.Namespace, here: dict[str, Any]) -> bool:
         Store(path, machine=here, fresh=options.fresh),
         repeats=options.repeats,
         threads=options.threads,
+        seconds=options.seconds,
         say=lambda words: print(words, flush=True),
     )
     try:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from statistics import median
+from time import monotonic
 from typing import Any
 
 from benchmarks.objective import Job, Row, judge
-from benchmarks.store import Store
+from benchmarks.store import Store, key_of
 
 
 @dataclass
@@ -36,8 +37,17 @@ class Bench:
     store: Store
     repeats: int = 1
     threads: int | None = None
+    seconds: float | None = None  # after which nothing new is begun that can be left out
     say: Callable[[str], None] = print
     used: list[Row] = field(default_factory=list)
+    started: float = field(default_factory=monotonic)
+
+    def wants(self, job: dict[str, Any]) -> bool:
+        """Whether a job that can be left out is at hand, or there is time for it."""
+        known = self.store.rows.get(key_of(job))
+        if known is not None and known["status"] == "ok":
+            return True
+        return self.seconds is None or monotonic() - self.started < self.seconds
 
     def run(self, job: Job, label: str) -> Row:
         """The job's row; with repeats, the one with the median fit time."""

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from statistics import fmean, stdev
 from typing import Any
 
 from benchmarks import datasets
 from benchmarks.bench import Bench, must
 from benchmarks.datasets.mkb import FILES
-from benchmarks.entries._mkb import RATIO, ROUNDS, C, judged, mkboost, paper_kernels
+from benchmarks.entries._mkb import RATIO, ROUNDS, VARIANTS, C, judged, mkboost, paper_kernels
 from benchmarks.objective import Row
 
-SCALINGS = ("mean", "trace")
-WORDS = {"mean": "mean diagonal 1", "trace": "trace 1"}
+SCALINGS = ("trace", "mean")
+WORDS = {"trace": "trace 1", "mean": "mean diagonal 1", "none": "kernels as they are"}
 DRAWS, FEW_DRAWS = 20, 3
-RUNS, FEW_RUNS = 10, 2  # of a stochastic variant, a draw
-LARGE = ("D1", "D2", "D3", "D10", "D11")
-ORDER = (  # small sets first: a run that is broken off has most of them
-    "D12", "D6", "D7", "D16", "D8", "D9", "D4", "D5", "D13", "D14", "D15", "D1", "D11", "D2", "D10",
-    "D3",
-)  # fmt: skip
-CG_SECONDS = 60.0
+RUNS = 2  # of a stochastic variant, a draw; the paper made 10
+LARGE = ("D1", "D11", "D2", "D10", "D3")
+SMALL = ("D12", "D7", "D16", "D8", "D4", "D6", "D9", "D5", "D13", "D15", "D14")
+FIT_SECONDS = 60.0
 HEAD = ("set", "method", "scaling", "draws", "accuracy", "std", "paper", "paper std", "fit s",
-        "paper s", "p")  # fmt: skip
+        "paper s", "p", "ended early")  # fmt: skip
 
 # (accuracy, std, seconds) of Tables 2, 3 and 4, D1 to D16
 PAPER: dict[str, tuple[tuple[float, float, float], ...]] = {
@@ -155,7 +154,10 @@ def mkl(method: str, **options: Any) -> Callable[[str, int], Any]:
     def make(scaling: str, seed: int) -> Any:
         from kboost.baselines import MKLClassifier
 
-        return MKLClassifier(paper_kernels(), method=method, C=C, normalize=scaling, **options)
+        return MKLClassifier(
+            paper_kernels(), method=method, C=C, normalize=scaling, max_seconds=FIT_SECONDS,
+            **options,
+        )  # fmt: skip
 
     return make
 
@@ -164,7 +166,7 @@ def design(loss: str) -> Callable[[str, int], Any]:
     def make(scaling: str, seed: int) -> Any:
         from kboost.baselines import KernelDesignClassifier
 
-        return KernelDesignClassifier(loss=loss, C=C, normalize=scaling)
+        return KernelDesignClassifier(loss=loss, C=C, normalize=scaling, max_seconds=FIT_SECONDS)
 
     return make
 
@@ -175,7 +177,7 @@ def column_generation(penalty: str) -> Callable[[str, int], Any]:
 
         columns = "unit" if scaling == "mean" else None  # the paper's columns are as they are
         return KernelBoostClassifier(
-            paper_kernels(), penalty=penalty, C=C, column_scaling=columns, max_seconds=CG_SECONDS
+            paper_kernels(), penalty=penalty, C=C, column_scaling=columns, max_seconds=FIT_SECONDS
         )
 
     return make
@@ -190,9 +192,16 @@ def boosted_svm(scaling: str, seed: int) -> Any:
     )  # fmt: skip
 
 
+def boosted(variant: str) -> Callable[[str, int], Any]:
+    def make(scaling: str, seed: int) -> Any:
+        unit = None if scaling == "none" else scaling
+        return mkboost(variant, normalize=unit, seed=seed, memory_budget=2**31)
+
+    return make
+
+
 MAKERS: dict[str, Callable[[str, int], Any]] = {
-    **{f"MKB-{v}": partial(lambda v, s, seed: mkboost(v, normalize=s, seed=seed), v)
-       for v in ("D1", "D2", "S1", "S2")},
+    **{f"MKB-{variant}": boosted(variant) for variant in VARIANTS},
     "Boost-SVM": boosted_svm,
     "MKL-SD": mkl("simple"),
     "MKL-SILP": mkl("silp"),
@@ -203,36 +212,35 @@ MAKERS: dict[str, Callable[[str, int], Any]] = {
     "Boost-Log": design("log"),
     "Boost-CG-L1": column_generation("l1"),
     "Boost-CG-L2": column_generation("l2"),
-}  # fmt: skip
-OURS = ("MKB-D1", "MKB-D2", "MKB-S1", "MKB-S2", "Boost-SVM")
+}
 
 
-def available(method: str) -> bool:
-    try:
-        MAKERS[method]("mean", 0)
-    except ImportError:
-        return False
-    return True
+@dataclass(frozen=True)
+class Stage:
+    """Some cells of the tables, for the first so many draws of halves."""
+
+    methods: Sequence[str]
+    sets: Sequence[str]
+    draws: int
+    scalings: Sequence[str] = SCALINGS
 
 
-def collect(bench: Bench, entry: str, methods: Sequence[str]) -> dict[Any, list[Row]]:
-    """Every cell, its rows draw by draw; method after method, small sets first."""
-    found: dict[Any, list[Row]] = {}
-    for method in methods:
-        for name in ORDER:
-            few = name in LARGE and method not in OURS
-            for scaling in SCALINGS:
-                found[name, method, scaling] = [
-                    one(bench, entry, name, method, scaling, seed)
-                    for seed in range(FEW_DRAWS if few else DRAWS)
-                ]
-    return found
+def collect(bench: Bench, entry: str, plan: Sequence[Stage]) -> dict[Any, list[Row]]:
+    """The rows of every cell, stage after stage and draw after draw, as far as there is time.
 
-
-def one(bench: Bench, entry: str, name: str, method: str, scaling: str, seed: int) -> Row:
-    job = {"entry": entry, "data": name, "method": method, "scaling": scaling, "draw": seed}
-    measure = partial(cell, name, method, scaling, seed)
-    return must(bench.other(job, measure, f"{name} {FILES[name]}, {method}, {scaling}, {seed}"))
+    A run that ends early so has some draws of every cell rather than every draw of some cells.
+    """
+    found: dict[Any, dict[int, Row]] = {}
+    for stage in plan:
+        every = product(range(stage.draws), stage.sets, stage.methods, stage.scalings)
+        for draw, name, method, scaling in every:
+            job = {"entry": entry, "data": name, "method": method, "scaling": scaling, "draw": draw}
+            cells = found.setdefault((name, method, scaling), {})
+            if draw not in cells and bench.wants(job):
+                label = f"{name} {FILES[name]}, {method}, {scaling}, {draw}"
+                row = bench.other(job, partial(cell, name, method, scaling, draw), label)
+                cells[draw] = row if row["status"] == "failed" else must(row)
+    return {key: [rows[draw] for draw in sorted(rows)] for key, rows in found.items()}
 
 
 def cell(name: str, method: str, scaling: str, seed: int) -> Row:
@@ -241,15 +249,23 @@ def cell(name: str, method: str, scaling: str, seed: int) -> Row:
         data = datasets.load("mkb", which=name, seed=seed)
     except datasets.MissingDataError as error:
         return {"status": "missing data", "message": str(error)}
-    stochastic = method in ("MKB-S1", "MKB-S2")
-    count = 1 if not stochastic else FEW_RUNS if name in LARGE else RUNS
-    rows = []
+    count = RUNS if method in ("MKB-S1", "MKB-S2") else 1
+    rows, early = [], 0
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a limit that ends a fit is in the notes
+        warnings.simplefilter("ignore")  # fits that end early are counted
         for run in range(count):
-            rows.append(judged(MAKERS[method](scaling, 1000 * seed + run), data))
+            model = MAKERS[method](scaling, 1000 * seed + run)
+            try:
+                rows.append(judged(model, data))
+            except Exception as error:  # a solver that gives up is a result
+                return {"status": "failed", "message": f"{type(error).__name__}: {error}"}
+            early += "max_seconds" in str(model.stop_reason_)
     means = {key: fmean(row[key] for row in rows) for key in rows[0] if key != "status"}
-    return {"status": "ok", "runs": count, **means}
+    return {"status": "ok", "runs": count, "ended_early": early, **means}
+
+
+def done(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row["status"] == "ok"]
 
 
 def reached(rows: Sequence[Row], name: str, method: str) -> bool:
@@ -262,42 +278,59 @@ def p_value(rows: Sequence[Row], others: Sequence[Row]) -> float | None:
     """Of the paired t-test over the draws that both have."""
     from scipy.stats import ttest_rel
 
-    pairs = [(a["accuracy"], b["accuracy"]) for a, b in zip(rows, others, strict=False)]
+    theirs = {row["job"]["draw"]: row["accuracy"] for row in done(others)}
+    pairs = [
+        (row["accuracy"], theirs[row["job"]["draw"]])
+        for row in done(rows)
+        if row["job"]["draw"] in theirs
+    ]
     if len(pairs) < 2 or len({a - b for a, b in pairs}) == 1:
         return None
     return float(ttest_rel(*zip(*pairs, strict=True)).pvalue)
 
 
 def tests(found: Cells, peer: str) -> dict[str, Any]:
-    """Wins, losses and draws of each method against one, at 5 %."""
+    """Wins, losses and draws of each method against one, at 5 %, over the sets."""
     out: dict[str, Any] = {}
     for (name, method, scaling), rows in found.items():
-        if method == peer:
+        others = found.get((name, peer, scaling), ())
+        if method == peer or not done(rows) or not done(others):
             continue
-        others = found[name, peer, scaling]
         p = p_value(rows, others)
-        better = fmean(r["accuracy"] for r in rows) > fmean(r["accuracy"] for r in others)
+        better = fmean(r["accuracy"] for r in done(rows)) > fmean(
+            r["accuracy"] for r in done(others)
+        )
         words = "no difference" if p is None or p > 0.05 else "better" if better else "worse"
         counts = out.setdefault(f"{method} against {peer}, {WORDS[scaling]}", {})
         counts[words] = counts.get(words, 0) + 1
     return out
 
 
-def lines(found: Cells) -> list[list[Any]]:
-    """The table, set by set."""
-    out = []
-    for name in FILES:
-        for (which, method, scaling), rows in found.items():
-            if which != name:
-                continue
-            accuracies = [row["accuracy"] for row in rows]
-            theirs = paper(name, method)
-            first = found.get((name, "MKB-D1", scaling))
-            p = None if first is None or method == "MKB-D1" else p_value(rows, first)
-            out.append([
-                f"{name} {FILES[name]}", method, scaling, len(rows), f"{fmean(accuracies):.4f}",
-                f"{stdev(accuracies):.4f}", f"{theirs[0]:.4f}", f"{theirs[1]:.4f}",
-                fmean(row["fit_cpu_seconds"] for row in rows), theirs[2],
-                None if p is None else f"{p:.3f}",
-            ])  # fmt: skip
-    return out
+def lines(found: Cells, peers: Cells | None = None) -> list[list[Any]]:
+    """The table, set by set; p of the test against MKB-D1, which `peers` may have."""
+    return [
+        line(name, method, scaling, rows, {**(peers or {}), **found})
+        for name in FILES
+        for (which, method, scaling), rows in found.items()
+        if which == name and rows
+    ]
+
+
+def line(name: str, method: str, scaling: str, rows: Sequence[Row], every: Cells) -> list[Any]:
+    good, theirs = done(rows), paper(name, method)
+    values = [row["accuracy"] for row in good]
+    p = None if method == "MKB-D1" else p_value(rows, every.get((name, "MKB-D1", scaling), ()))
+    return [
+        f"{name} {FILES[name]}", method, scaling, len(good),
+        f"{fmean(values):.4f}" if values else reason(rows),
+        f"{stdev(values):.4f}" if len(values) > 1 else None,
+        f"{theirs[0]:.4f}", f"{theirs[1]:.4f}",
+        fmean(row["fit_cpu_seconds"] for row in good) if good else None, theirs[2],
+        None if p is None else f"{p:.3f}",
+        sum(row["ended_early"] for row in good) + len(rows) - len(good),
+    ]  # fmt: skip
+
+
+def reason(rows: Sequence[Row]) -> str:
+    """Why there is no figure."""
+    return "failed: " + str(rows[0]["message"]).partition(":")[0]
