@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import machine
+from benchmarks import machine, mkb_pages
 from benchmarks.objective import ROOT
 from benchmarks.store import RESULTS
 from benchmarks.table import markdown
@@ -23,7 +23,7 @@ TABLED = (
     *("toy", "table2", "table3", "table4", "table5", "curves"),
     *("sinc", "mackey_glass", "santa_fe", "few_rows"),
     *("ssmk", "sre_speed"),
-    *("fuzz_files", "onnx_parity", "mkl_speed"),
+    *("fuzz_files", "onnx_parity", "mkl_speed", "mkb_speed", "mkb_mnist"),
     *("kin40k", "mnist_rls", "growth"),
     *("covtype", "covtype_series", "dask_covtype"),
 )
@@ -72,6 +72,9 @@ def main() -> int:
     for name, draw in DRAWN.items():
         if (result := read(name)) is not None:
             draw(result)
+    found = [result for name in ("mkb_tables", "mkb_rivals") if (result := read(name)) is not None]
+    for name, text in mkb_pages.pages([row for one in found for row in one["rows"]]).items():
+        (TABLES / f"{name}.inc").write_text(text)
     return 0
 
 
