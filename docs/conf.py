@@ -1,7 +1,14 @@
 """How the documentation is built. Everything is local: no page is fetched while building."""
 
+import os
 import re
+import sys
 from importlib.metadata import version as installed_version
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "_ext"))
+os.environ.setdefault("MPLBACKEND", "agg")
 
 project = "kboost"
 author = "kboost developers"
@@ -13,12 +20,14 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "numpydoc",
+    "sphinx_gallery.gen_gallery",
+    "mathml",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_ext"]
 nitpicky = False
 
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
@@ -26,9 +35,30 @@ autodoc_typehints = "none"  # the numpydoc sections say it in words
 numpydoc_show_class_members = False  # the template lists them
 numpydoc_xref_param_type = False
 
+# Names in strings: a function in the settings could not be kept from one build to the next.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"plot_",
+    "ignore_pattern": r"demo\.py",
+    "within_subsection_order": "gallery.place",
+    "reset_modules": ("matplotlib", "gallery.look"),
+    "doc_module": ("kboost",),
+    "backreferences_dir": "api/generated/backreferences",
+    "image_srcset": ["2x"],
+    "capture_repr": (),
+    "download_all_examples": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "remove_config_comments": True,
+}
+
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = f"kboost {release}"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["kboost.css"]
 html_theme_options = {
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],

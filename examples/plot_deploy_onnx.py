@@ -1,19 +1,13 @@
-"""Ship a model: a safe file, an ONNX graph, and what carries a prediction
+"""
+Ship a model: a safe file, an ONNX graph, and what carries a prediction
 ==========================================================================
 
 Measurements of wines go through a pipeline into a mixture of kernels. The pipeline is
 saved without pickle, exported to ONNX, run by onnxruntime without kboost, and asked why.
 """
 
-from __future__ import annotations
-
-import sys
 import tempfile
 from pathlib import Path
-
-import matplotlib
-
-matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -83,5 +77,4 @@ axis.axhline(0.0, color="#888888", linewidth=0.8)
 axis.set_xlabel("wines, each curve in its own order")
 axis.set_ylabel("share in the decision")
 axis.legend(frameon=False)
-if len(sys.argv) > 1:  # a directory to write the picture to
-    figure.savefig(Path(sys.argv[1]) / "deploy_onnx.png", dpi=110)
+plt.show()

@@ -1,18 +1,10 @@
-"""Predict a chaotic series many steps ahead
-============================================
+"""
+Predict a chaotic series many steps ahead
+=========================================
 
 A Mackey-Glass series with noise, turned into rows of lagged values; a sparse regression ensemble
 whose Gaussians move to where they help most; and predictions that feed on themselves.
 """
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-import matplotlib
-
-matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -68,5 +60,4 @@ left.legend(frameon=False)
 right.semilogy(np.arange(1, AHEAD + 1), error, color="#d95f02")
 right.set_xlabel("steps ahead")
 right.set_ylabel("squared error / variance")
-if len(sys.argv) > 1:  # a directory to write the picture to
-    figure.savefig(Path(sys.argv[1]) / "time_series.png", dpi=110)
+plt.show()

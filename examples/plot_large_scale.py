@@ -1,0 +1,61 @@
+"""
+Few basis vectors of many rows
+==============================
+
+Sun and Yao (2010) learn kernel machines of many rows on few basis vectors, taken a few at a time.
+Here is how much it matters which ones are taken, and what happens to their coefficients.
+"""
+
+import time
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_friedman1
+
+from kboost import SparseKernelRegressor
+from kboost.kernels import Gaussian
+
+# %%
+# 4,000 rows with noise, ten features of which five count. A tenth of the variance is noise, so no
+# model can get below the dashed line of the picture.
+
+X, y = make_friedman1(7000, noise=1.6, random_state=0)
+truth = make_friedman1(7000, noise=0.0, random_state=0)[1]
+learn, test = slice(0, 4000), slice(4000, None)
+floor = np.mean((y[test] - truth[test]) ** 2) / y[learn].var()
+
+# %%
+# The same kernel and ridge for all. One basis vector a step with all coefficients set again (the
+# selections of the paper), ensembles of base learners of 50 vectors each, and ``update="joint"``,
+# which grows its steps and sets all coefficients together by a preconditioned iteration.
+
+settings = {"kernels": [Gaussian(0.8)], "ridge": 0.2}
+rivals = {
+    "random": {"selection": "random", "update": "full"},
+    "matching pursuit": {"selection": "mp", "update": "full"},
+    "largest residual": {"selection": "max-res", "update": "full"},
+    "ensemble of 50 a step": {"selection": "max-res", "update": "full", "basis_per_step": 50},
+    "joint": {"update": "joint"},
+}
+sizes = (25, 50, 100, 200, 400)
+figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained", sharey=True)
+for name, how in rivals.items():
+    errors, seconds = [], []
+    for size in sizes[1:] if "50" in name else sizes:
+        start = time.process_time()
+        model = SparseKernelRegressor(max_columns=size, **settings, **how).fit(X[learn], y[learn])
+        seconds.append(time.process_time() - start)
+        errors.append(np.mean((model.predict(X[test]) - y[test]) ** 2) / y[learn].var())
+    print(f"{name:<22} {errors[-1]:.4f} with {size} basis vectors, {seconds[-1]:.2f} s")
+    left.loglog(sizes[-len(errors) :], errors, "o-", markersize=4, label=name)
+    right.loglog(seconds, errors, "o-", markersize=4)
+
+# %%
+# What counts is the error for the time, and at prediction the error for the size.
+
+for axis, label in ((left, "basis vectors"), (right, "processor seconds of a fit")):
+    axis.axhline(floor, color="#9aa4ab", linestyle="--", linewidth=1)
+    axis.set_xlabel(label)
+left.set_ylabel("squared error / variance")
+left.legend(fontsize=8)
+plt.show()

@@ -1,0 +1,63 @@
+"""
+Novelties: learning from one class
+==================================
+
+Examples of what is normal are cheap, examples of what may go wrong are not there. The one-class
+form of the mixture finds a region that holds most of the rows, and describes it by few of them.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.metrics import roc_auc_score
+from sklearn.svm import OneClassSVM
+
+from kboost import KernelBoostNovelty
+from kboost.kernels import Gaussian
+
+# %%
+# Normal rows lie on a ring and in a blob inside it. Novelties come from everywhere, also from the
+# ring and the blob, where nobody could find them.
+
+
+def normal(n, rng):
+    angle, blob = rng.uniform(0, 2 * np.pi, n), rng.uniform(size=n) < 0.3
+    ring = np.column_stack([np.cos(angle), np.sin(angle)]) * rng.normal(3, 0.25, n)[:, None]
+    return np.where(blob[:, None], rng.normal(0, 0.4, (n, 2)), ring)
+
+
+rng = np.random.default_rng(0)
+X, X_same, X_other = normal(500, rng), normal(2000, rng), rng.uniform(-4.5, 4.5, (2000, 2))
+truth = np.repeat([1, 0], 2000)
+
+# %%
+# ``nu`` bounds the share of training rows that may be left outside. The rival has the same kernel
+# and the same bound.
+
+kernel = Gaussian(1.0)
+model = KernelBoostNovelty([kernel], nu=0.05).fit(X)
+rival = OneClassSVM(gamma=1.0, nu=0.05).fit(X)
+print(f"{'':<20}{'outside, training':>18}{'outside, new':>14}{'novelties found':>17}{'AUC':>7}")
+for name, one in (("KernelBoostNovelty", model), ("OneClassSVM", rival)):
+    out = [np.mean(one.predict(rows) == -1) for rows in (X, X_same, X_other)]
+    auc = roc_auc_score(truth, one.decision_function(np.vstack([X_same, X_other])))
+    print(f"{name:<20}{out[0]:>18.3f}{out[1]:>14.3f}{out[2]:>17.3f}{auc:>7.3f}")
+print(f"{model.n_columns_} columns against {len(rival.support_)} support vectors")
+print(f"proven gap {model.dual_gap_:.0e}; {model.stop_reason_}")
+
+# %%
+# The border of each, and the rows it is made of.
+
+line = np.linspace(-4.5, 4.5, 150)
+grid = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
+figure, axes = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
+for axis, one, centers in zip(
+    axes, (model, rival), (model.centers_, rival.support_vectors_), strict=True
+):
+    values = one.decision_function(grid).reshape(150, 150)
+    axis.contourf(line, line, values, [0, np.inf], colors=["#cfe0ec"])
+    axis.contour(line, line, values, [0], colors=["#2f6f9f"], linewidths=1.2)
+    axis.plot(*X.T, ".", color="#9aa4ab", markersize=2.5)
+    axis.plot(*centers.T, "o", color="#c8553d", markersize=4)
+    axis.set_title(f"{type(one).__name__}: {len(centers)} rows carry it")
+    axis.set(xticks=[], yticks=[], aspect="equal")
+plt.show()
