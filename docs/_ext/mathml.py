@@ -4,20 +4,31 @@ The translation from TeX is docutils' own; Sphinx has no such renderer, only thi
 """
 
 from docutils import nodes
+from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.util.logging import getLogger
 from sphinx.util.math import get_node_equation_number
+
+
+def translated(node, as_block):
+    """The formula; one that cannot be translated is a warning, with its page and line."""
+    try:
+        return tex2mathml(node.astext(), as_block=as_block)
+    except MathError as error:
+        getLogger(__name__).warning("%s in %r", error, node.astext(), location=node)
+        return ""
 
 
 def inline(self, node):
     """A formula in a sentence."""
-    self.body.append(tex2mathml(node.astext()))
+    self.body.append(translated(node, as_block=False))
     raise nodes.SkipNode
 
 
 def block(self, node):
     """A formula on lines of its own, with its number where it has one."""
     self.body.append(self.starttag(node, "div", CLASS="formula"))
-    self.body.append(tex2mathml(node.astext(), as_block=True))
+    self.body.append(translated(node, as_block=True))
     if node["number"]:
         self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})')
         self.add_permalink_ref(node, "Link to this formula")

@@ -1,0 +1,128 @@
+"""What the README, the pages and the examples show must run as it stands there.
+
+Pages are run from their first fence to their last, in one namespace, with small data under the
+names that pages use without making them. Examples that take longer than a second or two are run
+by `make docs` only.
+"""
+
+import io
+import os
+import re
+import runpy
+import warnings
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+import sklearn
+from sklearn.datasets import make_moons
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kboost import KernelBoostClassifier
+
+ROOT = Path(__file__).resolve().parents[2]
+FENCE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+PAGES = (
+    "index", "getting_started", "how_to_choose", "plots", "files", "deploy", "extend/kernel",
+    "papers/mkboost", "papers/mkl_rivals",
+)  # fmt: skip
+NOT_RUN = {
+    "command_line": "needs a table and a model file",
+    "design": "an outline of the loop",
+    "extend/master": "an outline of a class",
+    "extend/oracle": "an outline of a class",
+    "report": "tests/report runs the same call",
+}
+ELSEWHERE = "Client("  # a cluster; tests/dask starts one
+QUICK = ("plot_tube", "plot_novelty")
+
+
+@pytest.fixture
+def in_tmp(tmp_path, monkeypatch):
+    """Files that are written go there; settings and pictures do not outlive the test."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    pyplot.switch_backend("agg")
+    with sklearn.config_context(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive")
+        yield tmp_path
+    pyplot.close("all")
+
+
+def names():
+    """What pages take for granted."""
+    X, y = make_moons(80, noise=0.2, random_state=0)
+    X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+    model = KernelBoostClassifier(["linear", "rbf"], C=1.0).fit(X_train, y_train)
+    pipeline = make_pipeline(StandardScaler(), KernelBoostClassifier(["rbf"], C=1.0)).fit(X, y)
+    return {
+        "X": X, "y": y, "X_train": X_train, "X_test": X_test, "y_train": y_train, "y_test": y_test,
+        "model": model, "pipeline": pipeline, "path": "churn.kboost",
+        "KernelBoostClassifier": KernelBoostClassifier,
+    }  # fmt: skip
+
+
+def python(page):
+    return FENCE.findall((ROOT / page).read_text(encoding="utf-8"))
+
+
+def test_readme_runs_and_prints_what_it_says(in_tmp):
+    (code,) = python("README.md")
+    said = re.findall(r"print\(.*\)  # (.*)", code)
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        exec(code, {})
+    score, columns, per_kernel, gap = printed.getvalue().splitlines()
+    assert f"{float(score):.3f}" == said[0]
+    assert said[1].startswith(f"{columns} columns")
+    for kernel in ("Gaussian", "Laplacian", "Linear"):
+        count = sum(int(n) for n in re.findall(rf"'{kernel}\(.*?': (\d+)", per_kernel))
+        assert f"{count} {kernel.capitalize()}".lower() in said[2].lower()
+    assert float(gap) < 1e-4
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page_runs(page, in_tmp):
+    if page == "deploy":
+        pytest.importorskip("skl2onnx")
+    if page == "plots" and not hasattr(KernelBoostClassifier, "set_callbacks"):
+        pytest.skip("callbacks need scikit-learn 1.9")
+    scope = names()
+    for code in python(f"docs/{page}.md"):
+        if ELSEWHERE not in code:
+            exec(compile(code, f"docs/{page}.md", "exec"), scope)
+    assert set(scope) >= set(names())
+
+
+def test_no_page_is_left_out():
+    shown = {
+        str(page.relative_to(ROOT / "docs").with_suffix(""))
+        for page in (ROOT / "docs").rglob("*.md")
+        if "_build" not in page.parts and python(page)
+    }
+    assert shown == {*PAGES, *NOT_RUN}
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_example_runs(name, in_tmp):
+    with redirect_stdout(io.StringIO()) as printed:
+        runpy.run_path(str(ROOT / "examples" / f"{name}.py"))
+    assert printed.getvalue()
+
+
+def test_every_example_has_its_place_in_the_gallery():
+    listed = runpy.run_path(str(ROOT / "docs" / "_ext" / "gallery.py"))["ORDER"]
+    assert sorted(listed) == sorted(path.stem for path in (ROOT / "examples").glob("plot_*.py"))
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/benchmarks.md"])
+def test_links_lead_somewhere(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text)
+    local = [target for target in targets if "://" not in target]
+    missing = [t for t in local if not os.path.exists((ROOT / page).parent / t)]
+    assert local
+    assert not missing
