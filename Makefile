@@ -23,7 +23,7 @@ demo: $(VENV)/.stamp-dev ## run the demonstration
 	$(BIN)/python examples/demo.py
 
 # One BLAS thread a worker: the workers already fill the machine.
-test: $(VENV)/.stamp-dev ## run the tests and the examples in the docstrings
+test: $(VENV)/.stamp-dev ## run the tests, with what docstrings, README and pages show
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
 # The lower bounds of pyproject.toml are a promise; this keeps it honest.

@@ -31,6 +31,7 @@ myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # the numpydoc sections say it in words
 numpydoc_show_class_members = False  # the template lists them
 numpydoc_xref_param_type = False
@@ -59,8 +60,10 @@ html_title = f"kboost {release}"
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["kboost.css"]
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "navigation_with_keys": False,
+    "header_links_before_dropdown": 4,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -78,7 +81,7 @@ def plain_docstring(app, what, name, obj, options, lines):
     for i, line in enumerate(lines):
         indented = i < head and line.startswith("    ")
         if indented and not formula and not any("::" in before for before in out[-2:]):
-            out += ["::", ""]
+            out += [".. code-block:: text", ""]
         formula = indented or (formula and not line.strip())
         is_type = i > head and " : " in line
         out.append(re.sub(r"(?<=\w)_(?=[,)\s])", r"\\_", line) if is_type else line)

@@ -42,6 +42,7 @@ plot_kernels(model, X)
 # %%
 # The surface, with the centres of the columns.
 
+# sphinx_gallery_thumbnail_number = 4
 plot_decision(model, X, y)
 
 # %%

@@ -47,8 +47,8 @@ for name, model in contestants.items():
     print(f"{name:<22}{100 * np.mean(errors[name]):>9.1f} %{seconds:>9.2f}")
 
 # %%
-# D1 tries every kernel in every round. S1 draws kernels by how well they did before, and soon
-# trains a few machines a round only. Right: error by rounds, on the last draw.
+# D1 tries every kernel in every round. S1 draws kernels by how well they did before, and trains
+# fewer machines. Right: error by rounds, on the last draw.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
 names = [f"2^{e}" for e in range(-6, 8)] + [f"deg {degree}" for degree in (1, 2, 3)]

@@ -3,7 +3,7 @@ Text and numbers, several classes, sparse rows
 ==============================================
 
 Tickets of a help desk, in words and numbers, to be sent to one of four teams. Words become a sparse
-matrix, numbers stand beside them, and each part has its own kernels. Nothing is ever made dense.
+matrix, numbers stand beside them, and each part has its own kernels.
 """
 
 import matplotlib.pyplot as plt
