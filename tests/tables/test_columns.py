@@ -58,6 +58,29 @@ def test_numbers_as_people_write_them():
     np.testing.assert_array_equal(found, [1234.5, 12.5, 7, -3, np.nan, np.nan])
 
 
+@pytest.mark.parametrize(
+    ("written", "values"),
+    [
+        (["1.234,5", "2.345.678", "12,25", "1.234"], [1234.5, 2345678, 12.25, 1234]),
+        (["1,234", "2,345,678", "12"], [1234, 2345678, 12]),
+        (["1,234", "0,125", "12,5"], [1.234, 0.125, 12.5]),  # another value has a decimal comma
+        (["1.234", "0.125"], [1.234, 0.125]),
+    ],
+)
+def test_what_a_comma_is_the_column_says(written, values):
+    np.testing.assert_array_equal(as_numbers(pd.Series(written)), values)
+
+
+def test_durations_are_seconds():
+    column = kind_of(pd.to_timedelta(np.arange(1, 5), unit="h"))
+    assert column.kind == "number"
+    assert as_numbers(pd.Series(pd.to_timedelta([2], unit="h"))).tolist() == [7200.0]
+
+
+def test_times_of_day_are_told_as_such():
+    assert kind_of(["7:30", "18:15", "12:00"]).note == "07:30 to 18:15"
+
+
 def test_days_before_months_where_that_is_the_only_reading():
     dates = as_dates(pd.Series(["13/02/2024", "01/02/2024"]))
     assert dates.dt.month.tolist() == [2, 2]
@@ -104,6 +127,26 @@ def test_new_rows_in_any_order_with_gaps_and_unknown_words(frame):
         rows_for(model, frame.drop(columns="seen"))
 
 
+def test_one_day_beyond_the_twelfth_says_how_all_are_written():
+    every = pd.date_range("2025-01-01", "2025-12-31")  # either way from January to December
+    for style in ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%y", "%Y-%m-%d"):
+        found = as_dates(pd.Series(every.strftime(style)))
+        assert (found.to_numpy() == every.to_numpy()).all(), style
+    assert kind_of(every.strftime("%d/%m/%Y")).note.endswith("day before month")
+
+
+def test_new_dates_are_read_as_the_rows_learnt_from_were():
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+
+    frame = pd.DataFrame({"on": [f"{d:02d}/04/2025" for d in range(1, 29)]})
+    table = tidy(frame, describe(frame))
+    assert "on (d/m):days" in table
+    model = make_pipeline(preparation(table), Ridge()).fit(table, np.arange(28.0))
+    alone = rows_for(model, frame.iloc[[2]])  # 03/04 alone could be the fourth of March
+    pd.testing.assert_frame_equal(alone, table.iloc[[2]])
+
+
 def test_a_table_without_anything_to_learn_from_is_refused():
     table = pd.DataFrame({"a": ["x"] * 5})
     with pytest.raises(ValueError, match="a column to learn from"):
@@ -118,6 +161,7 @@ def test_a_table_without_anything_to_learn_from_is_refused():
         (["1.5", "2", "3"], "regression", "f"),
         ([str(i) for i in range(30)], "regression", "f"),
         ([str(i % 15) for i in range(30)], "classification", "i"),
+        ([str(10**30 + i % 2) for i in range(6)], "classification", "U"),  # float64 merges these
     ],
 )
 def test_targets(values, task, kind):
@@ -132,5 +176,7 @@ def test_targets_that_cannot_be():
         target_of(pd.Series(["a", "b"], name="y"), "regression")
     with pytest.raises(ValueError, match="'y' must have two values or more; got 'a'"):
         target_of(pd.Series(["a", "a"], name="y"))
+    with pytest.raises(ValueError, match="labels of which some come twice; got 4 different"):
+        target_of(pd.Series(["2024-01-01", "2024-01-02", "a", "b"], name="y"))
     with pytest.raises(ValueError, match="'y' must have values"):
         target_of(pd.Series(["", "NA"], name="y"))

@@ -15,7 +15,7 @@ from kboost.tables import read_table  # noqa: E402
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
 def test_csv_of_any_kind(tmp_path, separator, encoding):
     path = tmp_path / "t.csv"
     rows = [["größe", "b"], ["1", "x"], ["2", "für"]]
@@ -23,6 +23,28 @@ def test_csv_of_any_kind(tmp_path, separator, encoding):
     frame = read_table(path).frame
     assert frame.columns.tolist() == rows[0]
     assert frame.to_numpy().tolist() == rows[1:]
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "rows"),
+    [
+        ("sep=;\na;b\n1;2\n", ["a", "b"], [["1", "2"]]),  # as spreadsheets write
+        ("a,b\n1,2,\n3,4,\n", ["a", "b"], [["1", "2"], ["3", "4"]]),  # and other programs
+        ("a,b\nr1,1,2\nr2,3,4\n", ["Unnamed: 0", "a", "b"], [["r1", "1", "2"], ["r2", "3", "4"]]),
+        ("a,,b\n1,2,3\n", ["a", "Unnamed: 1", "b"], [["1", "2", "3"]]),
+        ("a  b\n1  2\n33 4\n", ["a", "b"], [["1", "2"], ["33", "4"]]),
+        ("a b\n1\n2\n", ["a b"], [["1"], ["2"]]),
+        ("\n\na,b\n1,2\n", ["a", "b"], [["1", "2"]]),
+        ("a;b\n1,234;x\n-5,250;y\n", ["a", "b"], [["1.234", "x"], ["-5.250", "y"]]),
+        ("a;b\n1,234;x\n1,234.5;y\n", ["a", "b"], [["1,234", "x"], ["1,234.5", "y"]]),
+    ],
+)
+def test_layouts(tmp_path, text, names, rows):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    frame = read_table(path).frame
+    assert frame.columns.tolist() == names
+    assert frame.to_numpy().tolist() == rows
 
 
 def test_packed_csv_and_one_column(tmp_path):
@@ -36,6 +58,8 @@ def test_parquet(tmp_path):
     frame = pd.DataFrame({"a": [1.5, None], "b": ["x", "y"]})
     frame.to_parquet(tmp_path / "t.parquet")
     pd.testing.assert_frame_equal(read_table(tmp_path / "t.parquet").frame, frame)
+    frame.set_index("a").to_parquet(tmp_path / "t.parquet")
+    assert read_table(tmp_path / "t.parquet").frame.columns.tolist() == ["a", "b"]
 
 
 def test_matrices(tmp_path):
@@ -55,6 +79,8 @@ def test_matrices(tmp_path):
         ("t.csv", b"", "it is empty"),
         ("t.csv", b"a,b\n", "must have rows; it has none"),
         ("t.csv", b"a,a\n1,2\n", "must name each column once"),
+        ("t.csv", b"a,b\n1,2\n1,2,3\n", "Expected 2 fields in line 3, saw 3"),
+        ("t.csv", b"# from here\na,b,c\n1,2,3\n", "it names 1, and the next line has 3 fields"),
         ("t.csv.gz", b"not packed", "must be a CSV file"),
         ("t.parquet", b"nonsense", "must be a Parquet file"),
         ("t.svm", b"one two three", "must be an svmlight file"),

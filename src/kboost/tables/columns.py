@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kboost._optional import require
+from kboost.tables.numerals import days_come_first, read_dates, with_points
 
 MISSING = ("", "na", "n/a", "nan", "null", "none", "nil", "?", "-", "--", ".", "nat", "#n/a")
 MOST = 0.9  # of the values have to look like it
@@ -17,12 +18,11 @@ OFTEN = 0.2  # of the rows, the different values of what is not text
 _FEW = 20  # rows that say nothing about ids
 _ID = re.compile(r"(^|[_\W])(id|ids|uuid|guid|key|index|idx|nr|no)$|[a-z]I[dD]$|^unnamed: 0$", re.I)
 _CODE = r"^0\d+$"  # 007 is not a number
-_THOUSANDS = r"^([-+]?\d{1,3}(?:,\d{3})+)(\.\d+)?$"
-_DECIMAL_COMMA = r"^[-+]?\d*,\d+$"
 _DATE_LIKE = re.compile(
     r"\d[-/.:]\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b", re.I
 )
 DATE_PARTS = ("days", "month", "weekday", "hour")
+DAY_FIRST = " (d/m)"  # behind the name of a column that writes 3/4 for the third of April
 
 
 @dataclass(frozen=True)
@@ -68,24 +68,24 @@ def _describe(name: str, column: Any) -> Column:
     n = len(column)
     if pd.api.types.is_datetime64_any_dtype(column):
         return _date(name, as_dates(column), "")
-    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
-        return _number(name, as_numbers(column), "")
+    lasts = pd.api.types.is_timedelta64_dtype(column)
+    if lasts or (pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)):
+        return _number(name, as_numbers(column), "a duration, in seconds" if lasts else "")
     text = as_text(column)
     present = text.dropna()
     if present.empty:
         return Column(name, "left out", n, "no values")
     if not present.str.match(_CODE).any():
         numbers = as_numbers(present)
-        odd = int(numbers.isna().sum())
-        if odd <= (1 - MOST) * len(present):
-            note = f"{odd} values are not numbers, e.g. {_example(present[numbers.isna()])}"
-            return _number(name, as_numbers(text), note if odd else "")
+        if numbers.isna().sum() <= (1 - MOST) * len(present):
+            note = _odd(present[numbers.isna()], "numbers")
+            return _number(name, as_numbers(text), note)
     if present.head(200).str.contains(_DATE_LIKE).mean() >= MOST:
         dates = as_dates(present)
-        odd = int(dates.isna().sum())
-        if odd <= (1 - MOST) * len(present):
-            note = f"{odd} values are not dates, e.g. {_example(present[dates.isna()])}"
-            return _date(name, as_dates(text), note if odd else "")
+        if dates.isna().sum() <= (1 - MOST) * len(present):
+            order = "day before month" if has_day_first(present) else ""
+            note = "; ".join(filter(None, (order, _odd(present[dates.isna()], "dates"))))
+            return _date(name, as_dates(text), note)
     return _category(name, text, present)
 
 
@@ -103,7 +103,8 @@ def _date(name: str, dates: Any, note: str) -> Column:
     present, n_missing = dates.dropna(), int(dates.isna().sum())
     if present.nunique() < 2:
         return Column(name, "left out", n_missing, "one value only")
-    span = f"{present.min():%Y-%m-%d} to {present.max():%Y-%m-%d}"
+    how = "%Y-%m-%d" if (present.dt.normalize() != present.iloc[0].normalize()).any() else "%H:%M"
+    span = f"{present.min():{how}} to {present.max():{how}}"
     return Column(name, "date", n_missing, f"{span}; {note}" if note else span)
 
 
@@ -133,39 +134,38 @@ def as_text(column: Any) -> Any:
 
 
 def as_numbers(column: Any) -> Any:
-    """Numbers, NaN where there is none; takes 1,234.5 and 12,5 and $ 3 and 4 %."""
+    """Numbers, NaN where there is none; takes 1,234.5 and 1.234,5 and 12,5 and $ 3 and 4 %."""
     pd = require("pandas", extra="cli", what="kboost.tables")
+    if pd.api.types.is_timedelta64_dtype(column):
+        return column.dt.total_seconds()
     if pd.api.types.is_numeric_dtype(column):
         return column.astype("float64")
-    text = as_text(column).str.replace(r"[\s$€£%]", "", regex=True)
-    text = text.str.replace(_THOUSANDS, lambda m: m[1].replace(",", "") + (m[2] or ""), regex=True)
-    comma = text.str.match(_DECIMAL_COMMA).fillna(False).astype(bool)
-    text = text.where(~comma, text.str.replace(",", "."))
+    text = with_points(as_text(column).str.replace(r"[\s$€£%]", "", regex=True))
     numbers = pd.to_numeric(text, errors="coerce").astype("float64")
     return numbers.where(np.isfinite(numbers))
 
 
-def as_dates(column: Any) -> Any:
-    """Moments without a time zone (UTC where one is given), NaT where there is none."""
+def as_dates(column: Any, *, day_first: bool | None = None) -> Any:
+    """Moments without a time zone (UTC where one is given), NaT where there is none.
+
+    `day_first` says what 3/4 is; by default the column itself does.
+    """
     pd = require("pandas", extra="cli", what="kboost.tables")
     if not pd.api.types.is_datetime64_any_dtype(column):
         text = as_text(column)
-        different = text.dropna().unique()
-        found = [
-            pd.Series(
-                pd.to_datetime(different, format="mixed", dayfirst=first, errors="coerce", utc=True)
-            )
-            for first in (False, True)
-        ]
-        best = max(found, key=lambda dates: (int(dates.notna().sum()), _regular(dates)))
-        column = text.map(dict(zip(different, best, strict=True)))
-        column = pd.to_datetime(column, errors="coerce", utc=True)
+        words = text.dropna().unique()
+        first = days_come_first(words) if day_first is None else day_first
+        read = dict(zip(words, read_dates(words, day_first=first), strict=True))
+        column = pd.to_datetime(text.map(read), errors="coerce", utc=True)
     return column.dt.tz_localize(None) if column.dt.tz is not None else column
 
 
-def _regular(dates: Any) -> float:
-    """Which reading of 03/04/2020 is right: the one whose dates lie closer together."""
-    return -float(dates.max().timestamp() - dates.min().timestamp()) if dates.notna().any() else 0.0
+def has_day_first(column: Any) -> bool:
+    """Whether a column of dates is read with the day before the month."""
+    pd = require("pandas", extra="cli", what="kboost.tables")
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return False
+    return days_come_first(as_text(column).dropna().unique())
 
 
 def date_parts(name: str, dates: Any) -> dict[str, Any]:
@@ -179,5 +179,9 @@ def date_parts(name: str, dates: Any) -> dict[str, Any]:
     }
 
 
-def _example(values: Any) -> str:
-    return repr(str(values.iloc[0])) if len(values) else ""
+def _odd(values: Any, what: str) -> str:
+    """A word on values that are not what the others are."""
+    if not len(values):
+        return ""
+    how_many = "1 value is" if len(values) == 1 else f"{len(values)} values are"
+    return f"{how_many} not {what}, e.g. {str(values.iloc[0])!r}"

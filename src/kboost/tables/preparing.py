@@ -4,7 +4,7 @@
     categories  SimpleImputer(strategy="constant", fill_value="(missing)"), then
                 OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=30)
     dates       before the pipeline, numbers: days since 1970, month, weekday and hour, as columns
-                `name:days` and so on
+                `name:days` and so on, `name (d/m):days` where the day comes before the month
 
 Numbers are not scaled: the kernels of kboost's libraries do that themselves, and so the centres
 of a model stay in the user's units.
@@ -18,11 +18,13 @@ from typing import Any
 from kboost._optional import require
 from kboost.tables.columns import (
     DATE_PARTS,
+    DAY_FIRST,
     Column,
     as_dates,
     as_numbers,
     as_text,
     date_parts,
+    has_day_first,
 )
 
 GAP = "(missing)"
@@ -54,7 +56,9 @@ def tidy(frame: Any, columns: Sequence[Column]) -> Any:
         elif column.kind == "category":
             out[column.name] = as_text(values)
         elif column.kind == "date":
-            parts = date_parts(column.name, as_dates(values))
+            first = has_day_first(values)
+            name = f"{column.name}{DAY_FIRST}" if first else column.name
+            parts = date_parts(name, as_dates(values, day_first=first))
             out.update({name: part for name, part in parts.items() if part.nunique() > 1})
     return pd.DataFrame(out, index=frame.index)
 
@@ -124,16 +128,18 @@ def rows_for(model: Any, frame: Any) -> Any:
     for group, _, names in model[0].transformers_:
         for name in names if group in ("numbers", "categories") else []:
             base, _, part = name.rpartition(":")
+            column = base.removesuffix(DAY_FIRST)
             if name in frame.columns:
                 out[name] = (as_numbers if group == "numbers" else as_text)(frame[name])
-            elif part in DATE_PARTS and base in frame.columns:
-                if base not in dates:
-                    dates[base] = date_parts(base, as_dates(frame[base]))
+            elif part in DATE_PARTS and column in frame.columns:
+                if base not in dates:  # read as the rows learnt from were
+                    moments = as_dates(frame[column], day_first=base != column)
+                    dates[base] = date_parts(base, moments)
                 out[name] = dates[base][name]
             else:
                 have = ", ".join(map(str, frame.columns[:8])) + (", …" * (len(frame.columns) > 8))
                 raise ValueError(
-                    f"the table must have the columns of the model; {base or name!r} is missing "
+                    f"the table must have the columns of the model; {column or name!r} is missing "
                     f"(there are: {have})."
                 )
     return pd.DataFrame(out, index=frame.index)[list(model[0].feature_names_in_)]

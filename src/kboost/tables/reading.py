@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import numpy as np
 
 from kboost._optional import require
+from kboost.tables.delimited import check_names, read_delimited
 
 _TEXT = (".csv", ".tsv", ".txt", ".data")
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 KINDS = (
     "CSV (.csv, .tsv, .txt), Parquet (.parquet), svmlight (.svm, .svmlight, .libsvm), NumPy (.npz)"
 )
-_SAMPLE = 1 << 16  # characters that the separator is guessed from
 
 
 @dataclass(frozen=True)
@@ -48,8 +47,8 @@ def read_table(path: Any, *, n_features: int | None = None) -> Table:
     Parameters
     ----------
     path : str or path-like
-        A CSV file (any usual separator, UTF-8 or Latin-1, also ``.gz``), Parquet, svmlight, or an
-        npz file with arrays X and y.
+        A CSV file (any usual separator, UTF-8, UTF-16 or Latin-1, also ``.gz``), Parquet, svmlight,
+        or an npz file with arrays X and y.
     n_features : int, optional
         For svmlight: how many features there are.
 
@@ -64,7 +63,7 @@ def read_table(path: Any, *, n_features: int | None = None) -> Table:
     plain = path.with_suffix("") if path.suffix == ".gz" else path
     kind = plain.suffix.lower()
     if kind in _TEXT:
-        table = Table(frame=_read_csv(path))
+        table = Table(frame=read_delimited(path))
     elif kind in (".parquet", ".pq"):
         table = Table(frame=_read_parquet(path))
     elif kind in _SVMLIGHT:
@@ -78,26 +77,6 @@ def read_table(path: Any, *, n_features: int | None = None) -> Table:
     return table
 
 
-def _read_csv(path: Path) -> Any:
-    pd = require("pandas", extra="cli", what="reading CSV")
-    encoding = _encoding(path)
-    separator = _separator(path, encoding)
-    _check_names(_header(path, encoding, separator), path)  # pandas would rename the second one
-    try:
-        frame = pd.read_csv(
-            path,
-            sep=separator,
-            dtype=str,
-            keep_default_na=False,
-            skipinitialspace=True,
-            encoding=encoding,
-        )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, OSError, EOFError) as error:
-        raise ValueError(f"{path} must be a CSV file; {_first_line(error)}") from error
-    frame.columns = [str(name).strip() for name in frame.columns]
-    return frame
-
-
 def _read_parquet(path: Path) -> Any:
     pd = require("pandas", extra="cli", what="reading Parquet")
     arrow = require("pyarrow", extra="cli", what="reading Parquet")
@@ -105,15 +84,11 @@ def _read_parquet(path: Path) -> Any:
         frame = pd.read_parquet(path, engine="pyarrow")
     except (arrow.ArrowException, OSError) as error:
         raise ValueError(f"{path} must be a Parquet file; {_first_line(error)}") from error
+    named = any(name is not None for name in frame.index.names)
+    frame = frame.reset_index(drop=not named)
     frame.columns = [str(name) for name in frame.columns]
-    _check_names(frame.columns.tolist(), path)
-    return frame.reset_index(drop=True)
-
-
-def _check_names(names: list[str], path: Path) -> None:
-    double = [name for place, name in enumerate(names) if name and name in names[:place]]
-    if double:
-        raise ValueError(f"{path} must name each column once; {double[0]!r} is there twice.")
+    check_names(frame.columns.tolist(), path)
+    return frame
 
 
 def _read_svmlight(path: Path, n_features: int | None) -> Table:
@@ -127,6 +102,8 @@ def _read_svmlight(path: Path, n_features: int | None) -> Table:
 
 
 def _read_npz(path: Path) -> Table:
+    if not is_zipfile(path):  # NumPy would speak of pickles
+        raise ValueError(f"{path} must be an npz file of plain arrays; it is something else.")
     try:
         with np.load(path, allow_pickle=False) as arrays:
             found = {name: arrays[name] for name in arrays.files}
@@ -144,43 +121,6 @@ def _read_npz(path: Path) -> Table:
             f"{path} must hold one y a row of X; got shapes {y.shape}, {found['X'].shape}."
         )
     return Table(X=found["X"], y=y)
-
-
-def _open(path: Path, encoding: str) -> Any:
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding=encoding)
-    return open(path, encoding=encoding)
-
-
-def _encoding(path: Path) -> str:
-    """UTF-8, or else Latin-1, which takes any bytes."""
-    try:
-        with _open(path, "utf-8-sig") as file:
-            while file.read(1 << 20):
-                pass
-    except UnicodeDecodeError:
-        return "latin-1"
-    except (OSError, EOFError) as error:
-        raise ValueError(f"{path} must be a CSV file; {_first_line(error)}") from error
-    return "utf-8-sig"
-
-
-def _separator(path: Path, encoding: str) -> str:
-    with _open(path, encoding) as file:
-        sample = file.read(_SAMPLE)
-    if not sample.strip():
-        raise ValueError(f"{path} must have rows; it is empty.")
-    try:
-        return str(csv.Sniffer().sniff(sample, delimiters=",;\t|").delimiter)
-    except csv.Error:
-        head = sample.splitlines()[0]
-        return max(",;\t|", key=head.count)
-
-
-def _header(path: Path, encoding: str, separator: str) -> list[str]:
-    with _open(path, encoding) as file:
-        rows = csv.reader(file, delimiter=separator, skipinitialspace=True)
-        return [name.strip() for name in next(rows, [])]
 
 
 def _first_line(error: BaseException) -> str:

@@ -10,6 +10,8 @@ from kboost._typing import BoolArray
 from kboost.estimators._suggest import MOST_LABELS
 from kboost.tables.columns import as_numbers, as_text
 
+_EXACT = 2.0**53  # whole numbers below it are what they are in float64
+
 
 def target_of(column: Any, task: str | None = None) -> tuple[Any, BoolArray, str]:
     """What a column says as a target, on the rows where it says something.
@@ -45,11 +47,17 @@ def target_of(column: Any, task: str | None = None) -> tuple[Any, BoolArray, str
         return numbers.to_numpy()[kept], kept, task
     kept = text.notna().to_numpy()
     labels = text.to_numpy()[kept]
-    if whole and bool(numbers.notna().to_numpy()[kept].all()):
+    if whole and bool((numbers[kept].abs() < _EXACT).all()):
         labels = numbers.to_numpy()[kept].astype(np.int64)
     else:
         labels = labels.astype(str)
-    if len(np.unique(labels)) < 2:
+    n_different = len(np.unique(labels))
+    if n_different == len(labels) > 2:
+        raise ValueError(
+            f"the target {column.name!r} must be numbers, or labels of which some come twice; got "
+            f"{n} different values, such as {str(labels[0])!r}."
+        )
+    if n_different < 2:
         raise ValueError(
             f"the target {column.name!r} must have two values or more; got {str(labels[0])!r}."
         )

@@ -1,0 +1,65 @@
+"""Numbers and dates as people write them; what is not clear alone, the rest of the column says.
+
+1,234.5    1,234,567    points are decimal, commas group
+1.234,5    1.234.567    the other way round
+12,5       0,125        a decimal comma
+1,234                   a decimal comma where another value has one for sure, else a thousand
+1.234                   a thousand where another value groups by points, else one and a bit
+3/4/2025                April or March: whichever lets more of the column be dates, and closer
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kboost._optional import require
+
+_BY_COMMAS = r"^[-+]?\d{1,3}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})$"
+_BY_POINTS = r"^[-+]?\d{1,3}(?:(?:\.\d{3})+,\d+|(?:\.\d{3}){2,})$"
+_COMMA = r"^[-+]?\d*,\d+$"
+_ONE_COMMA = r"^[-+]?[1-9]\d{0,2},\d{3}$"
+_TWO_FIRST = r"^(\d{1,2})[-/.](\d{1,2})[-/.]\d{2,4}\b"
+_ONE_POINT = r"^[-+]?[1-9]\d{0,2}\.\d{3}$"
+
+
+def with_points(text: Any) -> Any:
+    """The same numbers with decimal points, and nothing between thousands."""
+
+    def fits(pattern: str) -> Any:
+        return text.str.match(pattern).fillna(False).astype(bool)
+
+    by_commas, by_points, comma = fits(_BY_COMMAS), fits(_BY_POINTS), fits(_COMMA)
+    unclear = fits(_ONE_COMMA)
+    if not (by_points | comma & ~unclear).any():
+        by_commas, comma = by_commas | unclear, comma & ~unclear
+    if by_points.any():
+        by_points |= fits(_ONE_POINT)
+    swapped = text.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
+    text = text.where(~by_commas, text.str.replace(",", "", regex=False))
+    return text.where(~(by_points | comma), swapped)
+
+
+def read_dates(words: Any, *, day_first: bool) -> Any:
+    """Moments in UTC, NaT where a word is none."""
+    pd = require("pandas", extra="cli", what="kboost.tables")
+    found = pd.to_datetime(words, format="mixed", dayfirst=day_first, errors="coerce", utc=True)
+    return pd.Series(found)
+
+
+def days_come_first(words: Any) -> bool:
+    """Whether different words of a column are better read with the day before the month.
+
+    pandas cannot be asked: it reads 13/4 in either order.
+    """
+    pd = require("pandas", extra="cli", what="kboost.tables")
+    fields = pd.Series(words, dtype=object).str.extract(_TWO_FIRST).astype("float64")
+    day, month = (int((fields[place] > 12).sum()) for place in (0, 1))
+    if day != month:
+        return day > month
+    spans = [_span(read_dates(words, day_first=first)) for first in (True, False)]
+    return spans[0] < spans[1]
+
+
+def _span(dates: Any) -> float:
+    known = dates.dropna()
+    return float(known.max().timestamp() - known.min().timestamp()) if len(known) else 0.0
