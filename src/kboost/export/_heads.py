@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from kboost.columns.committees import CommitteeModel
 from kboost.core.model import AdditiveModel
 from kboost.export._graph import DOUBLE, INT, STRING, TYPES, Builder
-from kboost.export._kernels import Rows
 from kboost.export._parts import model_values
+from kboost.export._rows import Rows
 
 
 @dataclass(frozen=True)

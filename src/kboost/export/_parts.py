@@ -16,7 +16,9 @@ from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
 from kboost.estimators._machine_boost import TINY
 from kboost.export._graph import BOOL, DOUBLE, INT, Builder
-from kboost.export._kernels import Pairs, Rows, folded_values, kernel_values
+from kboost.export._kernels import folded_values, kernel_values
+from kboost.export._pairs import Pairs
+from kboost.export._rows import Rows
 from kboost.kernels.algebra import Scaled
 from kboost.kernels.base import Kernel
 

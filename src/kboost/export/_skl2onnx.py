@@ -17,8 +17,8 @@ from sklearn.base import is_classifier, is_outlier_detector
 
 from kboost.export import _heads
 from kboost.export._graph import DOUBLE, INT, STRING, Builder
-from kboost.export._kernels import Rows
 from kboost.export._parts import model_values
+from kboost.export._rows import Rows
 from kboost.persistence.registry import ESTIMATORS
 
 _CLASSIFIER_OPTIONS = {

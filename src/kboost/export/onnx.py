@@ -1,7 +1,7 @@
 """Models as ONNX graphs, alone or inside a pipeline through skl2onnx.
 
 Views and folded terms are computed in float64, kernels in the arithmetic asked for; see
-`_kernels`. A graph needs no operators but those of ONNX itself.
+`_rows`. A graph needs no operators but those of ONNX itself.
 """
 
 from __future__ import annotations
