@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, csr_matrix
+from sklearn.base import BaseEstimator
 
+import kboost
 from kboost import (
     KernelBoostClassifier,
     KernelBoostNovelty,
@@ -17,6 +19,7 @@ from kboost import (
     SemiSupervisedKernelBoostClassifier,
     SparseKernelClassifier,
     SparseKernelRegressor,
+    baselines,
 )
 from kboost.baselines import (
     BoostedSVMClassifier,
@@ -134,6 +137,18 @@ MODELS: dict[str, tuple[Any, Any, Any]] = {
     "kernel designed": (KernelDesignClassifier(["linear", Gaussian()]), X, LETTERS),
     "composite regressor": (CompositeSVR([Linear(), Gaussian(1.0)]), X, VALUE),
 }
+
+
+def public_estimators() -> set[type]:
+    """The classes that users see, but those of kboost.dask."""
+    found = [getattr(module, name) for module in (kboost, baselines) for name in module.__all__]
+    return {one for one in found if isinstance(one, type) and issubclass(one, BaseEstimator)}
+
+
+def one_of_each() -> list[str]:
+    """The name of the first model of each public estimator; none may be missing."""
+    names = {type(model): name for name, (model, _, _) in reversed(MODELS.items())}
+    return sorted(names[cls] for cls in public_estimators())
 
 
 @cache

@@ -12,8 +12,15 @@ from sklearn.datasets import load_iris, make_moons
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kboost import KernelBoostClassifier, KernelBoostRegressor, SparseKernelRegressor
+from kboost import (
+    KernelBoostClassifier,
+    KernelBoostRegressor,
+    MKBoostClassifier,
+    SparseKernelRegressor,
+)
+from kboost.baselines import BoostedSVMClassifier, MKLClassifier
 from kboost.estimators import _callbacks
+from tests.fitted import public_estimators
 
 pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
 
@@ -125,6 +132,33 @@ def test_other_estimators(model, moons):
     assert listener.events[-1] == ("end fit", 0)
     assert listener.down == 0
     assert listener.steps >= len(fitted.trace_)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MKBoostClassifier(["rbf"], max_iter=4),
+        BoostedSVMClassifier(["rbf"], max_iter=4),
+        MKLClassifier(["rbf", "linear"], method="simple"),
+    ],
+    ids=["machines", "one kernel", "weights"],
+)
+def test_rounds_and_duels(model, moons):
+    listener = Listener()
+    fitted = clone(model).set_callbacks(listener).fit(*moons)
+    assert listener.steps == len(fitted.trace_)
+    assert listener.scores == [fitted.score(*moons)]  # of the whole
+    assert listener.down == 0
+    stopped = clone(model).set_callbacks(Listener(stop_at=0)).fit(*moons)
+    assert "callback" in stopped.stop_reason_
+    several = Listener()
+    clone(model).set_callbacks(several).fit(*load_iris(return_X_y=True))
+    assert {number for name, number in several.events if name == "end duel"} == {0, 1, 2}
+
+
+def test_every_estimator_takes_them_but_the_composite_machine():
+    without = {cls.__name__ for cls in public_estimators() if not hasattr(cls, "set_callbacks")}
+    assert without == {"CompositeSVC", "CompositeSVR"}  # a single call of libsvm
 
 
 def test_scikit_learns_own_callbacks_in_a_pipeline(moons, capsys):

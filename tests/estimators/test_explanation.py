@@ -4,10 +4,20 @@ import numpy as np
 import pytest
 
 from kboost import KernelBoostClassifier, KernelBoostRegressor, SparseKernelRegressor
+from kboost.estimators._duels import class_scores
 from kboost.kernels import Gaussian, Linear
 from tests.fitted import MODELS, SIGN, VALUE, X, fitted, rows_of
 
-EXPLAINED = [name for name, (model, _, _) in MODELS.items() if hasattr(model, "explain")]
+VOTES = ("boosted committees", "boosted against the rest")  # of several kernels in a round
+EXPLAINED = [name for name in MODELS if name not in VOTES]
+
+
+def scored(model, values):
+    """What an estimator makes of the values of its duels."""
+    duels = getattr(model, "_duels", None)
+    if duels is None:
+        return values
+    return class_scores(values.reshape(len(values), -1), duels, len(model.classes_))
 
 
 @pytest.mark.parametrize("name", EXPLAINED)
@@ -23,18 +33,45 @@ def test_every_split_adds_up_to_the_prediction(name):
         told.intercept + told.by_group.sum(axis=1),
         told.intercept + told.by_center.sum(axis=1),
     ):
-        assert total.shape == expected.shape
-        np.testing.assert_allclose(total, expected, rtol=0, atol=1e-10 * size)
-    assert told.by_kernel.shape[1] == len(told.kernels)
+        found = scored(model, total)
+        assert found.shape == expected.shape
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * size)
+    assert told.by_kernel.shape[1] == len(told.kernels) == len(model.columns_per_kernel_)
     assert told.by_group.shape[1] == len(told.groups)
+    assert len(told.outputs) == np.size(told.intercept)
     if told.centers is not None:
         assert told.by_center.shape[1] == told.centers.shape[0] <= model.n_columns_
     frame = told.to_frame()
-    for split in ("kernel", "group", "center"):
+    for split in ("kernel", "group", told.piece):
         kept = frame[frame["split"].isin(("intercept", split))]
         sums = kept.groupby(["row", "output"])["share"].sum().to_numpy()
-        assert sums.sum() == pytest.approx(expected.sum(), abs=1e-8 * size * len(sums))
+        assert sums.sum() == pytest.approx(told.values.sum(), abs=1e-8 * size * len(sums))
     assert repr(told).startswith("Explanation of 17 rows; the first:\n  value")
+
+
+@pytest.mark.parametrize("name", VOTES)
+def test_a_vote_of_several_kernels_has_no_split(name):
+    with pytest.raises(ValueError, match="no additive split where several kernels vote"):
+        fitted(name).explain(rows_of(name)[:3])
+
+
+def test_rounds_are_carried_by_their_kernels():
+    model = fitted("boosted machines")
+    told = model.explain(X)
+    assert told.piece == "round"
+    assert told.by_center.shape == (60, model.n_iter_)
+    weights = np.abs(told.by_center).max(axis=0)
+    np.testing.assert_allclose(weights, model.estimator_weights_)  # a round says -1 or 1
+    used = np.array([use.weight for use in model.kernel_usage_.values()])
+    assert (np.abs(told.by_kernel).max(axis=0) <= used + 1e-12).all()
+
+
+def test_duels_are_named():
+    three = fitted("mixtures learned")
+    assert three.explain(rows_of("mixtures learned")[:2]).outputs == (
+        "bb over a", "ccc over a", "ccc over bb",
+    )  # fmt: skip
+    assert fitted("boosted machines").explain(X[:2]).outputs == (1,)
 
 
 def test_a_group_changes_only_with_its_features():
@@ -82,6 +119,7 @@ def test_a_cell_is_carried_by_its_own_rows():
 def test_halfspaces_are_split_by_the_features_they_look_at():
     told = fitted("halfspaces").explain(X[:4])
     assert told.centers is None
+    assert told.piece == "halfspace"
     assert told.kernels == ("halfspaces",)
     used = {int(f) for group in told.groups if group != "all features" for f in group.split(", ")}
     assert used <= set(fitted("halfspaces").selected_features_.tolist())

@@ -1,19 +1,28 @@
 """A model comes back from its file as it was, to the last bit."""
 
 import dataclasses
-import inspect
 
 import numpy as np
 import pytest
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 import kboost
 from kboost import KernelBoostClassifier, SparseKernelRegressor, load_model, save_model
 from kboost.kernels import Gaussian
 from kboost.persistence import registry
-from tests.fitted import FRAME, MODELS, SIGN, VALUE, X, answers, fitted, rows_of
+from tests.fitted import (
+    FRAME,
+    MODELS,
+    SIGN,
+    VALUE,
+    X,
+    answers,
+    fitted,
+    one_of_each,
+    public_estimators,
+    rows_of,
+)  # fmt: skip
 
 
 def same(one, other):
@@ -92,16 +101,11 @@ def test_an_estimator_of_dask_comes_back_without_its_client(tmp_path):
 
 def test_every_public_estimator_is_in_the_registry():
     dask = pytest.importorskip("kboost.dask")
-    public = {
-        value
-        for module in (kboost, kboost.baselines, dask)
-        for value in (getattr(module, name) for name in module.__all__)
-        if inspect.isclass(value) and issubclass(value, BaseEstimator)
-    }
+    public = public_estimators() | {getattr(dask, name) for name in dask.__all__}
     missing = {cls.__name__ for cls in public if registry.entry_of(cls) is None}
     assert not missing, f"add these to ESTIMATORS in kboost/persistence/registry.py: {missing}"
-    covered = {type(model).__name__ for model, _, _ in MODELS.values()}
-    assert {cls.__name__ for cls in public if "Dask" not in cls.__name__} <= covered
+    assert len(one_of_each()) == len(public_estimators())
+    assert {f"{cls.__module__}.{cls.__name__}" for cls in public} <= set(kboost.SKOPS_TRUSTED)
 
 
 def test_entries_name_their_classes_and_fields():

@@ -25,6 +25,7 @@ rows together, here the rows to learn from are all there are.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -35,6 +36,7 @@ from kboost._typing import FloatArray, IntArray
 
 _RANK = 1e-9  # of the largest diagonal: pivots below it are rounding
 _RIDGE = 1e-6  # of the mean diagonal of G'G / W
+_log = logging.getLogger("kboost")
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ def design(
         values.append(h)
         weights.append(alpha)
         losses.append(float((pairs * loss_of(margins, loss)).sum()))
+        _log.info("round %3d  loss %.6g", t + 1, losses[-1])
     coef = solve_triangular(
         corner, np.array(vectors).reshape(-1, len(corner)).T, lower=True, trans="T"
     )

@@ -25,12 +25,15 @@ from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
 from kboost.core.protocols import Deadline
 from kboost.core.stopping import INTERRUPTED
+from kboost.estimators._base import numbered
+from kboost.estimators._callbacks import CallbackSupportMixin, fit_task, with_callbacks
 from kboost.estimators._class_weight import class_factors
-from kboost.estimators._duels import Duel, class_scores, duels_of, labels_of
+from kboost.estimators._duels import Duel, class_scores, duel_names, duels_of, labels_of
 from kboost.estimators._machine_rows import check_two_classes, machine_kernels
 from kboost.estimators._progress import show_progress
 from kboost.estimators._rows import MergedRows, merge_rows
 from kboost.estimators._rules import RULES as SHARED
+from kboost.estimators.explanation import ExplainMixin
 from kboost.kernels.algebra import scale, total
 from kboost.kernels.base import Kernel
 from kboost.kernels.normalize import normalized
@@ -53,6 +56,7 @@ class Rows:
     centers: Any
     signs: FloatArray
     weight: FloatArray
+    number: int | None = None  # of the duel, where there are several
 
     def matrices(self, kernels: Sequence[Kernel]) -> FloatArray:
         """All kernels between all rows, (P, n, n)."""
@@ -76,7 +80,7 @@ class Outcome:
     reason: Any
 
 
-class DuellingBase(BaseEstimator):
+class DuellingBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
     """The engine behind `fit`; what a duel learns is the subclasses' business."""
 
     def _duel(self, kernels: Sequence[Kernel], rows: Rows, deadline: Deadline) -> Outcome:
@@ -89,21 +93,23 @@ class DuellingBase(BaseEstimator):
     def _check(self) -> None:
         raise NotImplementedError
 
+    @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Check, learn, keep; after Ctrl-C keep what there is and raise it again."""
-        with unchanged_on_error(self):
-            self._check()
-            X, y = check_table(self, X, y, reset=True)
-            weight = check_weights(sample_weight, X.shape[0])
-            check_classification_targets(y)
-            self.classes_, codes = np.unique(y, return_inverse=True)
-            factors = class_factors(self.class_weight, self.classes_, codes, weight)
-            rows = merge_rows(X, codes, weight * factors[codes])
-            check_two_classes(self.classes_, rows)
-            with show_progress(self.verbose), blas_threads_for(len(rows.weight)):
-                interrupted = self._learn(rows, X.shape[0])
-        if interrupted:
-            raise KeyboardInterrupt
+        with fit_task(self, X, y, sample_weight):
+            with unchanged_on_error(self):
+                self._check()
+                X, y = check_table(self, X, y, reset=True)
+                weight = check_weights(sample_weight, X.shape[0])
+                check_classification_targets(y)
+                self.classes_, codes = np.unique(y, return_inverse=True)
+                factors = class_factors(self.class_weight, self.classes_, codes, weight)
+                rows = merge_rows(X, codes, weight * factors[codes])
+                check_two_classes(self.classes_, rows)
+                with show_progress(self.verbose), blas_threads_for(len(rows.weight)):
+                    interrupted = self._learn(rows, X.shape[0])
+            if interrupted:
+                raise KeyboardInterrupt
         return self
 
     def _learn(self, rows: MergedRows, n_input_rows: int) -> bool:
@@ -124,21 +130,22 @@ class DuellingBase(BaseEstimator):
     ) -> list[Outcome]:
         deadline = Deadline.after(self.max_seconds)
 
-        def one(duel: Duel, until: Deadline) -> Outcome:
+        def one(place: int, duel: Duel, until: Deadline) -> Outcome:
             own = duel.rows
-            weight = rows.weight[own]
-            return self._duel(kernels, Rows(rows.X[own], centers[own], duel.signs, weight), until)
+            weight, number = rows.weight[own], place if len(duels) > 1 else None
+            given = Rows(rows.X[own], centers[own], duel.signs, weight, number)
+            return self._duel(kernels, given, until)
 
         if len(duels) > 1 and effective_n_jobs(self.n_jobs) > 1:
             workers = Parallel(n_jobs=self.n_jobs, prefer="threads")
             try:
-                return list(workers(delayed(one)(duel, deadline) for duel in duels))
+                return list(workers(delayed(one)(*job, deadline) for job in enumerate(duels)))
             except KeyboardInterrupt:
                 deadline.call_off()  # the threads look at it
                 raise
         outcomes: list[Outcome] = []
         for place, duel in enumerate(duels):  # one after the other, each with its share of the time
-            outcomes.append(one(duel, deadline.share(len(duels) - place)))
+            outcomes.append(one(place, duel, deadline.share(len(duels) - place)))
             if outcomes[-1].reason is INTERRUPTED:
                 break
         if len(outcomes) < len(duels):
@@ -169,7 +176,7 @@ class DuellingBase(BaseEstimator):
         """One model; each duel is a part of it, on a mixture of its own."""
         single, n_duels = len(duels) == 1, len(duels)
         coef = np.zeros((centers.shape[0], n_duels))
-        parts, n_columns = [], 0
+        parts, counts = [], np.zeros(len(kernels), dtype=np.intp)
         for k, (duel, outcome) in enumerate(zip(duels, outcomes, strict=True)):
             own = duel.rows[outcome.support]
             coef[own, k] = outcome.coef
@@ -179,16 +186,37 @@ class DuellingBase(BaseEstimator):
                 only = np.zeros((len(own), n_duels))
                 only[:, k] = outcome.coef
                 parts.append(KernelPart(mixed, centers[own], only, own))
-                n_columns += len(own) * int(np.count_nonzero(outcome.weights))
+                counts[outcome.weights > 0] += len(own)
         bias = np.array([outcome.bias for outcome in outcomes])
         used = np.flatnonzero(coef.any(axis=1))
         self._model = AdditiveModel(tuple(parts), bias)
         self._duels = [replace(duel, rows=duel.rows[:0], signs=duel.signs[:0]) for duel in duels]
         self.kernels_ = list(kernels)
-        self.n_columns_ = n_columns
+        names = numbered([repr(kernel) for kernel in kernels])
+        self.columns_per_kernel_ = dict(zip(names, counts.tolist(), strict=True))
+        self.n_columns_ = int(counts.sum())
         self.centers_ = centers[used]
         self.coef_ = coef[used, 0] if single else coef[used].T
         self.intercept_ = float(bias[0]) if single else bias
+
+    def _weights_of_kernels(self) -> FloatArray:
+        """Of each duel, (n_duels, n_kernels)."""
+        return np.ones((len(self._duels), len(self.kernels_)))
+
+    def _sum(self) -> AdditiveModel:
+        """The mixtures taken apart again."""
+        weights, parts = self._weights_of_kernels(), []
+        mixed: Sequence[Any] = self._model.parts
+        for part in mixed:
+            for duel in np.flatnonzero(part.coef.any(axis=0)):  # the one it belongs to
+                for weight, kernel in zip(weights[duel].tolist(), self.kernels_, strict=True):
+                    if weight > 0:
+                        coef = weight * part.coef
+                        parts.append(KernelPart(kernel, part.centers, coef, part.indices))
+        return AdditiveModel(tuple(parts), self._model.bias)
+
+    def _outputs(self) -> tuple[Any, ...]:
+        return duel_names(self._duels, self.classes_)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the scores: (n,), or (n, n_classes) for more than two classes.

@@ -37,6 +37,7 @@ from kboost._validation import (
 )
 from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
+from kboost.estimators._base import numbered
 from kboost.estimators._rows import MergedRows, merge_rows
 from kboost.estimators.explanation import ExplainMixin
 from kboost.kernels.adapters import as_kernels
@@ -77,6 +78,8 @@ class CompositeBase(ExplainMixin, BaseEstimator):
         self._model = AdditiveModel(parts, bias)
         single = len(machines) == 1
         self.kernels_ = list(kernels)
+        names = numbered([repr(kernel) for kernel in kernels])
+        self.columns_per_kernel_ = dict.fromkeys(names, len(used))
         self.n_columns_ = len(used) * len(kernels)
         self.centers_ = centers[used]
         self.coef_ = coef[used, 0] if single else coef[used].T
@@ -84,7 +87,7 @@ class CompositeBase(ExplainMixin, BaseEstimator):
 
     def _decision(self, X: Any) -> FloatArray:
         check_is_fitted(self, "coef_")
-        values = self._model.decision(check_table(self, X, reset=False))
+        values: FloatArray = self._model.decision(check_table(self, X, reset=False))
         return values[:, 0] if values.shape[1] == 1 else values
 
     @property
@@ -121,6 +124,8 @@ class CompositeSVC(ClassifierMixin, CompositeBase):
         The kernels, with the widths found.
     n_columns_ : int
         Columns in the model: support vectors times kernels.
+    columns_per_kernel_ : dict of str to int
+        How many of them belong to each kernel.
     centers_ : ndarray or CSR matrix of shape (n_support, n_features_in_)
         The support vectors (their row numbers, for precomputed kernels).
     coef_ : ndarray of shape (n_support,) or (n_classes, n_support)
@@ -245,6 +250,8 @@ class CompositeSVR(RegressorMixin, CompositeBase):
         The kernels, with the widths found.
     n_columns_ : int
         Columns in the model: support vectors times kernels.
+    columns_per_kernel_ : dict of str to int
+        How many of them belong to each kernel.
     centers_ : ndarray or CSR matrix of shape (n_support, n_features_in_)
         The support vectors (their row numbers, for precomputed kernels).
     coef_ : ndarray of shape (n_support,)

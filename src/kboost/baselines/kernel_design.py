@@ -63,7 +63,7 @@ class KernelDesignClassifier(ClassifierMixin, DuellingBase):
     n_jobs : int or None, default=None
         Threads over the duels, where there are several.
     verbose : int, default=0
-        1 shows the log of the library.
+        1 shows every round.
 
     Attributes
     ----------
@@ -81,6 +81,8 @@ class KernelDesignClassifier(ClassifierMixin, DuellingBase):
         The design has no optimum to certify.
     n_columns_ : int
         Pairs of a kernel and a centre in the model.
+    columns_per_kernel_ : dict of str to int
+        How many of them belong to each kernel.
     centers_ : ndarray or CSR matrix of shape (n_centers, n_features_in_)
         The rows that span the base kernel (their numbers, for precomputed kernels).
     coef_ : ndarray of shape (n_centers,) or (n_duels, n_centers)

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from kboost._typing import FloatArray
 from kboost._validation import Rule, check_params, one_of, optional
 from kboost.baselines._duelling import RULES, DuellingBase, Outcome, Rows, scalar
 from kboost.baselines._mkl.learn import METHODS, Learned, learn
 from kboost.baselines._mkl.machine import Machine
 from kboost.core.protocols import Deadline
 from kboost.core.stopping import AnyOf, GapBelow, MaxIterations, MaxSeconds, StopRule
+from kboost.estimators._callbacks import told
 from kboost.kernels.base import Kernel
 
 _RULES = RULES | {
@@ -88,6 +90,8 @@ class MKLClassifier(ClassifierMixin, DuellingBase):
         Proven relative distance to the optimum, however well the machines were solved.
     n_columns_ : int
         Pairs of a kernel and a support vector in the model.
+    columns_per_kernel_ : dict of str to int
+        How many of them belong to each kernel.
     centers_ : ndarray or CSR matrix of shape (n_support, n_features_in_)
         The support vectors (their row numbers, for precomputed kernels).
     coef_ : ndarray of shape (n_support,) or (n_duels, n_support)
@@ -193,11 +197,15 @@ class MKLClassifier(ClassifierMixin, DuellingBase):
         rules: list[StopRule] = [GapBelow(self.tol), MaxIterations(self.max_iter)]
         if self.max_seconds is not None:
             rules.append(MaxSeconds(self.max_seconds, deadline))
-        learned = learn(machine, self.method, p, AnyOf(tuple(rules)))
+        stop = told(self, AnyOf(tuple(rules)), number=rows.number, among="duel")
+        learned = learn(machine, self.method, p, stop)
         point = learned.point
         support = np.flatnonzero(point.duals)
         coef = (rows.signs * point.duals)[support]
         return MKLOutcome(support, coef, point.theta, point.bias, learned.reason, learned)
+
+    def _weights_of_kernels(self) -> FloatArray:
+        return np.atleast_2d(self.kernel_weights_)
 
     def _show(self, outcomes: Sequence[MKLOutcome]) -> None:
         found = [outcome.learned for outcome in outcomes]

@@ -357,7 +357,7 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         check_is_fitted(self, "coef_")
         check_params({"predict_dtype": self.predict_dtype}, PREDICT_RULES)
         rows = check_table(self, X, reset=False)
-        model = self._model
+        model: AdditiveModel = self._model
         if self.predict_dtype == "float32":
             model = AdditiveModel(tuple(map(in_single, model.parts)), model.bias)
         several = len(model.chunks(*rows.shape)) > 1

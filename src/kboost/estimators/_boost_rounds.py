@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -58,12 +59,21 @@ def boost(
     deadline: Deadline,
     pool: ThreadPoolExecutor | None,
     n_jobs: int,
+    told: Callable[[Any], Any] = lambda rule: rule,
 ) -> Boosted:
-    """The rounds of one task, until `max_iter` of them were taken."""
+    """The rounds of one task, until `max_iter` of them were taken.
+
+    `told` may make of the rule that ends them another one that ends them earlier.
+    """
     started, failures = time.monotonic(), 0
     kernels = KernelDraw(n_kernels, scheme.decay)
     out = Boosted([], [], Rounds(), np.zeros(n_kernels, dtype=np.intp))
+
+    def ended(trace: Rounds) -> StopReason | None:
+        return _reason(out, failures, scheme.max_iter, deadline)
+
     try:
+        rule = told(ended)
         while out.reason is None:
             rows, counts = ada.draw(size, rng.random_sample(size))
             drawn = kernels.draw(rng.random_sample(n_kernels))
@@ -95,7 +105,7 @@ def boost(
                 out.weights.append(step.weight)
             out.trace.append(step)
             logger.info("%s", step)
-            out.reason = _reason(out, failures, scheme.max_iter, deadline)
+            out.reason = rule(out.trace)
     except KeyboardInterrupt:
         out.reason = INTERRUPTED
     if not out.weights and out.reason is not INTERRUPTED:

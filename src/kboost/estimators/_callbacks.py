@@ -1,7 +1,8 @@
 """scikit-learn's callbacks (`set_callbacks`, from 1.9 on); before that, nothing of this happens.
 
 A fit is a task. Its subtasks are the steps of the loop, or, with more than two classes, the
-classes, whose subtasks are the steps. How many steps there will be is not known, and not said.
+classes or their duels, whose subtasks are the steps (rounds count as steps). How many there will
+be is not known, and not said.
 """
 
 from __future__ import annotations
@@ -28,9 +29,7 @@ def with_callbacks(method: Method) -> Method:
     return method if _callback is None else cast(Method, _callback.with_callbacks(method))
 
 
-ASKED = StopReason(
-    "callback", "a callback asked to stop; the model holds the columns found so far."
-)
+ASKED = StopReason("callback", "a callback asked to stop; the model holds what was found so far.")
 
 __all__ = ["CallbackSupportMixin", "fit_task", "told", "with_callbacks"]
 
@@ -90,12 +89,13 @@ def told(
     stop: StopRule,
     *,
     number: int | None = None,
+    among: str = "one against the rest",
     attributes: Callable[[], dict[str, Any]] | None = None,
 ) -> StopRule:
     """The rule, and beside it the estimator's callbacks, who hear of each step and may stop it.
 
-    `number` is that of a class among several; `attributes` make the model of the step, if one can
-    be made.
+    `number` is that of a class, or of what `among` says, among several; `attributes` make the
+    model of the step, if one can be made.
     """
     whole = getattr(estimator, "_fit_task", None)
     if whole is None:
@@ -103,7 +103,7 @@ def told(
     teller, started = whole, number is None
     if number is not None:
         options = {"max_subtasks": None, "sequential_subtasks": False}
-        teller = whole.part("one against the rest", number, **options)
+        teller = whole.part(among, number, **options)
 
     def rule(trace: Sequence[Step]) -> StopReason | None:
         nonlocal started

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -60,6 +61,19 @@ def class_scores(values: FloatArray, duels: Sequence[Duel], n_classes: int) -> F
     if not there.all():
         scores[:, ~there] = scores[:, there].min(axis=1, keepdims=True) - 1.0
     return scores
+
+
+def duel_names(duels: Sequence[Duel], classes: Any) -> tuple[Any, ...]:
+    """What a positive value of each speaks for: a class, or one class over another."""
+    names = classes.tolist()
+    if len(names) == 2:
+        return (names[1],)
+    return tuple(
+        names[duel.winner]
+        if duel.loser is None
+        else f"{names[duel.winner]} over {names[duel.loser]}"
+        for duel in duels
+    )
 
 
 def labels_of(scores: FloatArray) -> IntArray:

@@ -34,12 +34,15 @@ from kboost.core.rounds import Rounds
 from kboost.core.stopping import INTERRUPTED
 from kboost.estimators._base import numbered
 from kboost.estimators._boost_rounds import Boosted, Scheme, boost
-from kboost.estimators._duels import Duel, class_scores, duels_of, labels_of
+from kboost.estimators._callbacks import CallbackSupportMixin, fit_task, told, with_callbacks
+from kboost.estimators._duels import Duel, class_scores, duel_names, duels_of, labels_of
 from kboost.estimators._libsvm import solve_dual
 from kboost.estimators._machine_rows import check_two_classes, machine_kernels
 from kboost.estimators._progress import show_progress
+from kboost.estimators._rounds_explained import explained_rounds
 from kboost.estimators._rows import MergedRows, merge_rows
 from kboost.estimators._rules import RULES as SHARED
+from kboost.estimators.explanation import ExplainMixin, Explanation
 from kboost.kernels.base import Kernel
 from kboost.kernels.normalize import normalized
 from kboost.masters.adaboost import AdaBoost
@@ -65,7 +68,7 @@ class KernelUse(NamedTuple):
     trained: int
 
 
-class MachineBoostBase(BaseEstimator):
+class MachineBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
     """What boosted machines share: input, duels, prediction."""
 
     def _scheme(self) -> Scheme:
@@ -80,19 +83,21 @@ class MachineBoostBase(BaseEstimator):
         """Which of the kernels take part."""
         return range(len(kernels))
 
+    @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        with unchanged_on_error(self):
-            check_params(self.get_params(deep=False), self._rules())
-            X, y = check_table(self, X, y, reset=True)
-            weight = check_weights(sample_weight, X.shape[0])
-            check_classification_targets(y)
-            self.classes_, codes = np.unique(y, return_inverse=True)
-            rows = merge_rows(X, codes, weight)
-            check_two_classes(self.classes_, rows)
-            with show_progress(self.verbose), blas_threads_for(len(rows.weight)):
-                interrupted = self._learn(rows, X.shape[0])
-        if interrupted:
-            raise KeyboardInterrupt
+        with fit_task(self, X, y, sample_weight):
+            with unchanged_on_error(self):
+                check_params(self.get_params(deep=False), self._rules())
+                X, y = check_table(self, X, y, reset=True)
+                weight = check_weights(sample_weight, X.shape[0])
+                check_classification_targets(y)
+                self.classes_, codes = np.unique(y, return_inverse=True)
+                rows = merge_rows(X, codes, weight)
+                check_two_classes(self.classes_, rows)
+                with show_progress(self.verbose), blas_threads_for(len(rows.weight)):
+                    interrupted = self._learn(rows, X.shape[0])
+            if interrupted:
+                raise KeyboardInterrupt
         return self
 
     def _learn(self, rows: MergedRows, n_input_rows: int) -> bool:
@@ -151,6 +156,7 @@ class MachineBoostBase(BaseEstimator):
                     deadline.share(len(duels) - place),
                     pool,
                     n_jobs,
+                    partial(told, self, number=place if len(duels) > 1 else None, among="duel"),
                 )
                 boosted.append(found)
                 if found.reason is INTERRUPTED:
@@ -210,6 +216,31 @@ class MachineBoostBase(BaseEstimator):
             return sums[0]
         margins = [s / max(total, TINY) for s, total in zip(sums, totals, strict=True)]
         return class_scores(np.column_stack(margins), self._duels, len(self.classes_))
+
+    def explain(self, X: Any) -> Explanation:
+        """Split each value by kernel, by group of features and by round, exactly.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        Explanation
+            The shares add up to `decision_function`; one against one, to the mean margins of the
+            duels. Where several kernels vote in a round there is no such split, and an error.
+        """
+        check_is_fitted(self, "estimator_weights_")
+        rows = check_table(self, X, reset=False)
+        weights: Any = self.estimator_weights_
+        shares = [weights] if len(self._duels) == 1 else weights
+        if len(self.classes_) > 2:
+            shares = [share / max(float(np.abs(share).sum()), TINY) for share in shares]
+        return explained_rounds(self._model, rows, shares, self._splitting())
+
+    def _outputs(self) -> tuple[Any, ...]:
+        return duel_names(self._duels, self.classes_)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the scores: (n,), or (n, n_classes) for more than two classes.

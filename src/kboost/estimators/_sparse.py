@@ -320,7 +320,7 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             {"predict_dtype": self.predict_dtype}, {"predict_dtype": RULES["predict_dtype"]}
         )
         rows = check_table(self, X, reset=False)
-        model = self._model
+        model: AdditiveModel = self._model
         if self.predict_dtype == "float32":
             model = AdditiveModel(tuple(map(in_single, model.parts)), model.bias)
         several = len(model.chunks(*rows.shape)) > 1

@@ -5,6 +5,11 @@
 j are the columns, t the terms of their kernels. Summed over all columns of a kernel, over all terms
 on the same features, or over all columns with the same centre, the shares of a split add up to f(x)
 in each case, to rounding. Nothing is approximated, and no background data are needed.
+
+Boosted machines are a sum over rounds, `f(x) = sum_t weight_t s_t(x)` with `s_t` the sign of a
+machine of one kernel. So they split exactly by kernel, by group (what a kernel looks at, all
+together) and by round; a sign is no sum, so there is no split by training row. Where several
+kernels vote in a round there is none by kernel either.
 """
 
 from __future__ import annotations
@@ -35,7 +40,8 @@ class Explanation:
     Parameters
     ----------
     values : ndarray of shape (n,) or (n, n_outputs)
-        What is explained: the decision values, or the predictions of a regressor.
+        What is explained: the decision values, or the predictions of a regressor; one against one,
+        the values of the duels, of which the classes score the wins.
     intercept : float or ndarray of shape (n_outputs,)
         The share that is in every value.
     by_kernel : ndarray of shape (n, n_kernels) or (n, n_kernels, n_outputs)
@@ -48,12 +54,14 @@ class Explanation:
     groups : tuple of str
         Their names.
     by_center : ndarray of shape (n, n_centers) or (n, n_centers, n_outputs)
-        The share of each training row that is a centre, over all kernels; of each halfspace where
-        there are no centres.
+        The share of each `piece`: training rows that are centres, over all kernels; halfspaces or
+        rounds where these are what is added up.
     centers : ndarray or CSR matrix of shape (n_centers, n_features), or None
         These rows (their numbers, for precomputed kernels).
     outputs : tuple
-        The classes, or the numbers of the targets.
+        The classes, the numbers of the targets, or the duels ("b over a").
+    piece : {"center", "halfspace", "round"}
+        What `by_center` is about.
 
     Examples
     --------
@@ -78,6 +86,7 @@ class Explanation:
     by_center: FloatArray
     centers: Any
     outputs: tuple[Any, ...]
+    piece: str = "center"
 
     def to_frame(self) -> Any:
         """Return all shares as a pandas data frame, one a line.
@@ -85,7 +94,7 @@ class Explanation:
         Returns
         -------
         pandas.DataFrame
-            Columns ``row``, ``output``, ``split`` ("intercept", "kernel", "group", "center"),
+            Columns ``row``, ``output``, ``split`` ("intercept", "kernel", "group" and the `piece`),
             ``name`` and ``share``. The lines of one split, and the intercept, add up to a value.
         """
         import pandas as pd
@@ -96,7 +105,7 @@ class Explanation:
     def _splits(self) -> Iterator[tuple[str, Sequence[Any], FloatArray]]:
         yield "kernel", self.kernels, self.by_kernel
         yield "group", self.groups, self.by_group
-        yield "center", range(self.by_center.shape[1]), self.by_center
+        yield self.piece, range(self.by_center.shape[1]), self.by_center
 
     def _lines(self, row: int) -> Iterator[tuple[int, Any, str, Any, float]]:
         offsets = np.ravel(self.intercept)
@@ -127,7 +136,7 @@ class Explanation:
 class ExplainMixin:
     """`explain` for estimators whose `_model` is an additive one."""
 
-    _model: AdditiveModel
+    _model: Any
     kernels_: Sequence[Any]
 
     def explain(self, X: Any) -> Explanation:
@@ -143,30 +152,41 @@ class ExplainMixin:
         Explanation
             The shares add up to `decision_function`, or to `predict` of a regressor.
         """
-        check_is_fitted(self, "coef_")
+        check_is_fitted(self, "n_columns_")
         rows = check_table(self, X, reset=False)
-        names = _kernel_names(self)
-        return _explained(self._model, rows, self._splitting(names), self._offset())
+        return _explained(self._sum(), rows, self._splitting(), self._offset())
+
+    def _sum(self) -> AdditiveModel:
+        """The model as a sum of parts, each of one kernel of the library."""
+        model: AdditiveModel = self._model
+        return model
 
     def _offset(self) -> float:
         """What is taken from the model's value in the end."""
         return float(getattr(self, "offset_", 0.0))
 
-    def _splitting(self, kernels: Sequence[str]) -> _Splitting:
+    def _outputs(self) -> tuple[Any, ...]:
+        """What the values are of."""
+        n = len(self._model.bias)
+        names = getattr(self, "classes_", np.arange(n)).tolist()
+        return tuple(names if n > 1 else names[-1:])
+
+    def _splitting(self) -> Splitting:
         own: Any = self
-        several = len(self._model.bias) > 1
-        outputs = getattr(own, "classes_", np.arange(len(self._model.bias))).tolist()
-        return _Splitting(
-            tuple(kernels),
+        outputs = self._outputs()
+        return Splitting(
+            tuple(_kernel_names(self)),
             tuple(self.kernels_),
             tuple(getattr(own, "feature_names_in_", np.arange(own.n_features_in_).astype(str))),
-            tuple(outputs if several else outputs[-1:]),
-            flat=bool(getattr(own, "_flat", not several)),
+            outputs,
+            flat=bool(getattr(own, "_flat", len(outputs) == 1)),
         )
 
 
 @dataclass(frozen=True)
-class _Splitting:
+class Splitting:
+    """The names of what values are split into."""
+
     names: tuple[str, ...]  # of the kernels
     kernels: tuple[Any, ...]
     features: tuple[str, ...]
@@ -186,9 +206,7 @@ class _Splitting:
         return "all features" if len(chosen) == d else ", ".join(self.features[f] for f in chosen)
 
 
-def _explained(
-    model: AdditiveModel, rows: Any, splitting: _Splitting, offset: float
-) -> Explanation:
+def _explained(model: AdditiveModel, rows: Any, splitting: Splitting, offset: float) -> Explanation:
     n, q = rows.shape[0], len(model.bias)
     by_kernel = np.zeros((n, len(splitting.names), q))
     by_group: dict[str, FloatArray] = {}
@@ -220,6 +238,7 @@ def _explained(
         by_center,
         centers,
         splitting.outputs,
+        "center" if centers is not None or not parts else "halfspace",
     )
 
 
