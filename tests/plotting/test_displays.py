@@ -11,11 +11,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from kboost import KernelBoostClassifier, KernelBoostRegressor, SparseKernelRegressor
+from kboost import (
+    KernelBoostClassifier,
+    KernelBoostRegressor,
+    MKBoostClassifier,
+    SparseKernelRegressor,
+    baselines,
+)
 from kboost import plotting as kp
 from kboost.kernels import Gaussian, Linear
 from kboost.model_selection import path
 from kboost.plotting._fitted import short
+from tests.fitted import fitted, one_of_each, rows_of
 
 mpl.use("Agg")
 
@@ -165,9 +172,45 @@ def test_bad_input_is_named(call, error, words, model, moons):
         call(model, *moons)
 
 
-def test_rounds_are_no_steps(moons):
-    from kboost import MKBoostClassifier
+@pytest.mark.parametrize("name", one_of_each())
+def test_every_estimator_has_a_picture_or_a_sentence(name):
+    model, rows = fitted(name), rows_of(name)
+    counts = list(model.columns_per_kernel_.values())
+    shown = kp.plot_kernels(model, rows)
+    assert shown.counts.tolist() == counts
+    assert sum(counts) == model.n_columns_
+    drawn, refused = [], []
+    for picture in (kp.plot_trace, kp.plot_validation, kp.plot_path):
+        try:
+            drawn.append(picture(model))
+        except ValueError as error:
+            refused.append(str(error))
+    assert all(words.startswith("estimator must") and ". " not in words for words in refused)
+    assert drawn or not getattr(model, "trace_", None) or hasattr(model, "errors_")
 
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MKBoostClassifier(["rbf", "linear"], max_iter=3),
+        baselines.MKLClassifier(["rbf", "linear"]),
+        baselines.CompositeSVC(["rbf", "linear"]),
+        baselines.KernelDesignClassifier(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_support_vectors_belong_to_all_kernels(model, moons):
+    display = kp.plot_decision(model.fit(*moons), *moons, grid_resolution=9)
+    assert set(display.kernel_of_center) == {"support vectors"} or len(model.kernels_) == 1
+    assert len(display.centers) == len(model.centers_)
+
+
+def test_weights_of_kernels_are_drawn_by_steps(moons):
+    model = baselines.MKLClassifier(["rbf", "linear"]).fit(*moons)
+    assert kp.plot_trace(model).ax_.get_xlabel() == "step"
+
+
+def test_rounds_are_no_steps(moons):
     model = MKBoostClassifier(["rbf"], max_iter=2).fit(*moons)
     with pytest.raises(ValueError, match="this MKBoostClassifier was not fitted step by step"):
         kp.plot_trace(model)

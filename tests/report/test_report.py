@@ -16,10 +16,17 @@ from sklearn.svm import SVC
 pytest.importorskip("matplotlib")
 pd = pytest.importorskip("pandas")
 
-from kboost import KernelBoostClassifier, KernelBoostRegressor, SparseKernelRegressor  # noqa: E402
+from kboost import (  # noqa: E402
+    KernelBoostClassifier,
+    KernelBoostRegressor,
+    MKBoostClassifier,
+    SparseKernelRegressor,
+)
 from kboost.cli._messy import messy_table  # noqa: E402
 from kboost.report import facts, units, write_report  # noqa: E402
 from kboost.tables import describe, preparation, target_of, tidy  # noqa: E402
+from tests.fitted import MODELS, fitted  # noqa: E402
+from tests.fitted import X as VALUES  # noqa: E402
 
 LIMIT = 2_000_000  # bytes
 
@@ -128,6 +135,39 @@ def test_regressors_of_all_kinds(model, tmp_path):
     text = (tmp_path / "r.html").read_text("utf-8")
     assert "Quantiles of true minus predicted" in text
     assert "nan" not in re.sub(r"<svg.*?</svg>", "", text, flags=re.S).lower().split()
+
+
+OTHERS = [
+    name
+    for name, (model, _, _) in MODELS.items()
+    if isinstance(model, MKBoostClassifier) or "baselines" in type(model).__module__
+]
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize("name", OTHERS)
+def test_machines_of_all_kinds(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(facts, "TIMED_ROWS", 100)
+    model, (_, rows, y) = fitted(name), MODELS[name]
+    write_report(tmp_path / "r.html", model, rows, y, seen=True)
+    text = (tmp_path / "r.html").read_text("utf-8")
+    sections = re.findall(r'<section id="(\w+)"', text)
+    assert {"summary", "certificate", "kernels", "errors", "beside", "use", "made"} <= set(sections)
+    votes = name in ("boosted committees", "boosted against the rest")
+    assert ("explained" in sections) is not votes
+    assert ("growth" in sections) is not name.startswith("composite")
+    assert "nan" not in re.sub(r"<svg.*?</svg>", "", text, flags=re.S).lower().split()
+
+
+def test_novelty_has_no_target_to_be_judged_by(tmp_path):
+    with pytest.raises(TypeError, match=r"a classifier or a regressor.*got KernelBoostNovelty"):
+        write_report(tmp_path / "r.html", fitted("novelty"), VALUES, np.ones(60))
+
+
+def test_a_column_that_says_nothing_is_no_important_one(tmp_path):
+    model = KernelBoostClassifier(["rbf"], C=1.0).fit(VALUES[:2], [0, 1])
+    write_report(tmp_path / "r.html", model, VALUES[:1], [0])  # one row: nothing varies
+    assert "The most important columns" not in (tmp_path / "r.html").read_text("utf-8")
 
 
 def test_many_classes_are_told_by_their_commonest_mistakes(tmp_path):

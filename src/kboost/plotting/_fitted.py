@@ -52,6 +52,13 @@ def trace_of(model: Any, output: int = 0) -> Trace:
     return trace
 
 
+def axis_of(model: Any, trace: Trace) -> tuple[str, FloatArray]:
+    """What a trace is drawn along: columns, or steps where the columns are there from the start."""
+    if hasattr(model, "kernel_weights_"):
+        return "step", trace.values("iteration")
+    return "columns generated", trace.values("n_columns")
+
+
 def short(kernel: Any) -> str:
     """`Laplacian(gamma=0.2, ranks)` for a kernel or its long name."""
     text = kernel if isinstance(kernel, str) else repr(kernel)
@@ -65,15 +72,23 @@ def kernel_names(model: Any) -> list[str]:
 
 
 def owners(model: Any) -> list[str]:
-    """The kernel of each column, in the order of `coef_`."""
+    """The kernel of each of the `centers_`; support vectors belong to several at once."""
     counts = list(model.columns_per_kernel_.values())
+    if sum(counts) != model.centers_.shape[0]:
+        return ["support vectors"] * model.centers_.shape[0]
     return [n for n, count in zip(kernel_names(model), counts, strict=True) for _ in range(count)]
 
 
 def kernel_weights(model: Any, X: Any) -> FloatArray:
-    """Root mean square of what each kernel adds to the output, about its mean over the rows."""
+    """Root mean square of what each kernel adds to the output, about its mean over the rows.
+
+    Of boosted machines, whose votes need not be a sum over kernels, the weight of the rounds that
+    a kernel is in.
+    """
+    if hasattr(model, "kernel_usage_"):
+        return np.array([use.weight for use in model.kernel_usage_.values()])
     values = [np.zeros((X.shape[0], len(model._model.bias))) for _ in model.columns_per_kernel_]
-    for part in model._model.parts:
+    for part in model._sum().parts:
         kernel = getattr(part, "kernel", None)
         place = model.kernels_.index(kernel) if kernel in model.kernels_ else 0
         values[place] += part(X)

@@ -92,7 +92,7 @@ class KernelsDisplay:
                 f"{n} ({100 * share:.0f} % of the output)" if n else "0"
                 for n, share in zip(self.counts, self.shares, strict=True)
             ]
-        room = 1.15 if self.shares is None else 1.9  # for what is written beside the bars
+        room = 1.15 if self.shares is None else 2.1  # for what is written beside the bars
         self.ax_.bar_label(bars, labels, padding=4)
         self.ax_.set_yticks(places, self.names)
         self.ax_.set(xlabel="columns", xlim=(0, room * max(1, int(self.counts.max()))))

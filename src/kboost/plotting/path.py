@@ -6,7 +6,7 @@ from typing import Any
 
 from kboost._typing import FloatArray
 from kboost.model_selection import PathResult
-from kboost.plotting._axes import BLUE, GREY, RED, axes_of
+from kboost.plotting._axes import BLUE, GREY, RED, axes_of, legend_above, scale_price
 from kboost.plotting._fitted import unwrapped
 
 
@@ -114,6 +114,7 @@ class PathDisplay:
         self.columns_ax_ = other = self.ax_.twinx()
         other.plot(self.C, self.n_columns, ":", color=GREY, lw=1.4)
         other.set_ylabel("columns (dotted)", color=GREY)
+        other.grid(visible=False)
         other.spines["right"].set_visible(True)
         if self.train_error is not None:
             self.ax_.plot(self.C, self.train_error, "s--", ms=3, color=BLUE, label="training error")
@@ -124,8 +125,9 @@ class PathDisplay:
         if self.best is not None:
             C = self.C[self.best]
             self.ax_.axvline(C, color=GREY, lw=1, label=f"C = {C:.3g}")
-        self.ax_.set(xscale="log", xlabel="C", ylabel="error")
-        self.ax_.legend()
+        self.ax_.set(xlabel="C", ylabel="error")
+        scale_price(self.ax_, self.C)
+        legend_above(self.ax_)
         return self
 
 

@@ -7,25 +7,27 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray
-from kboost.plotting._axes import BLUE, RED, axes_of
-from kboost.plotting._fitted import trace_of, unwrapped
+from kboost.plotting._axes import BLUE, RED, axes_of, count_columns, scale_values
+from kboost.plotting._fitted import axis_of, trace_of, unwrapped
 
 FLOOR = 1e-8  # a gap below it is rounding
 
 
 class TraceDisplay:
-    """Objective and proven gap against the columns generated.
+    """Objective and proven gap against the columns generated, or the steps.
 
     Make it with :meth:`from_estimator`.
 
     Parameters
     ----------
     n_columns : ndarray of shape (n_steps,)
-        Columns generated before each step.
+        Columns generated before each step; the steps, of weights for kernels.
     objective : ndarray of shape (n_steps,)
         The objective there.
     gap : ndarray of shape (n_steps,)
         The relative gap there; NaN where nothing was proved.
+    along : str, default="columns generated"
+        What `n_columns` are.
 
     Attributes
     ----------
@@ -48,8 +50,15 @@ class TraceDisplay:
     gap_ax_: Any
     figure_: Any
 
-    def __init__(self, *, n_columns: FloatArray, objective: FloatArray, gap: FloatArray) -> None:
-        self.n_columns, self.objective, self.gap = n_columns, objective, gap
+    def __init__(
+        self,
+        *,
+        n_columns: FloatArray,
+        objective: FloatArray,
+        gap: FloatArray,
+        along: str = "columns generated",
+    ) -> None:
+        self.n_columns, self.objective, self.gap, self.along = n_columns, objective, gap, along
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, output: int = 0, ax: Any = None) -> TraceDisplay:
@@ -69,9 +78,16 @@ class TraceDisplay:
         TraceDisplay
             The picture.
         """
-        trace = trace_of(unwrapped(estimator), output)
-        names = ("n_columns", "objective", "gap")
-        return cls(**{name: trace.values(name) for name in names}).plot(ax=ax)
+        model = unwrapped(estimator)
+        trace = trace_of(model, output)
+        along, places = axis_of(model, trace)
+        display = cls(
+            n_columns=places,
+            objective=trace.values("objective"),
+            gap=trace.values("gap"),
+            along=along,
+        )
+        return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> TraceDisplay:
         """Draw.
@@ -89,15 +105,17 @@ class TraceDisplay:
         self.ax_, self.gap_ax_ = axes_of(ax), None
         self.figure_ = self.ax_.figure
         self.ax_.plot(self.n_columns, self.objective, "o-", ms=3.5, lw=1.6, color=BLUE)
-        self.ax_.set(xlabel="columns generated", ylabel="objective")
-        if (self.objective > 0).all():
-            self.ax_.set_yscale("log")
+        self.ax_.set(xlabel=self.along, ylabel="objective")
+        count_columns(self.ax_)
+        scale_values(self.ax_, self.objective)
         if np.isfinite(self.gap).any():
             self.ax_.yaxis.label.set_color(BLUE)
             self.gap_ax_ = other = self.ax_.twinx()
             gap = np.maximum(self.gap, FLOOR)
             other.plot(self.n_columns, gap, "s--", ms=3.2, lw=1.4, color=RED)
-            other.set(yscale="log", ylabel="relative gap")
+            other.set_ylabel("relative gap")
+            other.grid(visible=False)
+            scale_values(other, gap)
             other.yaxis.label.set_color(RED)
             other.spines["right"].set_visible(True)
         return self

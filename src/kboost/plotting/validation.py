@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray
-from kboost.plotting._axes import BLUE, GREY, RED, axes_of
+from kboost.plotting._axes import BLUE, GREY, RED, axes_of, count_columns, legend_above
 from kboost.plotting._fitted import trace_of, unwrapped
 
 
@@ -93,7 +93,8 @@ class ValidationDisplay:
             label=f"stopped: {self.n_columns[-1]:.0f}",
         )
         self.ax_.set(xlabel="columns generated", ylabel="validation error")
-        self.ax_.legend()
+        count_columns(self.ax_)
+        legend_above(self.ax_)
         return self
 
 

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from sklearn.utils import get_tags
+
 import kboost
-from kboost.estimators._base import KernelBoostBase
-from kboost.estimators._sparse import SparseKernelBase
 from kboost.plotting._fitted import unwrapped
 from kboost.report.page import page
 from kboost.report.sections import all_sections
@@ -79,6 +80,8 @@ def write_report(
     """
     inner = unwrapped(model)
     check_reportable(inner)
+    if np.ndim(y) != 1:
+        raise ValueError(f"y must be one target a row for a report; got shape {np.shape(y)}.")
     file = None if model_path is None else Path(model_path)
     subject = Subject(
         model, inner, X, y, X_learn, y_learn, seen, target, file, seconds, reason, tuple(left_out)
@@ -93,8 +96,9 @@ def write_report(
 
 def check_reportable(estimator: Any) -> None:
     """Refuse an estimator, fitted or not, that there is no report on."""
-    if not isinstance(estimator, KernelBoostBase | SparseKernelBase):
+    kind = get_tags(estimator).estimator_type
+    if kind not in ("classifier", "regressor"):
         raise TypeError(
-            "a report is on a model grown column by column (KernelBoost*, SparseKernel*); "
+            "a report is on a classifier or a regressor, judged by targets; "
             f"got {type(estimator).__name__}."
         )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kboost.plotting._fitted import input_of, kernel_names
+from kboost.plotting._fitted import input_of, short
 from kboost.report import facts, units
 from kboost.report.page import Raw, bar, paragraph, section, table, text
 from kboost.report.subject import Section, Subject
@@ -51,14 +51,18 @@ def columns(s: Subject) -> Section | None:
     )
 
 
-def explained(s: Subject) -> Section:
-    """A few predictions taken apart, exactly."""
-    top = s.inner._model.decision(s.some).max(axis=1)  # (n,), of the winning output
+def explained(s: Subject) -> Section | None:
+    """A few predictions taken apart, exactly; votes of several kernels are not."""
+    values = getattr(s.model, "decision_function", s.model.predict)(facts.some_rows(s.X))
+    top = values.reshape(len(values), -1).max(axis=1)  # (n,), of the winning output
     order = np.argsort(top, kind="stable")
     places = dict.fromkeys([order[0], order[len(order) // 2], order[-1]])
     chosen = np.array(list(places), dtype=np.intp)
-    told = s.inner.explain(input_of(s.model, _rows(s, chosen)))
-    names = kernel_names(s.inner)
+    try:
+        told = s.inner.explain(input_of(s.model, _rows(s, chosen)))
+    except ValueError:
+        return None
+    names = [short(name) for name in told.kernels]
     blocks = []
     for place, who in enumerate(_in_words(s, chosen)):
         value = np.ravel(told.values[place])
@@ -72,7 +76,8 @@ def explained(s: Subject) -> Section:
         ]
         of = f" of {told.outputs[out]}" if len(value) > 1 else ""
         lines.append([f"sum: the value{of}", Raw(f"<strong>{value[out]:+.4g}</strong>")])
-        said = str(s.model.predict(_rows(s, chosen[[place]]))[0])
+        said = s.model.predict(_rows(s, chosen[[place]]))[0]
+        said = str(said) if s.labels else f"{said:.6g}"
         blocks.append(table(f"{who}: predicted {said}", ["part", "adds"], lines))
     return section(
         "explained",
@@ -96,6 +101,10 @@ def _towards(s: Subject, h: facts.Heavy) -> str:
         return f"higher {s.target}" if h.sign > 0 else f"lower {s.target}"
     if len(s.labels) == 2:
         return s.labels[1] if h.sign > 0 else s.labels[0]
+    duels = getattr(s.inner, "_duels", None)
+    if duels is not None and duels[h.output].loser is not None:
+        winner, loser = (s.labels[k] for k in (duels[h.output].winner, duels[h.output].loser))
+        return f"{winner}, not {loser}" if h.sign > 0 else f"{loser}, not {winner}"
     return s.labels[h.output] if h.sign > 0 else f"not {s.labels[h.output]}"
 
 

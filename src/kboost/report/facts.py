@@ -13,8 +13,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from kboost.columns.hypothesis import KernelPart
+from kboost.core.model import AdditiveModel
 from kboost.kernels.rows import as_dense
-from kboost.plotting._fitted import input_of, owners
+from kboost.plotting._fitted import input_of, kernel_names
 from kboost.report.scores import Score, is_classifier, scores
 
 SOME = 500  # rows that shares are measured on
@@ -58,23 +59,22 @@ def some_rows(X: Any, seed: int = 0) -> Any:
 def heavy_columns(model: Any, rows: Any, most: int = 10) -> list[Heavy]:
     """The columns that vary most over the rows; none where columns are not kernels at centres."""
     found: list[Heavy] = []
-    names, start = owners(model), 0
-    parts = model._model.parts
-    if model.n_columns_ > MOST_COLUMNS or not all(isinstance(part, KernelPart) for part in parts):
+    if model.n_columns_ > MOST_COLUMNS or not isinstance(model._model, AdditiveModel):
+        return []
+    parts, names = model._sum().parts, kernel_names(model)
+    if not all(isinstance(part, KernelPart) for part in parts):
         return []
     for part in parts:
+        name = names[model.kernels_.index(part.kernel)]
         values = part.kernel(rows, part.centers)  # (n, m)
         spread = values.std(axis=0)
         for j, coef in enumerate(part.coef):
             output = int(np.argmax(np.abs(coef)))
             size = float(np.sqrt(np.sum(coef**2)) * spread[j])
             center = as_dense(part.centers[[j]])[0]
-            found.append(
-                Heavy(names[start + j], size, float(np.sign(coef[output])), output, center)
-            )
-        start += len(part.coef)
-    total = sum(one.share for one in found) or 1.0
-    ordered = sorted(found, key=lambda one: -one.share)[:most]
+            found.append(Heavy(name, size, float(np.sign(coef[output])), output, center))
+    total = sum(one.share for one in found)
+    ordered = sorted(found, key=lambda one: -one.share)[:most] if total > 0 else []
     return [Heavy(h.kernel, h.share / total, h.sign, h.output, h.center) for h in ordered]
 
 

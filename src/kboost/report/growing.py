@@ -2,41 +2,50 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from kboost.core.trace import Trace
 from kboost.plotting import KernelsDisplay, PathDisplay, TraceDisplay, ValidationDisplay
-from kboost.plotting._fitted import kernel_names, kernel_weights, trace_of
+from kboost.plotting._axes import BLUE
+from kboost.plotting._fitted import axis_of, kernel_names, kernel_weights, trace_of
 from kboost.report.charts import chart
-from kboost.report.page import details, figure, paragraph, section, table
+from kboost.report.page import details, figure, gap_words, paragraph, section, table
 from kboost.report.subject import Section, Subject
 
 STEPS = 60  # of a table, at most
 
 
 def growth(s: Subject) -> Section | None:
-    """Objective, gap, validation error and the path of C."""
-    if not s.inner.trace_:
+    """Objective, gap, validation error and the path of C; or the rounds."""
+    if hasattr(s.inner, "estimator_weights_"):
+        return _rounds(s)
+    if not getattr(s.inner, "trace_", None):
         return None
     trace = trace_of(s.inner)
-    several = len(s.labels) > 2 and not hasattr(s.inner.trace_, "values")
+    several = isinstance(s.inner.trace_, list) and not isinstance(s.inner.trace_, Trace)
     of = f" ({s.labels[0]} against the rest)" if several else ""
-    columns, objective = trace.values("n_columns"), trace.values("objective")
+    if several and getattr(s.inner, "multi_class", "ovr") == "ovo":
+        of = f" (of the first of {len(s.inner.trace_)} duels)"
+    along, columns = axis_of(s.inner, trace)
+    objective = trace.values("objective")
     gap, error = trace.values("gap"), trace.values("validation_error")
     proven = np.isfinite(gap).any()
-    title = f"Objective{' and gap' if proven else ''} by columns generated{of}"
+    title = f"Objective{' and gap' if proven else ''} by {along}{of}"
     words = (
         f"The objective falls from {objective[0]:.4g} to {objective[-1]:.4g} in {len(trace)} steps"
     )
-    words += f" while the proven gap falls to {max(gap[-1], 1e-16):.1e}." if proven else "."
-    draw = TraceDisplay(n_columns=columns, objective=objective, gap=gap).plot
-    svg = chart("trace", title, words, draw, size=(7.2, 2.9))
+    words += f" while the proven gap falls to {gap_words(gap[-1])}." if proven else "."
+    draw = TraceDisplay(n_columns=columns, objective=objective, gap=gap, along=along).plot
+    svg = chart("trace", title, words, draw, size=(6.2, 2.9))
     blocks = [figure(svg, f"{title}. {words}")]
     if np.isfinite(error).any():
         display = ValidationDisplay(n_columns=columns, error=error)
         best = display.best_
         words = f"The lowest error, {error[best]:.4g}, is at {columns[best]:.0f} columns."
         svg = chart(
-            "validation", "Validation error by columns", words, display.plot, size=(7.2, 2.6)
+            "validation", "Validation error by columns", words, display.plot, size=(6.2, 2.6)
         )
         blocks.append(figure(svg, f"Error on rows held out during the fit. {words}"))
     tuning = getattr(s.inner, "tuning_", None)
@@ -46,7 +55,7 @@ def growth(s: Subject) -> Section | None:
         display_ = PathDisplay(
             C=tuning.C, n_columns=tuning.n_columns, validation_error=tuning.error, best=tuning.best
         )
-        svg = chart("path", "Held-out error along C", words, display_.plot, size=(7.2, 2.6))
+        svg = chart("path", "Held-out error along C", words, display_.plot, size=(6.2, 2.6))
         blocks.append(figure(svg, f"How C was chosen. {words}"))
     places = np.unique(np.linspace(0, len(trace) - 1, min(STEPS, len(trace))).astype(int))
     rows = [
@@ -67,6 +76,26 @@ def growth(s: Subject) -> Section | None:
     return section("growth", "How it grew", *blocks)
 
 
+def _rounds(s: Subject) -> Section:
+    """The error, or the loss, of each round."""
+    has_errors = hasattr(s.inner, "errors_")
+    what = "error, each under its own distribution" if has_errors else "loss of a pair of rows"
+    found = s.inner.errors_ if has_errors else s.inner.losses_
+    found = found if isinstance(found, list) else [found]
+    values, several = found[0], len(found) > 1
+    of = f" (of the first of {len(found)} duels)" if several else ""
+    title = f"{'Errors' if has_errors else 'Loss'} by rounds{of}"
+    words = f"The {what}, goes from {values[0]:.3g} to {values[-1]:.3g} in {len(values)} rounds."
+
+    def draw(ax: Any) -> None:
+        ax.plot(np.arange(1, len(values) + 1), values, "o-", ms=3, lw=1.2, color=BLUE)
+        ax.set(xlabel="round", ylabel="error" if has_errors else "loss")
+        ax.xaxis.get_major_locator().set_params(integer=True)
+
+    svg = chart("rounds", title, words, draw, size=(6.2, 2.6))
+    return section("growth", "How it grew", figure(svg, f"{title}. {words}"))
+
+
 def kernels(s: Subject) -> Section:
     """Columns and weight per kernel."""
     names = kernel_names(s.inner)
@@ -76,13 +105,15 @@ def kernels(s: Subject) -> Section:
     most = names[int(np.argmax(shares))]
     words = f"{most} carries most of the output ({shares.max():.0%})."
     draw = KernelsDisplay(names=names, counts=counts, shares=shares).plot
-    size = (7.2, 0.7 + 0.34 * len(names))
+    size = (6.2, 0.7 + 0.32 * len(names))
     svg = chart("kernels-chart", "Columns per kernel", words, draw, size=size)
     order = np.argsort(-shares)
     rows = [[names[k], f"{counts[k]:,}", f"{shares[k]:.1%}"] for k in order]
     inside = table("Kernels of the library", ["kernel", "columns", "share of the output"], rows,
                    numbers=(1, 2))  # fmt: skip
     note = "A share is the root mean square of what a kernel adds to the output, over rows."
+    if hasattr(s.inner, "kernel_usage_"):
+        note = "A share is that of the weights of the rounds that a kernel votes in."
     return section(
         "kernels",
         "Kernels",

@@ -8,7 +8,17 @@ import numpy as np
 import sklearn
 
 import kboost
-from kboost.report.page import code, pairs, paragraph, section, size_words, table, tiles
+from kboost.report.page import (
+    code,
+    different,
+    gap_words,
+    pairs,
+    paragraph,
+    section,
+    size_words,
+    table,
+    tiles,
+)
 from kboost.report.subject import CLASSES, Section, Subject
 
 
@@ -21,7 +31,7 @@ def summary(s: Subject) -> Section:
         ("columns", f"{inner.n_columns_:,}", f"from {used} of {len(inner.kernels_)} kernels")
     )
     if s.gap is not None:
-        facts_.append(("proven gap", f"{max(s.gap, 1e-16):.0e}", "relative, to the optimum"))
+        facts_.append(("proven gap", gap_words(s.gap), "relative, to the optimum"))
     if s.file is not None and s.file.is_file():
         facts_.append(("model file", size_words(s.file.stat().st_size), s.file.name))
     words = f"A {type(inner).__name__} for {s.target}"
@@ -42,18 +52,27 @@ def summary(s: Subject) -> Section:
 def certificate(s: Subject) -> Section:
     """What is proved, and why it stopped."""
     inner = s.inner
-    if s.gap is None:
+    if not hasattr(inner, "objective_"):
+        proof = "Nothing is proved: this method has no objective that it comes close to."
+    elif s.gap is None:
         proof = "Nothing is proved: this method does not look at all columns of its library."
-    else:
-        size = max(s.gap, 1e-16)
+    elif hasattr(inner, "kernel_weights_"):
         proof = (
-            f"The objective is proven to be within {size:.1e} (relative) of the optimum over every "
-            "pair of a kernel of the library and a centre: no model that the library can make is "
-            "better by more than that, on this objective."
+            f"The objective is proven to be within {gap_words(s.gap)} (relative) of the optimum "
+            "over all weights of the kernels."
         )
-    reasons = inner.stop_reason_ if isinstance(inner.stop_reason_, list) else [inner.stop_reason_]
-    objective = np.atleast_1d(np.asarray(inner.objective_, dtype=np.float64))
-    rows = [("objective", ", ".join(f"{v:.6g}" for v in objective[:CLASSES]))]
+    else:
+        proof = (
+            f"The objective is proven to be within {gap_words(s.gap)} (relative) of the optimum "
+            "over every pair of a kernel of the library and a centre: no model that the library "
+            "can make is better by more than that, on this objective."
+        )
+    reasons = getattr(inner, "stop_reason_", [])
+    reasons = reasons if isinstance(reasons, list) else [reasons]
+    rows = []
+    if hasattr(inner, "objective_"):
+        objective = np.atleast_1d(np.asarray(inner.objective_, dtype=np.float64))
+        rows.append(("objective", ", ".join(f"{v:.6g}" for v in objective[:CLASSES])))
     if hasattr(inner, "C_"):
         rows.append(
             ("C", f"{inner.C_:.4g}" + (" (chosen on held-out rows)" if inner.C == "auto" else ""))
@@ -62,10 +81,11 @@ def certificate(s: Subject) -> Section:
         rows.append(("half-width of the tube", f"{inner.epsilon_:.4g}"))
     if hasattr(inner, "ridge_"):
         rows.append(("ridge", f"{inner.ridge_:.4g}"))
-    rows.append(("steps", f"{inner.n_iter_:,}"))
+    steps = "rounds" if hasattr(inner, "estimator_weights_") else "steps"
+    rows.append((steps, f"{inner.n_iter_:,}"))
     if s.seconds is not None:
         rows.append(("seconds to fit", f"{s.seconds:.1f}"))
-    rows += [("stopped", reason) for reason in dict.fromkeys(reasons)]
+    rows += [("stopped", reason) for reason in different(reasons)]
     return section("certificate", "Certificate", paragraph(proof), pairs(rows))
 
 

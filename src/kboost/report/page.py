@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
+
+_NUMBERS = re.compile(r"\d[\d.,e+-]*")
 
 
 def text(value: Any) -> str:
@@ -52,7 +55,7 @@ def cell(value: Any) -> str:
 
 def bar(share: float, *, minus: bool = False) -> Raw:
     """A bar beside a number, for the eye alone."""
-    width = 6 * max(0.0, min(1.0, share))
+    width = 5 * max(0.0, min(1.0, share))
     kind = "bar minus" if minus else "bar"
     return Raw(f'<span class="{kind}" style="width:{width:.2f}rem" aria-hidden="true"></span>')
 
@@ -109,6 +112,16 @@ def page(title: str, under: str, sections: Sequence[tuple[str, str, str]], foot:
 <footer><p>{text(foot)}</p></footer>
 </body></html>
 """
+
+
+def gap_words(gap: float) -> str:
+    """A relative gap: a per cent or more is told in per cent."""
+    return f"{gap:.0%}" if gap >= 0.01 else f"{max(gap, 1e-16):.0e}"
+
+
+def different(reasons: Sequence[str]) -> list[str]:
+    """Reasons, those once that differ in their numbers only."""
+    return list({_NUMBERS.sub("#", reason): reason for reason in reversed(reasons)}.values())[::-1]
 
 
 def size_words(n_bytes: int) -> str:

@@ -60,5 +60,5 @@ class Subject:
     @property
     def gap(self) -> float | None:
         """The largest proven gap."""
-        gap = self.inner.dual_gap_
+        gap = getattr(self.inner, "dual_gap_", None)
         return None if gap is None else float(np.max(gap))

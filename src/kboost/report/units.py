@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kboost.kernels.rows import as_dense
+from kboost.tables.columns import DAY_FIRST
 
 Row = dict[str, Any]
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -58,12 +59,16 @@ def show(name: str, value: Any) -> str:
     if value is None:
         return f"{name} = (rare)"
     base, _, part = name.rpartition(":")
+    base = base.removesuffix(DAY_FIRST)
     number = float(value)
+    if np.isnan(number):
+        return f"{name} = (missing)"
     if base and part == "days":
         return f"{base} = {date(1970, 1, 1) + timedelta(days=number)}"
     if base and part == "weekday" and number in range(7):
         return f"{base} on a {_DAYS[int(number)]}"
     whole = number == int(number) and abs(number) < 1e6
+    name = f"{base}:{part}" if base else name
     return f"{name} = {number:.0f}" if whole else f"{name} = {number:.4g}"
 
 
