@@ -21,8 +21,8 @@ from kboost.cli._live import seconds_left  # noqa: E402
 from kboost.cli._messy import messy_table  # noqa: E402
 from kboost.cli.app import app  # noqa: E402
 from kboost.core.trace import Step  # noqa: E402
+from tests.fitted import fitted, one_of_each, rows_of  # noqa: E402
 
-MKBOOST = ["--estimator", "MKBoostClassifier"]
 SMALL = ["--set", "C=1.0", "--set", "max_columns=8"]
 
 
@@ -119,9 +119,57 @@ def test_an_estimator_without_an_objective(folder, tmp_path):
     result = run(
         "fit", folder / "orders.csv", "-t", "late", "-o", tmp_path / "m.kboost",
         "--estimator", "MKBoostClassifier", "--set", "max_iter=2", "--set", "kernels=['rbf']",
+        "--report", tmp_path / "r.html",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "no objective" in result.output
+
+
+def test_a_matrix_with_gaps_is_filled_and_rows_without_target_are_left_out(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0].copy()
+    X[::7, 1], y[:3] = np.nan, np.nan
+    np.savez(tmp_path / "t.npz", X=X, y=y)
+    result = run("fit", tmp_path / "t.npz", "-o", tmp_path / "m.kboost", *SMALL)
+    assert result.exit_code == 0, result.output
+    assert "57 rows (3 more have no y and are left out)" in result.output
+    assert "SimpleImputer" in result.output
+    assert len(run("predict", tmp_path / "m.kboost", tmp_path / "t.npz").output.split()) == 61
+
+
+def test_three_rows(tmp_path):
+    (tmp_path / "t.csv").write_text("a,y\n1,2.5\n2,3.5\n3,5.1\n")
+    arguments = ["fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m.kboost", *SMALL]
+    result = run(*arguments, "--report", tmp_path / "r.html")
+    assert result.exit_code == 0, result.output
+    assert "on 1 row held out" in result.output
+    assert "not defined" in result.output  # the R² of one row
+    assert json.loads(run(*arguments, "--json").output)["scores"]["R²"] is None
+
+
+@pytest.mark.parametrize("name", one_of_each())
+def test_files_of_all_estimators_are_inspected_and_predict(name, tmp_path):
+    model, rows = fitted(name), rows_of(name)
+    kboost.save_model(model, tmp_path / "m.kboost")
+    assert "column" in run("inspect", tmp_path / "m.kboost").output
+    found = json.loads(run("inspect", tmp_path / "m.kboost", "--json").output)
+    assert found["n_columns"] == model.n_columns_
+    np.savez(tmp_path / "t.npz", X=rows.toarray() if hasattr(rows, "toarray") else rows)
+    printed = run("predict", tmp_path / "m.kboost", tmp_path / "t.npz").output.splitlines()
+    assert len(printed) == 61
+    assert [line.split(",")[0] for line in printed[1:4]] == [
+        str(v) for v in model.predict(rows)[:3]
+    ]
+
+
+def test_a_model_with_names_finds_its_columns(tmp_path):
+    name = "boost names of features"
+    kboost.save_model(fitted(name), tmp_path / "m.kboost")
+    rows_of(name)[["four", "two", "one", "three"]].to_csv(tmp_path / "t.csv", index=False)
+    printed = run("predict", tmp_path / "m.kboost", tmp_path / "t.csv").output.splitlines()
+    expected = fitted(name).predict(rows_of(name)).tolist()
+    assert [line.split(",")[0] for line in printed[1:]] == expected
 
 
 def test_inspect(folder):
@@ -152,6 +200,7 @@ def test_demo_writes_its_files(tmp_path, monkeypatch):
     monkeypatch.setattr("kboost.cli.app.estimator_for", _small_estimator)
     result = run("demo", tmp_path / "demo")
     assert result.exit_code == 0, result.output
+    run("demo", tmp_path / "demo", "--json")
     names = {path.name for path in (tmp_path / "demo").iterdir()}
     assert names == {"deliveries.csv", "deliveries.kboost", "report.html", "predictions.csv"}
 
@@ -177,10 +226,12 @@ def _small_estimator(*_, **__):
         (["fit", "orders.csv", "-t", "late", "--set", "C=-1"], "C must be positive"),
         (["fit", "orders.csv", "-t", "late", "--test-size", "1"], "--test-size must be"),
         (["fit", "orders.csv", "-t", "late", "-o", "no/m.kboost"], "there is no folder no"),
-        (
-            ["fit", "orders.csv", "-t", "late", "--report", "r.html", *MKBOOST],
-            "a report is on a model grown column by column",
-        ),
+        (["fit", "orders.csv", "-t", "late", "-o", "."], "it is a folder"),
+        (["fit", "only.csv", "-t", "late"], "must have a column beside the target"),
+        (["fit", "bare.csv", "-t", "late"], "(the first line must hold names)"),
+        (["predict", "m.kboost", "matrix.npz"], "it is a matrix"),
+        (["report", "m.kboost", "matrix.npz"], "it is a matrix"),
+        (["fit", "without.npz"], "must hold y, the target of each row"),
         (["predict", "orders.csv", "orders.csv"], "orders.csv"),
         (["predict", "m.kboost", "short.csv"], "'ordered' is missing"),
         (["bench", "orders.csv", "-t", "late", "--test-size", "0"], "--test-size must be above 0"),
@@ -189,6 +240,10 @@ def _small_estimator(*_, **__):
 def test_what_is_wrong_is_one_line(folder, monkeypatch, arguments, words):
     monkeypatch.chdir(folder)
     (folder / "short.csv").write_text("carrier,late\nAlpin,late\n")
+    (folder / "only.csv").write_text("late\nyes\nno\n")
+    (folder / "bare.csv").write_text("1.5,yes\n2.5,no\n")
+    np.savez(folder / "matrix.npz", X=np.eye(3), y=np.arange(3) % 2)
+    np.savez(folder / "without.npz", X=np.eye(3))
     result = run(*arguments)
     assert result.exit_code == BAD_INPUT
     assert words in result.stderr

@@ -16,7 +16,6 @@ from sklearn.svm import SVC, SVR
 from kboost.cli._data import Data
 from kboost.cli._learn import split
 from kboost.report.scores import scores
-from kboost.tables import preparation
 
 MOST_ROWS_OF_SVC = 20_000
 
@@ -38,9 +37,11 @@ def bench(data: Data, estimator: Any, *, test_size: float, seed: int) -> list[Li
     known, judged = split(data, test_size, seed)
     if judged is None:
         raise ValueError("--test-size must be above 0 for a comparison; got 0.")
-    before = preparation(known.X).fit(known.X) if data.is_table else None
+    before = data.preparation()
     learn, test = (
-        (known.X, judged.X) if before is None else map(before.transform, (known.X, judged.X))
+        (known.X, judged.X)
+        if before is None
+        else map(before.fit(known.X).transform, (known.X, judged.X))
     )
     return [
         _line(name, model, learn, known.y, test, judged.y)

@@ -7,9 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.impute import SimpleImputer
 
 from kboost.estimators._suggest import task_of
-from kboost.tables import Column, Table, describe, read_table, target_of, tidy
+from kboost.tables import Column, Table, describe, preparation, read_table, target_of, tidy
+
+_SHOWN = 20  # names of columns in a message
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,19 @@ class Data:
 
     @property
     def is_table(self) -> bool:
-        return bool(self.columns)
+        return self.raw is not None
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a matrix lacks values; what a table lacks, its columns say."""
+        numbers = isinstance(self.X, np.ndarray) and self.X.dtype.kind == "f"
+        return numbers and bool(np.isnan(self.X).any())
+
+    def preparation(self) -> Any:
+        """The steps before the estimator, not fitted; none for a matrix without gaps."""
+        if self.is_table:
+            return preparation(self.X)
+        return SimpleImputer(strategy="median", add_indicator=True) if self.has_gaps else None
 
     def part(self, rows: Any) -> Data:
         """Some of the rows."""
@@ -36,19 +51,27 @@ class Data:
 
 
 def load(
-    path: Any, target: str | None, *, task: str | None = None, left_out: Sequence[str] = ()
+    path: Any,
+    target: str | None,
+    *,
+    task: str | None = None,
+    left_out: Sequence[str] = (),
+    n_features: int | None = None,
 ) -> Data:
     """Read a file and make a problem of it."""
     if task not in (None, "classification", "regression"):
         raise ValueError(f"--task must be classification or regression; got {task!r}.")
-    table = read_table(path)
+    table = read_table(path, n_features=n_features)
     if table.frame is None:
-        return _matrix(table, task)
+        return _matrix(table, path, task)
     frame = table.frame
     if target is None or target not in frame.columns:
-        have = ", ".join(map(str, frame.columns))
         got = "no --target" if target is None else f"--target {target}"
-        raise ValueError(f"--target must be a column of {path}; got {got}, there are: {have}.")
+        raise ValueError(
+            f"--target must be a column of {path}; got {got}, there are: {_names(frame)}."
+        )
+    if len(frame.columns) == 1:
+        raise ValueError(f"{path} must have a column beside the target; it has {target} only.")
     unknown = [name for name in left_out if name not in frame.columns]
     if unknown:
         raise ValueError(f"--drop must be a column of {path}; got {unknown[0]!r}.")
@@ -61,11 +84,35 @@ def load(
     return Data(tidy(frame, columns), y, found, target, columns, int((~kept).sum()), frame)
 
 
-def _matrix(table: Table, task: str | None) -> Data:
+def _names(frame: Any) -> str:
+    """The columns, and a word if these are no names."""
+    names = [str(name) for name in frame.columns]
+    shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" * (len(names) > _SHOWN))
+    return shown + " (the first line must hold names)" * any(map(_is_number, names))
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _matrix(table: Table, path: Any, task: str | None) -> Data:
     if table.y is None:
-        raise ValueError("the file must hold y, the target of each row; it holds X only.")
-    y = table.y
+        raise ValueError(f"{path} must hold y, the target of each row; it holds X only.")
+    if table.X.shape[1] == 0:
+        raise ValueError(f"{path} must have features; X has none.")
+    y, X = table.y, table.X
+    known = ~np.isnan(y) if y.dtype.kind == "f" else np.ones(len(y), dtype=bool)
+    if not known.any():
+        raise ValueError(f"{path} must hold targets; all of y are missing.")
+    if not known.all():
+        X, y = X[known], y[known]
     found = task or task_of(y)
     if found == "classification" and y.dtype.kind == "f" and (y % 1 == 0).all():
         y = y.astype(np.int64)
-    return Data(table.X, y, found, "y")
+    if found == "classification" and len(np.unique(y)) < 2:
+        raise ValueError(f"the target y must have two values or more; got {str(y[0])!r}.")
+    return Data(X, y, found, "y", n_without_target=int((~known).sum()))

@@ -6,6 +6,7 @@ import ast
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from kboost._typing import IntArray
 from kboost.cli._data import Data
 from kboost.cli._live import shown
 from kboost.report.scores import Score, scores
-from kboost.tables import preparation
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,15 @@ class Learnt:
     reason: str
     learn: Data
     test: Data | None
-    scores: Sequence[Score]
     seconds: float
     interrupted: bool
+
+    @cached_property
+    def scores(self) -> Sequence[Score]:
+        """On the rows held out; found after the model is safe in its file."""
+        if self.test is None:
+            return ()
+        return scores(self.model, self.test.X, self.test.y, self.learn.y)
 
     @property
     def estimator(self) -> Any:
@@ -88,7 +94,7 @@ def split(data: Data, test_size: float, seed: int) -> tuple[Data, Data | None]:
 def learn(data: Data, estimator: Any, reason: str, console: Any, **options: Any) -> Learnt:
     """Fit to the rows to learn from; after Ctrl-C what there is counts."""
     known, judged = split(data, options["test_size"], options["seed"])
-    before = preparation(known.X) if data.is_table else None
+    before = data.preparation()
     rows = known.X if before is None else before.fit_transform(known.X)
     start, interrupted = time.perf_counter(), False
     with shown(console, estimator, live=options.get("live", False)):
@@ -102,13 +108,14 @@ def learn(data: Data, estimator: Any, reason: str, console: Any, **options: Any)
             interrupted = True
     seconds = time.perf_counter() - start
     model = estimator if before is None else Pipeline([("prepare", before), ("model", estimator)])
-    found = () if judged is None else scores(model, judged.X, judged.y, known.y)
-    return Learnt(model, reason, known, judged, found, seconds, interrupted)
+    return Learnt(model, reason, known, judged, seconds, interrupted)
 
 
 def _numbers(data: Data) -> Any:
     """Something of the shape that the estimator will see; values do not matter."""
-    return data.X if not data.is_table else np.zeros((len(data.y), max(1, data.X.shape[1])))
+    if not data.is_table and not data.has_gaps:
+        return data.X
+    return np.zeros((len(data.y), max(1, data.X.shape[1])))
 
 
 def _literal(text: str) -> Any:

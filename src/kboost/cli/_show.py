@@ -13,11 +13,12 @@ from rich.table import Table
 from kboost.cli._data import Data
 from kboost.cli._learn import Learnt
 from kboost.plotting._fitted import kernel_names
-from kboost.report.page import size_words
+from kboost.report.page import different, gap_words, size_words
 from kboost.report.scores import Score
 from kboost.tables.preparing import GAP, MAX_CATEGORIES
 
 __all__ = [
+    "counted",
     "heading",
     "model_words",
     "pipeline_words",
@@ -32,19 +33,19 @@ MOST_COLUMNS = 25  # of a table that are listed
 
 def heading(console: Console, title: str, rest: str = "") -> None:
     """A line to find one's way by."""
-    console.print(
-        f"\n[bold]{escape(title)}[/]{': ' if rest else ''}{escape(rest)}", highlight=False
-    )
+    words = f"\n[bold]{escape(title)}[/]{': ' if rest else ''}{escape(rest)}"
+    console.print(words, highlight=False, soft_wrap=True)
 
 
 def show_data(console: Console, data: Data, path: Any) -> None:
     """What was read, and what each column was taken for."""
-    rows = f"{len(data.y):,} rows"
-    if data.n_without_target:
-        rows += f" ({data.n_without_target:,} more have no {data.target} and are left out)"
+    rows, without = counted(len(data.y), "row"), data.n_without_target
+    if without:
+        verb = "has" if without == 1 else "have"
+        rows += f" ({without:,} more {verb} no {data.target} and {_be(without)} left out)"
     heading(console, str(path), rows)
     if not data.is_table:
-        console.print(f"  a matrix of {data.X.shape[1]:,} features, taken as they are")
+        console.print(f"  a matrix of {counted(data.X.shape[1], 'feature')}")
     else:
         table = _table("column", "taken for", "missing", "")
         for column in data.columns[:MOST_COLUMNS]:
@@ -69,11 +70,13 @@ def words_of(data: Data) -> str:
     labels, counts = np.unique(data.y, return_counts=True)
     order = np.argsort(-counts)
     shown = ", ".join(f"{labels[k]} ({counts[k]:,})" for k in order[:5])
-    return f"classification, {len(labels)} classes: {shown}{', …' * (len(labels) > 5)}"
+    return f"classification, {counted(len(labels), 'class')}: {shown}{', …' * (len(labels) > 5)}"
 
 
 def pipeline_words(data: Data) -> list[str]:
     """What the preparation does, one line a group of columns."""
+    if data.has_gaps:
+        return ['SimpleImputer(strategy="median", add_indicator=True)']
     if not data.is_table:
         return ["none: the features are numbers already"]
     kinds: dict[str, list[str]] = {}
@@ -107,8 +110,8 @@ def show_result(console: Console, learnt: Learnt) -> None:
     model = learnt.estimator
     heading(console, "Result", f"after {learnt.seconds:.1f} s")
     if learnt.test is not None:
-        rows = f"{len(learnt.test.y):,} rows held out"
-        console.print(score_table(learnt.scores, f"on {rows}"))
+        rows = counted(len(learnt.test.y), "row")
+        console.print(score_table(learnt.scores, f"on {rows} held out"))
     for line in model_words(model):
         console.print(f"  {escape(line)}", highlight=False, soft_wrap=True)
 
@@ -117,30 +120,51 @@ def score_table(found: Sequence[Score], where: str) -> Table:
     """Scores beside those of the constant answer."""
     table = _table(where, "", "the constant answer")
     for score in found:
-        base = "" if score.base is None else f"{score.base:.4g}"
-        table.add_row(score.name, f"[bold]{score.value:.4g}[/]", base)
+        base = "" if score.base is None else figure(score.base)
+        table.add_row(score.name, f"[bold]{figure(score.value)}[/]", base)
     return table
 
 
 def model_words(model: Any) -> list[str]:
     """Columns, certificate and reason of a fitted estimator."""
-    counts = dict(zip(kernel_names(model), model.columns_per_kernel_.values(), strict=True))
-    used = ", ".join(f"{n} {name}" for name, n in counts.items() if n)
-    out = [f"{model.n_columns_:,} columns: {used}"]
+    out = [f"{counted(model.n_columns_, 'column')}{_by_kernel(model)}"]
     if not hasattr(model, "objective_"):
         out.append("no objective, so nothing is proved")
-    elif model.dual_gap_ is None:
+    elif getattr(model, "dual_gap_", None) is None:
         out.append(f"objective {_range(model.objective_)}; nothing is proved about it")
     else:
-        gap = float(np.max(model.dual_gap_))
+        gap = gap_words(float(np.max(model.dual_gap_)))
         out.append(
-            f"objective {_range(model.objective_)}, proven within {max(gap, 1e-16):.0e} (relative) "
-            "of the optimum over the whole library"
+            f"objective {_range(model.objective_)}, proven within {gap} (relative) of the optimum "
+            "over the whole library"
         )
-    reasons = [model.stop_reason_] if isinstance(model.stop_reason_, str) else model.stop_reason_
-    for reason in dict.fromkeys(reasons):
+    reasons = getattr(model, "stop_reason_", [])
+    for reason in different([reasons] if isinstance(reasons, str) else reasons):
         out.append(f"stopped: {reason}")
     return out
+
+
+def _by_kernel(model: Any) -> str:
+    if not hasattr(model, "columns_per_kernel_"):
+        return ""
+    counts = dict(zip(kernel_names(model), model.columns_per_kernel_.values(), strict=True))
+    used = ", ".join(f"{n} {name}" for name, n in counts.items() if n)
+    return f": {used}" if used else ""
+
+
+def counted(n: int, what: str) -> str:
+    """1 row, 2 rows."""
+    more = "es" if what.endswith("s") else "s"
+    return f"{n:,} {what}{'' if n == 1 else more}"
+
+
+def figure(value: float) -> str:
+    """A score; some are not defined on the rows there are."""
+    return f"{value:.4g}" if np.isfinite(value) else "not defined"
+
+
+def _be(n: int) -> str:
+    return "is" if n == 1 else "are"
 
 
 def _range(values: Any) -> str:

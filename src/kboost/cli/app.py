@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table as RichTable
@@ -14,9 +13,30 @@ from rich.table import Table as RichTable
 import kboost
 from kboost._optional import require
 from kboost.cli import _show
-from kboost.cli._data import Data, load
+from kboost.cli._data import load
+from kboost.cli._files import check_writable, fitting, rows_of
 from kboost.cli._guard import INTERRUPTED, guarded
 from kboost.cli._learn import Learnt, estimator_for, learn, split
+from kboost.cli._options import (
+    AsJson,
+    DataFile,
+    Drop,
+    Estimator,
+    MaxSeconds,
+    ModelFile,
+    Predictions,
+    ReportFile,
+    Seed,
+    Set,
+    Target,
+    Task,
+    TestSize,
+    Validation,
+)
+from kboost.cli._predict import predictions, write_table
+from kboost.cli._results import as_json as in_json
+from kboost.cli._results import fit_facts, model_facts
+from kboost.tables import Table
 
 app = typer.Typer(
     name="kboost",
@@ -26,28 +46,6 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="rich",
 )
-
-DataFile = Annotated[
-    Path, typer.Argument(help="CSV, Parquet, svmlight or npz.", show_default=False)
-]
-ModelFile = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
-Target = Annotated[str | None, typer.Option("--target", "-t", help="The column to predict.")]
-Task = Annotated[str | None, typer.Option(help="classification or regression; else inferred.")]
-Drop = Annotated[list[str] | None, typer.Option(help="A column to leave out; may be repeated.")]
-Estimator = Annotated[str | None, typer.Option(help="A class of kboost; else suggested.")]
-Set = Annotated[
-    list[str] | None, typer.Option("--set", help="NAME=VALUE, a parameter; may be repeated.")
-]
-MaxSeconds = Annotated[float | None, typer.Option(help="Time limit of the fit.")]
-Validation = Annotated[
-    float | None, typer.Option(help="Part of the rows to learn from that is held out to stop by.")
-]
-TestSize = Annotated[
-    float, typer.Option(help="Part of the rows to judge the model by; 0 for none.")
-]
-Seed = Annotated[int, typer.Option(help="Draws the rows to judge by.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Report = Annotated[Path | None, typer.Option(help="Write a report, an HTML file.")]
 
 
 def _version(wanted: bool) -> None:
@@ -65,15 +63,18 @@ def root(
     """Sparse, boosted mixtures of kernels: from a table to a small model with a certificate."""
 
 
-@app.command()
+@app.command(epilog="For example: kboost fit data.csv --target y --output m.kboost --report r.html")
 @guarded
 def fit(
     data: DataFile,
     target: Target = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The model file; else DATA.kboost here.")
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The model file; else named after the data."
+        ),
     ] = None,
-    report: Report = None,
+    report: ReportFile = None,
     estimator: Estimator = None,
     set_: Set = None,
     task: Task = None,
@@ -84,10 +85,13 @@ def fit(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Fit a model to a table: columns are understood, prepared, and learnt from."""
+    """Fit a model to a table: columns are understood, prepared, and learnt from.
+
+    Ctrl-C ends the fit and saves the columns found so far.
+    """
     console = Console(quiet=as_json)
     output = output or Path(f"{data.name.split('.')[0]}.kboost")
-    _writable(output, report)
+    check_writable(output, report)
     rows = load(data, target, task=task, left_out=drop or ())
     _show.show_data(console, rows, data)
     model, reason = estimator_for(
@@ -103,45 +107,35 @@ def fit(
     _show.show_plan(console, rows, model, reason)
     found = learn(rows, model, reason, console, test_size=test_size, seed=seed, live=not as_json)
     kboost.save_model(found.model, output)
-    _show.show_result(console, found)
-    if report is not None:
-        _write_report(found, report, output)
-    _finish(console, found, output, report, as_json=as_json)
+    try:
+        _show.show_result(console, found)
+        if report is not None:
+            _write_report(found, report, output)
+        _finish(console, found, output, report, as_json=as_json)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"interrupted; the model is saved to {output}.") from None
 
 
-@app.command()
+@app.command(epilog="For example: kboost predict m.kboost new.csv --output p.csv")
 @guarded
 def predict(
     model: ModelFile,
     data: DataFile,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A CSV or Parquet file; else printed.")
-    ] = None,
+    output: Predictions = None,
     as_json: AsJson = False,
 ) -> None:
     """Predict the rows of a file; probabilities too, where there are classes."""
-    import pandas as pd
-
+    check_writable(output)
     fitted = kboost.load_model(model)
-    X = _rows_of(fitted, data)
-    out: dict[str, Any] = {"prediction": fitted.predict(X)}
-    if hasattr(fitted, "predict_proba"):
-        probabilities = fitted.predict_proba(X)
-        for place, label in enumerate(fitted.classes_):
-            out[f"probability of {label}"] = probabilities[:, place]
-    table = pd.DataFrame(out)
-    if as_json and output is None:
-        print(json.dumps({"rows": len(table), **{k: v.tolist() for k, v in table.items()}}))
-        return
-    if output is None:
-        print(table.to_csv(index=False), end="")
-        return
-    if output.suffix in (".parquet", ".pq"):
-        table.to_parquet(output)
+    table = predictions(fitted, rows_of(fitted, data))
+    if output is not None:
+        write_table(table, output)
+        words = {"rows": len(table), "output": str(output)}
+        print(in_json(words) if as_json else f"{len(table):,} predictions written to {output}")
+    elif as_json:
+        print(in_json({"rows": len(table), **{k: v.tolist() for k, v in table.items()}}))
     else:
-        table.to_csv(output, index=False)
-    words = {"rows": len(table), "output": str(output)}
-    print(json.dumps(words) if as_json else f"{len(table):,} predictions written to {output}")
+        print(table.to_csv(index=False), end="")
 
 
 @app.command()
@@ -150,13 +144,13 @@ def inspect(model: ModelFile, as_json: AsJson = False) -> None:
     """Say what is in a model file."""
     fitted = kboost.load_model(model)
     inner = fitted[-1] if hasattr(fitted, "steps") else fitted
-    facts = _facts(inner) | {"file": str(model), "bytes": model.stat().st_size}
+    facts = model_facts(inner) | {"file": str(model), "bytes": model.stat().st_size}
     if hasattr(fitted, "feature_names_in_"):
         facts["columns"] = [str(name) for name in fitted.feature_names_in_]
     if hasattr(inner, "classes_"):
         facts["classes"] = inner.classes_.tolist()
     if as_json:
-        print(json.dumps(facts))
+        print(in_json(facts))
         return
     console = Console()
     _show.heading(console, str(model), _show.size_words(facts["bytes"]))
@@ -180,25 +174,28 @@ def report(
     model: ModelFile,
     data: DataFile,
     target: Target = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The report.")] = Path(
-        "report.html"
-    ),
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The report, one HTML file.")
+    ] = Path("report.html"),
     as_json: AsJson = False,
 ) -> None:
     """Write a report on a model, judged by the rows of a file."""
-    from kboost.report import write_report
+    from kboost.plotting._fitted import unwrapped
+    from kboost.report import check_reportable, write_report
     from kboost.report.scores import is_classifier
-    from kboost.tables import rows_for
 
-    _writable(output)
+    check_writable(output)
     fitted = kboost.load_model(model)
+    check_reportable(unwrapped(fitted))
     task = "classification" if is_classifier(fitted) else "regression"
-    rows = load(data, target, task=task)
-    X = rows_for(fitted, rows.raw) if rows.is_table else rows.X
-    write_report(output, fitted, X, rows.y, target=rows.target, model_path=model)
+    rows = load(data, target, task=task, n_features=getattr(fitted, "n_features_in_", None))
+    X = fitting(fitted, Table(rows.raw, rows.X), data)
+    text = task == "classification" and fitted.classes_.dtype.kind == "U"
+    y = rows.y.astype(str) if text else rows.y  # 1 is "1", if other labels were words
+    write_report(output, fitted, X, y, target=rows.target, model_path=model)
     size = output.stat().st_size
     words = {"report": str(output), "bytes": size}
-    print(json.dumps(words) if as_json else f"{output} written ({_show.size_words(size)})")
+    print(in_json(words) if as_json else f"{output} written ({_show.size_words(size)})")
 
 
 @app.command()
@@ -210,7 +207,7 @@ def suggest(
     rows = load(data, target, task=task)
     estimator, reason = estimator_for(rows, None, ())
     if as_json:
-        print(json.dumps({"estimator": repr(estimator), "reason": reason, "task": rows.task}))
+        print(in_json({"estimator": repr(estimator), "reason": reason, "task": rows.task}))
         return
     console = Console()
     _show.show_data(console, rows, data)
@@ -225,7 +222,9 @@ def bench(
     estimator: Estimator = None,
     set_: Set = None,
     task: Task = None,
-    test_size: TestSize = 0.25,
+    test_size: Annotated[
+        float, typer.Option(metavar="SHARE", help="Rows to judge the models by, above 0.")
+    ] = 0.25,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -238,7 +237,7 @@ def bench(
     with console.status("fitting"):
         lines = compare(rows, model, test_size=test_size, seed=seed)
     if as_json:
-        print(json.dumps([vars(line) for line in lines]))
+        print(in_json([vars(line) for line in lines]))
         return
     table = RichTable(box=None, padding=(0, 2), header_style="dim")
     for name in ("", lines[0].score, "fit", "predict", "size"):
@@ -261,7 +260,7 @@ def bench(
 @guarded
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where files go.")] = Path("kboost_demo"),
-    seed: Seed = 7,
+    seed: Annotated[int, typer.Option(metavar="NUMBER", help="Draws the table.")] = 7,
     as_json: AsJson = False,
 ) -> None:
     """Make a table that nobody prepared, fit it, predict it, and write a report."""
@@ -272,8 +271,11 @@ def demo(
     messy_table(seed=seed).to_csv(path, index=False)
     model, page = folder / "deliveries.kboost", folder / "report.html"
     fit(path, "late", output=model, report=page, as_json=as_json)
+    fitted = kboost.load_model(model)
+    table = predictions(fitted, rows_of(fitted, path))
+    write_table(table, folder / "predictions.csv")
     if not as_json:
-        predict(model, path, output=folder / "predictions.csv")
+        print(f"  {len(table):,} predictions written to {folder / 'predictions.csv'}")
 
 
 def _check_reportable(model: Any) -> None:
@@ -309,75 +311,14 @@ def _finish(
 ) -> None:
     """Say where things are, and with which exit code it ends."""
     if as_json:
-        print(json.dumps(_result(found, output, report)))
+        print(in_json(fit_facts(found, output, report)))
     else:
         size = _show.size_words(output.stat().st_size)
         _show.heading(console, "Saved", f"{output} ({size})" + (f", {report}" if report else ""))
         console.print(
             f"  kboost predict {output} NEW.csv --output p.csv", markup=False, soft_wrap=True
         )
-        if found.interrupted:
-            console.print("  interrupted: the model holds the columns found so far", style="bold")
     if found.interrupted:
+        if not as_json:
+            print("interrupted; the model holds the columns found so far.", file=sys.stderr)
         raise typer.Exit(INTERRUPTED)
-
-
-def _result(found: Learnt, output: Path, report: Path | None) -> dict[str, Any]:
-    rows: Data = found.learn
-    return {
-        "model": str(output),
-        "report": None if report is None else str(report),
-        "task": rows.task,
-        "target": rows.target,
-        "rows": len(rows.y),
-        "test_rows": 0 if found.test is None else len(found.test.y),
-        "columns": [vars(column) for column in rows.columns],
-        "pipeline": _show.pipeline_words(rows),
-        "reason": found.reason,
-        "scores": {score.name: score.value for score in found.scores},
-        "seconds": found.seconds,
-        "interrupted": found.interrupted,
-        **_facts(found.estimator),
-    }
-
-
-def _facts(model: Any) -> dict[str, Any]:
-    def plain(value: Any) -> Any:
-        if isinstance(value, np.ndarray | np.generic):
-            value = value.tolist()
-        if isinstance(value, list):
-            return [plain(v) for v in value]
-        return None if isinstance(value, float) and not np.isfinite(value) else value
-
-    names = (
-        "n_columns_",
-        "columns_per_kernel_",
-        "objective_",
-        "dual_gap_",
-        "stop_reason_",
-        "n_iter_",
-    )
-    facts = {
-        name.rstrip("_"): plain(getattr(model, name)) for name in names if hasattr(model, name)
-    }
-    return {"estimator": " ".join(repr(model).split()), **facts}
-
-
-def _rows_of(model: Any, path: Path) -> Any:
-    """The rows of a file as a fitted model wants them."""
-    from kboost.tables import read_table, rows_for
-
-    table = read_table(path, n_features=getattr(model, "n_features_in_", None))
-    named = hasattr(model, "steps") and hasattr(model[0], "transformers_")
-    if table.frame is not None:
-        return rows_for(model, table.frame) if named else table.frame
-    if named:
-        raise ValueError(f"{path} must be a table with the columns of the model; it is a matrix.")
-    return table.X
-
-
-def _writable(*paths: Path | None) -> None:
-    """Complain before the work, not after it."""
-    for path in paths:
-        if path is not None and not path.parent.is_dir():
-            raise ValueError(f"there is no folder {path.parent} to write {path.name} to.")

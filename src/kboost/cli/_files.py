@@ -1,0 +1,51 @@
+"""Files that commands read rows from and write to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kboost.tables import Table, describe, read_table, rows_for
+from kboost.tables.columns import as_numbers, as_text
+
+
+def rows_of(model: Any, path: Path) -> Any:
+    """The rows of a file as a fitted model wants them."""
+    return fitting(model, read_table(path, n_features=getattr(model, "n_features_in_", None)), path)
+
+
+def fitting(model: Any, table: Table, path: Path) -> Any:
+    """The rows of a table, if it is of the kind that the model was fitted to."""
+    first = model[0] if hasattr(model, "steps") else model
+    groups = {group for group, _, _ in getattr(first, "transformers_", ())}
+    if table.frame is None and groups:
+        raise ValueError(f"{path} must be a table with the columns of the model; it is a matrix.")
+    if table.frame is None:
+        return table.X
+    if groups and groups <= {"numbers", "categories", "remainder"}:
+        return rows_for(model, table.frame)
+    return _by_name(model, table.frame, path)
+
+
+def _by_name(model: Any, frame: Any, path: Path) -> Any:
+    """Columns for a model that was not fitted on the command line: as numbers, where they are."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return frame.apply(as_numbers).to_numpy()
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise ValueError(f"{path} must have the columns of the model; {missing[0]!r} is missing.")
+    frame = frame[list(names)].copy()
+    for column in describe(frame):
+        plain = as_text if column.kind == "category" else as_numbers
+        frame[column.name] = plain(frame[column.name])
+    return frame
+
+
+def check_writable(*paths: Path | None) -> None:
+    """Complain before the work, not after it."""
+    for path in paths:
+        if path is not None and not path.parent.is_dir():
+            raise ValueError(f"there is no folder {path.parent} to write {path.name} to.")
+        if path is not None and path.is_dir():
+            raise ValueError(f"{path} must be a file to write to; it is a folder.")

@@ -1,0 +1,64 @@
+"""Results for scripts: one JSON object."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kboost.cli._data import Data
+from kboost.cli._learn import Learnt
+from kboost.cli._show import pipeline_words
+
+FITTED = (
+    "n_columns_",
+    "columns_per_kernel_",
+    "objective_",
+    "dual_gap_",
+    "stop_reason_",
+    "n_iter_",
+)
+
+
+def as_json(value: Any) -> str:
+    """JSON proper, which knows no NaN: null stands for it."""
+    return json.dumps(_plain(value), allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {key: _plain(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def model_facts(model: Any) -> dict[str, Any]:
+    """An estimator and what a fit said of it."""
+    facts = {name.rstrip("_"): getattr(model, name) for name in FITTED if hasattr(model, name)}
+    return {"estimator": " ".join(repr(model).split()), **facts}
+
+
+def fit_facts(found: Learnt, output: Path, report: Path | None) -> dict[str, Any]:
+    """All that a fit has to say."""
+    rows: Data = found.learn
+    return {
+        "model": str(output),
+        "report": None if report is None else str(report),
+        "task": rows.task,
+        "target": rows.target,
+        "rows": len(rows.y),
+        "test_rows": 0 if found.test is None else len(found.test.y),
+        "columns": [vars(column) for column in rows.columns],
+        "pipeline": pipeline_words(rows),
+        "reason": found.reason,
+        "scores": {score.name: score.value for score in found.scores},
+        "seconds": found.seconds,
+        "interrupted": found.interrupted,
+        **model_facts(found.estimator),
+    }
