@@ -51,6 +51,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
     "write_computation_times": False,
+    "min_reported_time": 3600,  # seconds say more of the machine than of the example
     "remove_config_comments": True,
 }
 
