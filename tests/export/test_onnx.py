@@ -10,7 +10,7 @@ import pytest
 import skl2onnx
 from scipy.sparse import issparse
 from sklearn.compose import make_column_transformer
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from kboost import KernelBoostClassifier, KernelBoostNovelty, KernelBoostRegressor
@@ -19,7 +19,18 @@ from kboost.core.model import AdditiveModel
 from kboost.export.onnx import register, to_onnx
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from kboost.kernels.adapters import SklearnKernel, as_kernels
-from tests.fitted import COUNTS, EVERY_KERNEL, LETTERS, MODELS, SIGN, VALUE, X, fitted, rows_of
+from tests.fitted import (
+    COUNTS,
+    EVERY_KERNEL,
+    LETTERS,
+    MODELS,
+    SIGN,
+    VALUE,
+    X,
+    fitted,
+    one_of_each,
+    rows_of,
+)
 
 METHODS = {
     "label": "predict",
@@ -151,6 +162,22 @@ def test_pipelines_of_a_regressor_and_of_a_novelty_detector():
     np.testing.assert_allclose(found["scores"][:, 0], model.decision_function(X), atol=1e-10)
     clear = np.abs(model.decision_function(X)) > 1e-10
     assert (found["label"] == model.predict(X))[clear].all()
+
+
+@pytest.mark.parametrize("name", [n for n in one_of_each() if rows_of(n) is X])
+def test_pipelines_of_every_estimator(name):
+    register()
+    step = MinMaxScaler().fit(X)
+    model = Pipeline([("scale", step), ("model", fitted(name))])
+    made = skl2onnx.to_onnx(model, X[:1], options=_plain(model[-1]))
+    first = run(made, X, [made.graph.output[0].name])[made.graph.output[0].name]
+    expected = model.predict(X)
+    agree = np.isclose(first.ravel(), expected) if expected.dtype.kind == "f" else first == expected
+    assert agree.mean() > 0.9  # float64, so all but those on the border
+
+
+def _plain(model):
+    return {id(model): {"zipmap": False}} if hasattr(model, "classes_") else None
 
 
 def test_importing_kboost_registers_nothing():
