@@ -6,6 +6,7 @@ by `make docs` only.
 """
 
 import io
+import json
 import os
 import re
 import runpy
@@ -82,6 +83,47 @@ def test_readme_runs_and_prints_what_it_says(in_tmp):
         count = sum(int(n) for n in re.findall(rf"'{kernel}\(.*?': (\d+)", per_kernel))
         assert f"{count} {kernel.capitalize()}".lower() in said[2].lower()
     assert float(gap) < 1e-4
+
+
+def span(values, form):
+    return f"{min(values):{form}} to {max(values):{form}}"
+
+
+def figures():
+    """The figures of the README's table, as the results have them."""
+
+    def lines(entry):
+        found = json.loads((ROOT / f"benchmarks/results/{entry}.json").read_text(encoding="utf-8"))
+        head, rows = found["shown"]["head"], found["shown"]["lines"]
+        return [dict(zip(head, row, strict=True)) for row in rows]
+
+    lp = [row for row in lines("lp_forest") if row["draw"] != "median"]
+    yield span([row["kboost s"] for row in lp], ".1f") + " s"
+    yield span([min(row["simplex s"], row["interior point s"]) for row in lp], ".0f") + " s"
+    qp = lines("qp_forest")
+    yield span([row["kboost s"] for row in qp], ".1f") + " s"
+    yield span([min(row["Clarabel s"], row["PIQP s"]) for row in qp], ".0f") + " s"
+    yield span([min(row["Clarabel dual s"], row["PIQP dual s"]) for row in qp], ".1f") + " s"
+    ours, svc = lines("predict_speed")[:2]
+    yield f"{ours['columns']} columns, {ours['predict s']:.1f} s, {float(ours['accuracy'][:5]):.1f}"
+    yield f"{svc['columns']:,} support vectors, {svc['predict s']:.0f} s"
+    for method in ("cells", "LightGBM"):
+        rows = [row for row in lines("covtype") if row["method"] == method]
+        yield span([row["error %"] for row in rows], ".2f") + " %"
+        yield span([row["total s"] for row in rows], ".0f") + " s"
+    joint, plain = lines("mnist_rls")[2], lines("mnist_rls")[5]
+    yield f"{joint['test error %']:.2f} % with {joint['basis']:,} basis vectors, {joint['s']:.0f} s"
+    yield f"{plain['basis']:,} centres: {plain['test error %']:.2f} %, {plain['s']:.0f} s"
+    few = lines("ssmk")[0]
+    yield f"{few['SSMK, test %']:.1f} % wrong"
+    yield f"{few['IMK, test %']:.1f} %"
+    yield f"{sum(row['number'] for row in lines('fuzz_files')):,} damaged or forged"
+
+
+def test_readme_has_the_figures_of_the_results():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    missing = [figure for figure in figures() if figure not in text]
+    assert not missing
 
 
 @pytest.mark.parametrize("page", PAGES)
