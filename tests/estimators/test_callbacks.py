@@ -18,7 +18,7 @@ from kboost import (
     MKBoostClassifier,
     SparseKernelRegressor,
 )
-from kboost.baselines import BoostedSVMClassifier, MKLClassifier
+from kboost.baselines import BoostedSVMClassifier, KernelDesignClassifier, MKLClassifier
 from kboost.estimators import _callbacks
 from tests.fitted import public_estimators
 
@@ -154,6 +154,12 @@ def test_rounds_and_duels(model, moons):
     several = Listener()
     clone(model).set_callbacks(several).fit(*load_iris(return_X_y=True))
     assert {number for name, number in several.events if name == "end duel"} == {0, 1, 2}
+
+
+def test_a_kernel_is_designed_in_one_task(moons):
+    listener = Listener()
+    KernelDesignClassifier(max_iter=3).set_callbacks(listener).fit(*moons)
+    assert listener.events == [("begin fit", 0), ("end fit", 0)]
 
 
 def test_every_estimator_takes_them_but_the_composite_machine():
