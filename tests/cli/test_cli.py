@@ -309,15 +309,19 @@ def test_ctrl_c_saves_what_there_is(folder, tmp_path, interrupt):
     assert kboost.load_model(path)[-1].n_columns_ >= 1
 
 
-def test_ctrl_c_before_there_is_a_model(folder, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [([], "while C was being chosen"), (["--set", "C=1"], "before there was a model")],
+)
+def test_ctrl_c_before_there_is_a_model(folder, tmp_path, monkeypatch, given, words):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(kboost.KernelBoostClassifier, "_prepare", stop)
     path = tmp_path / "m.kboost"
-    result = run("fit", folder / "orders.csv", "-t", "late", "-o", path)
+    result = run("fit", folder / "orders.csv", "-t", "late", "-o", path, *given)
     assert result.exit_code == INTERRUPTED
-    assert "before there was a model" in result.stderr
+    assert words in result.stderr
     assert not path.exists()
 
 

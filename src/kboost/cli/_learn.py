@@ -97,13 +97,15 @@ def learn(data: Data, estimator: Any, reason: str, console: Any, **options: Any)
     before = data.preparation()
     rows = known.X if before is None else before.fit_transform(known.X)
     start, interrupted = time.perf_counter(), False
-    with shown(console, estimator, live=options.get("live", False)):
+    with shown(console, estimator, live=options.get("live", False)) as progress:
         try:
             estimator.fit(rows, known.y)
         except KeyboardInterrupt:
             if not hasattr(estimator, "n_columns_"):
+                choosing = progress.last is None and getattr(estimator, "C", None) == "auto"
+                when = "while C was being chosen (--set C=1 sets it)" if choosing else ""
                 raise KeyboardInterrupt(
-                    "interrupted before there was a model; nothing was saved."
+                    f"interrupted {when or 'before there was a model'}; nothing was saved."
                 ) from None
             interrupted = True
     seconds = time.perf_counter() - start
