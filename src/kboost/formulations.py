@@ -70,7 +70,9 @@ class MarginRows:
 
     def signed(self, columns: FloatArray) -> FloatArray:
         """Columns (n, k) as the rows see them, (r, k)."""
-        return self.signs[:, None] * self.per_row(columns)
+        if self.sample is None:
+            return self.signs[:, None] * columns
+        return (self.signs * np.take(columns.T, self.sample, axis=1)).T  # each column in one piece
 
     def per_row(self, values: FloatArray) -> FloatArray:
         """Values of samples, repeated for each row."""

@@ -79,7 +79,7 @@ def test_resuming_with_other_columns(seed, two_sided):
     old, new = some_columns(lp, before), some_columns(lp, after)
     place = np.where(after < 18, after, -1)
     path = solve_interior(old, cold(old), tol=1e-6)
-    start = resume(new, old, path.at_gap(0.1), place)
+    start = resume(new, old, path.at_gap(0.1), place, gap=0.1)
     assert (start.v > 0).all()
     assert (start.z > 0).all()
     found = solve_interior(new, start, tol=1e-8)
@@ -91,7 +91,7 @@ def test_resuming_with_the_same_columns_changes_nothing():
     _, _, lp = problem(0)
     path = solve_interior(lp, cold(lp), tol=1e-3)
     iterate = path.at_gap(0.05)
-    again = resume(lp, lp, iterate, np.arange(15))
+    again = resume(lp, lp, iterate, np.arange(15), gap=0.1)
     for name in ("v", "z", "over", "under", "u"):
         np.testing.assert_array_equal(getattr(again, name), getattr(iterate, name))
 

@@ -22,7 +22,7 @@ from kboost.oracles.halfspaces import HalfspaceOracle
 Resolve: TypeAlias = Callable[[Any], Sequence[Kernel]]
 
 _WIDTHS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)  # of gamma, against the mean rule
-_PER_STEP = 20  # columns, at least: many places want to move a little at the end
+_PER_STEP = 250  # columns, at least: all places want to move a little at once
 _BEYOND = 1.5  # how far widths may go beyond those to start from
 
 

@@ -21,10 +21,15 @@ _SHARE = 0.25  # of the columns inside must go, for it costs a factorisation
 
 
 class VertexSearch:
-    """A warm simplex solver beside a run; `inside` are the columns it starts with."""
+    """A warm simplex solver beside a run; `inside` are the columns it starts with.
 
-    def __init__(self, run: MarginRun, lp: MarginLP, inside: IntArray) -> None:
-        self._run, self.lp = run, lp
+    A vertex whose objective is at most `enough` is taken as it is, whatever waits outside.
+    """
+
+    def __init__(
+        self, run: MarginRun, lp: MarginLP, inside: IntArray, enough: float = -np.inf
+    ) -> None:
+        self._run, self.lp, self._enough = run, lp, enough
         self._inside = inside  # in the order of the LP
         self._idle = np.zeros(len(inside), dtype=np.intp)  # solves without a coefficient
 
@@ -38,7 +43,7 @@ class VertexSearch:
             vertex = self.lp.solve(run.deadline.remaining)
             run.duals = run.repaired(vertex.duals)
             late = self._violated()
-            if not len(late):
+            if not len(late) or float(run.rows.targets @ vertex.duals) <= self._enough:
                 break
         coef = np.zeros(run.columns.shape[1])
         coef[self._inside] = vertex.coef

@@ -36,11 +36,13 @@ from kboost.solvers.newton import DenseMarginLP, Iterate, scaled_lp
 _EXTRA = ("bias", "level")
 _RISE = 4.0  # of theta
 _NEARLY = 1.5  # theta may rise when no edge is above this
-_FRACTION = 1 / 30  # of the library's gap, which a solve at theta = 1 goes down to
-_BACK = 0.5  # of the library's gap, which a solve resumes from
-_NAMING = 3e-3  # gap over the library at which the basis can be named
+_FRACTION = 0.1  # of the library's gap, which a solve at theta = 1 goes down to
+_BACK = 1.0  # of the library's gap, which a solve resumes from
 _TIGHT = 1e-9  # relative gap of the solve that names it
 _PATIENCE = 12  # steps at one theta; twice that at the last
+_CLOSED = 1e-6  # gap below which no more columns are set aside for it
+_NEAR = 0.01  # columns whose edge is so near to 1 may matter to simplex
+_SAME = 1e-8  # relative difference of objectives that are one
 _NOTHING = 1e-7  # of the largest coefficient: rounding of the tight solve
 _WAITING_EDGE = 0.8  # the same where a path goes on: most columns of the last C are not needed
 
@@ -51,11 +53,18 @@ class InteriorLPMaster(MarginPenalty):
 
     `loose` is the relative gap of the solves on the way. A column is set aside when its edge is
     below `idle_edge` and its coefficient below the share `idle_share` of the largest.
+
+    An infinite library has no columns to come back to: those near an active one crowd the problem,
+    and the vertex of what was found so far is no better a place to look from than its inside. For
+    such, `closing` lifts the idle edge to `1 - closing * gap`, and the basis is named at the end
+    (`naming`, the gap over the library at which it is, is 0).
     """
 
     loose: float = 0.2
     idle_edge: float = 0.4
     idle_share: float = 1e-3
+    closing: float | None = None
+    naming: float = 3e-3
 
     def start(self, problem: Problem) -> InteriorRun:
         return InteriorRun(self, problem)
@@ -71,6 +80,7 @@ class InteriorRun(MarginRun):
         self._theta = 0.0
         self._loose = self._tol = master.loose
         self._idle_edge, self._idle_share = master.idle_edge, master.idle_share
+        self._closing, self._naming = master.closing, master.naming
         self._gap = 1.0  # over the library, at the present theta
         self._central_duals = self._tight_duals = self.duals
         self._waited = 0  # steps at the present theta
@@ -81,7 +91,7 @@ class InteriorRun(MarginRun):
         self._extra: FloatArray = np.zeros(len(_EXTRA))  # the same of bias and level
 
     def extend(self, proposal: Proposal) -> None:
-        self.columns = np.hstack([self.columns, proposal.values])
+        self.columns = np.concatenate([self.columns.T, proposal.values.T]).T  # each in one piece
         new = proposal.values.shape[1]
         self._active = np.concatenate([self._active, np.ones(new, dtype=bool)])
         self._returned = np.concatenate([self._returned, np.zeros(new, dtype=bool)])
@@ -128,7 +138,7 @@ class InteriorRun(MarginRun):
             self._tol = _TIGHT
             self._choose_columns(0)
             self._solve_inside()
-            self._cross_over()
+            self._cross_over(last=True)
         return self.fit
 
     # -- inside ----------------------------------------------------------------------------------
@@ -153,7 +163,8 @@ class InteriorRun(MarginRun):
                 self._theta = min(1.0, _RISE * self._theta)
                 self._waited, self._last = 0, None
         elif self._last is not None:
-            near = self._gap < _NAMING or self._waited > 2 * _PATIENCE
+            near = self._gap < self._naming or self._waited > 2 * _PATIENCE
+            near = near and self._naming > 0.0
             self._tol = _TIGHT if near else min(self._tol, _FRACTION * self._gap)
 
     def _prices(self) -> FloatArray:
@@ -162,7 +173,10 @@ class InteriorRun(MarginRun):
 
     def _choose_columns(self, new: int) -> None:
         """Set idle columns aside, but for `new` ones at the end; take violated ones back."""
-        prices = self._set_aside(self._idle_edge, new)
+        edge = self._idle_edge
+        if self._closing is not None and self._theta == 1.0:
+            edge = max(edge, 1.0 - self._closing * max(self._gap, _CLOSED))
+        prices = self._set_aside(edge, new)
         self._returned |= (prices > 0.0) & ~self._active
         self._active |= self._returned
 
@@ -214,7 +228,8 @@ class InteriorRun(MarginRun):
             parts.append(np.full((len(rows.signs), 1), rows.level.sign))
             two_sided.append(False)
             cost.append(self._theta * rows.level.price)
-        return np.hstack(parts), np.array(two_sided, dtype=bool), np.array(cost)
+        signed = np.concatenate([part.T for part in parts]).T
+        return signed, np.array(two_sided, dtype=bool), np.array(cost)
 
     def _keep_best(self, *, settled: bool) -> None:
         """The best coefficients so far for the full C, with the duals of now.
@@ -240,22 +255,25 @@ class InteriorRun(MarginRun):
 
     # -- at the vertex ---------------------------------------------------------------------------
 
-    def _cross_over(self) -> None:
+    def _cross_over(self, *, last: bool = False) -> None:
         """Hand the columns that matter, and the basis the interior point names, to simplex.
 
-        Where simplex finds no vertex in a bounded number of pivots (a degenerate optimum), the
-        interior solution stands: it is as good, only not as sparse.
+        Where column generation goes on, those that nearly matter too; a `last` vertex need not have
+        duals that price, only the objective. Where simplex finds no vertex in a bounded number of
+        pivots (a degenerate optimum), the interior solution stands: as good, only not as sparse.
         """
         self._x[np.abs(self._x) <= _NOTHING * np.abs(self._x).max(initial=0.0)] = 0.0
         self._keep_best(settled=True)
         share = np.abs(self._x) / max(float(np.abs(self._x).max(initial=0.0)), 1e-300)
         distance = np.abs(self._prices())  # from the edge of 1
-        inside = np.flatnonzero((distance < 0.01) | (share > 1e-4))
+        near = 0.0 if last else _NEAR
+        inside = np.flatnonzero((distance < near) | (share > 1e-4))
         lp = ColumnShape(self.data)
         lp.extend(self.rows.signed(self.columns[:, inside]))
         lp.crash(self._x[inside] * (distance < share)[inside], self.duals)
         try:
-            self._pivot(VertexSearch(self, lp, inside))
+            enough = (1 + _SAME) * self.fit.objective if last else -np.inf
+            self._pivot(VertexSearch(self, lp, inside, enough))
         except SolverError:
             self.duals = self.repaired(self._tight_duals)
 
@@ -279,4 +297,4 @@ class _Solve:
         """A start for other columns, from where this solve was about `gap` from its optimum."""
         where = {number: place for place, number in enumerate(self.ids.tolist())}
         place = np.array([where.get(number, -1) for number in ids.tolist()], dtype=np.intp)
-        return resume(problem, self.problem, self.path.at_gap(gap), place)
+        return resume(problem, self.problem, self.path.at_gap(gap), place, gap=gap)

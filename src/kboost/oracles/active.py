@@ -4,7 +4,7 @@ SRE (24): maximise the |edge| `|sum_n p_n k(x_n)|` over the centre s and the wid
 infinite; see columns/active.py). Each round
 
 1. scans the bank of Gaussians at the rows, and starts from the best centres of every width, at
-   least a width apart, and from the columns that the model uses;
+   least a width apart, and from the places of the columns that the model uses;
 2. moves the centres by the fixed point (25), `s <- sum_n q_n x_n`, `q_n ~ p_n k(x_n)`. For p of
    both signs that is no ascent method: a move is taken only if the edge rises, else halved;
 3. moves centre and width together by gradient ascent (solvers/ascent.py), all starts at once; after
@@ -28,11 +28,12 @@ from kboost.core.protocols import MasterRun, Problem, Proposal
 from kboost.oracles.shelf import distinct
 from kboost.solvers.ascent import ascend
 
-_FIXED_POINTS = 3  # tries of (25) before the gradient
+_FIXED_POINTS = 1  # tries of (25) before the gradient
 _FIRST_STEPS = 8  # of the gradient, for all starts
-_DOUBT = 1e-2  # price; when the best is lower, the search is made again
+_DOUBT = 1e-3  # price; when the best is lower, the search is made again
 _THOROUGH = 4  # times as many starts then
 _IN_USE = 1e-3  # of the largest coefficient: columns above it are starts
+_PLACE = 0.4  # widths: columns that are nearer lead to the same maximum
 _SAME = 1e-3  # columns whose correlation is this near to 1 say the same
 
 
@@ -43,7 +44,7 @@ class ActiveOracle:
     columns_per_step: int = 1
     max_columns: int | None = None
     n_starts: int = 8
-    max_steps: int = 30
+    max_steps: int = 12
     tol: float = 1e-6
 
     def start(self, problem: Problem) -> ActiveSearch:
@@ -102,9 +103,20 @@ class ActiveSearch:
         bank = self._bank
         prices = np.where(bank.rms > 0, run.price(scanned), -1.0)
         points = [self._apart(stratum, prices, count) for stratum in bank.strata]
-        share = np.abs(run.fit.coef)
-        points.append(self._taken[share > _IN_USE * share.max(initial=0.0)])
+        points.append(self._in_use(np.abs(run.fit.coef)))
         return np.concatenate(points)
+
+    def _in_use(self, share: FloatArray) -> FloatArray:
+        """The columns in use, the largest of those that crowd round one place."""
+        used = np.flatnonzero(share > _IN_USE * share.max(initial=0.0))
+        left = self._taken[used[np.argsort(-share[used], kind="stable")]]
+        places = []
+        while len(left):
+            places.append(left[0])
+            away = (left - left[0]) ** 2
+            away[:, :-1] /= np.exp(2 * left[0, -1])
+            left = left[away.sum(axis=1) > _PLACE**2]
+        return np.array(places).reshape(-1, self._taken.shape[1])
 
     def _apart(self, stratum: slice, prices: FloatArray, count: int) -> FloatArray:
         """The best columns of one width, none nearer than a width to a better one."""

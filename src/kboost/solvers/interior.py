@@ -9,9 +9,10 @@ newton.py makes the steps. There are two ways in. `begin` knows x, b and u only:
 the corridor `|G'u| < cost` and lifts products of complementary pairs that are too small. `resume`
 goes on from an iterate of an earlier solve, since when some columns came and some went: those that
 stayed keep their pairs, a new one gets the mean product of the others and is dual infeasible for a
-step or two. An iterate that is nearly optimal hugs the boundary and is a bad place to resume from,
-so a solve hands out all the iterates it passed; the one to take is about as far from its optimum
-as the new columns are from being allowed.
+step or two, by no more than the iterate is from its optimum: mending that would take many steps.
+An iterate that is nearly optimal hugs the boundary and is a bad place to resume from, so a solve
+hands out all the iterates it passed; the one to take is about as far from its optimum as the new
+columns are from being allowed.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from kboost.solvers.newton import DenseMarginLP, Iterate, advance
 
 _MARGIN = 0.97  # how much of the corridor a start may use
 _LIFT = 0.1  # least product at a start, of the mean one
-_NEW_SLACK = 0.1  # least dual slack of a new column, of its cost
+_NEW_SLACK = 0.1  # largest share of its cost that a new column gets as dual slack it has not
+_ROUNDING, _STALL = 1e-7, 3  # below this gap, a solve that does not halve it in so many steps ends
 _REFINE = 1e-2  # gap below which directions are refined once
 
 
@@ -80,20 +82,22 @@ def solve_interior(
         passed.append((now.gap, iterate))
         if now.gap < best.gap:
             best = now
+        if best.gap < _ROUNDING and best.gap > 0.5 * passed[-1 - min(_STALL, len(passed) - 1)][0]:
+            break
     return InteriorPath(best, passed)
 
 
 def begin(lp: DenseMarginLP, x: FloatArray, bias: float, duals: FloatArray) -> Iterate:
     """Start from coefficients and duals that need not be feasible."""
     costs = lp.costs
-    reach = float(np.max(lp.spread(lp.columns.T @ duals) / costs, initial=0.0))
+    reach = float(np.max(lp.spread(lp.edges(duals)) / costs, initial=0.0))
     u = np.clip(duals / max(1.0, reach / _MARGIN), 1e-12 * lp.caps, (1 - 1e-12) * lp.caps)
-    z = np.maximum(costs - lp.spread(lp.columns.T @ u), 1e-3 * costs)
+    z = np.maximum(costs - lp.spread(lp.edges(u)), 1e-3 * costs)
     excess = max(lp.objective(x, bias) - float(lp.targets @ u), 1e-300)
     least = _LIFT * excess / (2 * len(u) + len(z))
     positive = np.maximum(lp.spread(x), 0.0)
     lift = lp.pairs(np.maximum(least / z - positive, 0.0)).max(axis=0)
-    rest = lp.targets - lp.columns @ x - lp.signs * bias
+    rest = lp.targets - lp.margins(x) - lp.signs * bias
     over, under = np.maximum(rest, 0.0), np.maximum(-rest, 0.0)
     shift = np.maximum(least / (lp.caps - u) - over, least / u - under)
     shift = np.maximum(shift, 0.0)
@@ -107,10 +111,16 @@ def begin(lp: DenseMarginLP, x: FloatArray, bias: float, duals: FloatArray) -> I
     )
 
 
-def resume(lp: DenseMarginLP, before: DenseMarginLP, iterate: Iterate, place: IntArray) -> Iterate:
-    """Go on from an iterate of the problem `before`; `place` says where each column was, or -1."""
+def resume(
+    lp: DenseMarginLP, before: DenseMarginLP, iterate: Iterate, place: IntArray, *, gap: float
+) -> Iterate:
+    """Go on from an iterate of the problem `before`, which was about `gap` from its optimum.
+
+    `place` says where each column was, or -1.
+    """
     mu = iterate.products(before.caps) / (len(iterate.v) + 2 * len(iterate.u))
-    slack = np.maximum(lp.costs - lp.spread(lp.columns.T @ iterate.u), _NEW_SLACK * lp.costs)
+    least = min(_NEW_SLACK, gap) * lp.costs
+    slack = np.maximum(lp.costs - lp.spread(lp.edges(iterate.u)), least)
     z = lp.pairs(slack, absent=np.inf)
     v = np.tile(mu / z.min(axis=0), (2, 1))  # both sides alike, so that x is 0
     kept = place >= 0
@@ -122,7 +132,7 @@ def resume(lp: DenseMarginLP, before: DenseMarginLP, iterate: Iterate, place: In
 def _point(lp: DenseMarginLP, iterate: Iterate) -> InteriorPoint:
     """The iterate with its gap; u is scaled to be feasible for the bound only."""
     x = lp.gather(iterate.v, -1.0)
-    reach = float(np.max(lp.spread(lp.columns.T @ iterate.u) / lp.costs, initial=1.0))
+    reach = float(np.max(lp.spread(lp.edges(iterate.u)) / lp.costs, initial=1.0))
     primal = lp.objective(x, iterate.b)
     gap = (primal - float(lp.targets @ iterate.u) / reach) / max(abs(primal), 1e-300)
     return InteriorPoint(x, iterate.b, iterate.u, primal, gap)

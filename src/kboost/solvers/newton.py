@@ -16,7 +16,7 @@ In this order rounding falls into the products, which the next step mends, not i
 Mehrotra's predictor and corrector choose mu.
 
 A tube has two rows a sample, and all columns but the level are mirrored: `G = (A; -A)`. Then
-`G' D^-1 G = A' (1/D_above + 1/D_below) A`, half the work.
+`G' D^-1 G = A' (1/D_above + 1/D_below) A`, half the work, and so are products with G.
 """
 
 from __future__ import annotations
@@ -81,21 +81,45 @@ class DenseMarginLP:
         mirrored = (self.columns[:half] == -self.columns[half:]).all(axis=0)
         return len(mirrored) if mirrored.all() else int(np.argmin(mirrored))
 
+    @cached_property
+    def _upper(self) -> FloatArray | None:
+        """A, where all columns but the last few are mirrored."""
+        k, kept, half = len(self.cost), self.n_mirrored, len(self.signs) // 2
+        return self.columns[:half, :kept] if kept and kept >= k - 1 else None
+
     def normal(self, weights: FloatArray) -> FloatArray:
         """`G' diag(weights) G`, its lower half."""
-        k, kept = len(self.cost), self.n_mirrored
+        k, A = len(self.cost), self._upper
         if not k:
             return np.zeros((0, 0))
-        if not kept or kept < k - 1:
+        if A is None:
             return _gram(self.columns, weights)
-        half = len(weights) // 2
+        half, kept = A.shape
         out = np.zeros((k, k), order="F")
-        out[:kept, :kept] = _gram(self.columns[:half, :kept], weights[:half] + weights[half:])
+        out[:kept, :kept] = _gram(A, weights[:half] + weights[half:])
         out[kept:] = (weights[:, None] * self.columns[:, kept:]).T @ self.columns
         return out
 
+    def margins(self, x: FloatArray) -> FloatArray:
+        """`G x`."""
+        A = self._upper
+        if A is None:
+            return self.columns @ x
+        kept = A.shape[1]
+        values = A @ x[:kept]
+        out: FloatArray = np.concatenate([values, -values])
+        return out if kept == len(x) else out + self.columns[:, kept:] @ x[kept:]
+
+    def edges(self, u: FloatArray) -> FloatArray:
+        """`G' u`."""
+        A = self._upper
+        if A is None:
+            return self.columns.T @ u
+        half, kept = A.shape
+        return np.concatenate([A.T @ (u[:half] - u[half:]), self.columns[:, kept:].T @ u])
+
     def objective(self, x: FloatArray, bias: float) -> float:
-        slack = np.maximum(0.0, self.targets - self.columns @ x - self.signs * bias)
+        slack = np.maximum(0.0, self.targets - self.margins(x) - self.signs * bias)
         return float(self.cost @ np.abs(x) + self.caps @ slack)
 
 
@@ -103,9 +127,9 @@ def scaled_lp(
     signed: FloatArray, rows: MarginData, cost: FloatArray, two_sided: BoolArray, *, free_bias: bool
 ) -> tuple[DenseMarginLP, FloatArray]:
     """The problem with columns of unit root mean square, and what they were divided by."""
-    size = np.sqrt(np.mean(signed**2, axis=0))
+    size = np.sqrt(np.einsum("nk,nk->k", signed, signed) / len(signed))
     size[size == 0.0] = 1.0
-    columns = np.asfortranarray(signed / size)
+    columns = np.divide(signed, size, order="F")
     lp = DenseMarginLP(
         columns, rows.signs, rows.targets, rows.caps, cost / size, two_sided, free_bias
     )
@@ -172,9 +196,9 @@ class _Newton:
         self.slack = lp.caps - at.u
         self.D = at.over / self.slack + at.under / at.u  # (n,)
         self.T = lp.gather(at.v / at.z, 1.0)  # (k,)
-        self.dual_rest = lp.costs - lp.spread(lp.columns.T @ at.u) - at.z
+        self.dual_rest = lp.costs - lp.spread(lp.edges(at.u)) - at.z
         x = lp.gather(at.v, -1.0)
-        margins = lp.columns @ x + lp.signs * at.b
+        margins = lp.margins(x) + lp.signs * at.b
         self.rest = lp.targets - margins - at.over + at.under
         self.balance = -float(lp.signs @ at.u) if lp.free_bias else 0.0
         normal = lp.normal(1.0 / self.D)
@@ -182,7 +206,7 @@ class _Newton:
         normal[diagonal, diagonal] += 1.0 / self.T
         self.factor = cho_factor(normal, lower=True, overwrite_a=True, check_finite=False)
         if lp.free_bias:
-            self.across = lp.columns.T @ (lp.signs / self.D)
+            self.across = lp.edges(lp.signs / self.D)
             self.along = self._times_inverse(self.across)
             self.pivot = float(lp.signs @ (lp.signs / self.D) - self.across @ self.along)
 
@@ -195,13 +219,13 @@ class _Newton:
         pull = lp.gather(sides / at.z, -1.0) / self.T
         right = self.rest - over / self.slack + under / at.u
         dx, db, du = self._solve(pull, right, self.balance)
-        edges = lp.columns.T @ du
+        edges = lp.edges(du)
         if refine:
-            left = right - lp.columns @ dx - lp.signs * db - self.D * du
+            left = right - lp.margins(dx) - lp.signs * db - self.D * du
             uneven = self.balance - float(lp.signs @ du) if lp.free_bias else 0.0
             more = self._solve(pull - dx / self.T + edges, left, uneven)
             dx, db, du = dx + more[0], db + more[1], du + more[2]
-            edges = lp.columns.T @ du
+            edges = lp.edges(du)
         implied = lp.spread(dx / self.T - pull)
         return Iterate(
             v=(sides + at.v * implied) / at.z,
@@ -216,13 +240,13 @@ class _Newton:
         self, pull: FloatArray, right: FloatArray, balance: float
     ) -> tuple[FloatArray, float, FloatArray]:
         lp = self.lp
-        dx = self._times_inverse(pull + lp.columns.T @ (right / self.D))
+        dx = self._times_inverse(pull + lp.edges(right / self.D))
         db = 0.0
         if lp.free_bias:
             ahead = float(lp.signs @ (right / self.D)) - float(self.across @ dx)
             db = (ahead - balance) / self.pivot
             dx = dx - self.along * db
-        return dx, db, (right - lp.columns @ dx - lp.signs * db) / self.D
+        return dx, db, (right - lp.margins(dx) - lp.signs * db) / self.D
 
     def _times_inverse(self, right: FloatArray) -> FloatArray:
         """The normal matrix solved for one right side; LAPACK refuses one of no columns."""
