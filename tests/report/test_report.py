@@ -86,7 +86,7 @@ def test_ids_are_there_once_and_links_lead_somewhere(page):
 def test_centres_come_back_in_the_users_units(messy):
     model, table, _ = messy
     back = units.named_rows(model, model[0].transform(table[:100]))
-    for name in ("price", "ordered:days"):
+    for name in ("price", "ordered (d/m):days"):
         known = table[name][:100].notna().to_numpy()
         found = np.array([row[name] for row in back])[known]
         np.testing.assert_allclose(found, table[name][:100][known])
@@ -95,6 +95,7 @@ def test_centres_come_back_in_the_users_units(messy):
 
 def test_dates_are_shown_as_dates():
     assert units.show("ordered:days", 20215.0) == "ordered = 2025-05-07"
+    assert units.show("ordered (d/m):days", 20215.0) == "ordered = 2025-05-07"
     assert units.show("ordered:weekday", 6.0) == "ordered on a Sunday"
     assert units.show("price", 12.3456) == "price = 12.35"
 
