@@ -20,13 +20,14 @@ FIRST, OTHERS = ("MKB-D1",), ("MKB-D2", "MKB-S1", "MKB-S2", "Boost-SVM")
 NEEDED, ALL = 12, ("trace", "mean", "none")
 PLAN = (
     Stage(FIRST, SMALL, FEW_DRAWS, ALL),
-    Stage(FIRST, LARGE, 1, ALL),
+    Stage(FIRST, LARGE, 1),
     Stage(OTHERS, SMALL, 1),
-    Stage(FIRST, SMALL, DRAWS, ALL),
+    Stage(FIRST, SMALL, DRAWS),
     Stage(OTHERS, SMALL, FEW_DRAWS),
-    Stage(FIRST, LARGE, FEW_DRAWS, ALL),
+    Stage(FIRST, LARGE, FEW_DRAWS),
     Stage(OTHERS, LARGE, 1),
-    Stage(FIRST, LARGE, DRAWS, ALL),
+    Stage(FIRST, LARGE, 1, ALL),
+    Stage(FIRST, LARGE, DRAWS),
     Stage(OTHERS, SMALL, DRAWS),
     Stage(OTHERS, LARGE, FEW_DRAWS),
 )
