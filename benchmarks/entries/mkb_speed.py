@@ -8,7 +8,9 @@ weights. Times are of the processor.
 from __future__ import annotations
 
 from functools import partial
+from hashlib import sha256
 from statistics import geometric_mean, median
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
@@ -57,18 +59,20 @@ def one(bench: Bench, name: str) -> dict[str, Any]:
         "referee": rows["referee"]["fit_cpu_seconds"],
         "D1": D1["fit_cpu_seconds"],
         "ratio": D1["fit_cpu_seconds"] / rows["referee"]["fit_cpu_seconds"],
-        "same": agree(D1["choices"], rows["referee"]["choices"]),
+        "same": D1["choices"] == rows["referee"]["choices"],
         "S1": S1,
         "s1_ratio": S1 / D1["fit_cpu_seconds"],
     }
 
 
-def agree(ours: list[list[Any]], theirs: list[list[Any]]) -> bool:
-    """The same kernels, and weights that are the same but for rounding."""
-    if [len(task) for task in ours] != [len(task) for task in theirs]:
-        return False
-    pairs = [pair for a, b in zip(ours, theirs, strict=True) for pair in zip(a, b, strict=True)]
-    return all(a[0] == b[0] and abs(a[1] - b[1]) <= 1e-9 for a, b in pairs)
+def told(choices: list[list[tuple[int, float]]]) -> list[list[str]]:
+    """Each duel's kernels, a letter a round, and a digest of its weights to nine decimals."""
+    out = []
+    for rounds in choices:
+        letters = "".join(ascii_lowercase[kernel] for kernel, _ in rounds)
+        weights = " ".join(f"{weight:.9f}" for _, weight in rounds)
+        out.append([letters, sha256(weights.encode()).hexdigest()[:16]])
+    return out
 
 
 def measure(name: str, what: str) -> Row:
@@ -82,9 +86,9 @@ def measure(name: str, what: str) -> Row:
     model = mkboost(variant, normalize="mean", seed=int(seed or 0), memory_budget=2**31)
     _, wall, cpu = timed_fit(lambda: model.fit(data.X_train, data.y_train))
     traces = [model.trace_] if len(model.classes_) == 2 else model.trace_
-    choices = [[[r.kernels[0], r.weight] for r in t if r.outcome != "reset"] for t in traces]
+    choices = [[(r.kernels[0], r.weight) for r in t if r.outcome != "reset"] for t in traces]
     return {"status": "ok", "rows": len(data.y_train), "fit_seconds": wall,
-            "fit_cpu_seconds": cpu, "choices": choices}  # fmt: skip
+            "fit_cpu_seconds": cpu, "choices": told(choices)}  # fmt: skip
 
 
 def plain(data: Any) -> Row:
@@ -107,5 +111,5 @@ def plain(data: Any) -> Row:
         play = partial(referee, grams, duel.signs, rows.weight[duel.rows], seed)
         found, seconds, cpu_seconds = timed_fit(play)
         wall, cpu = wall + seconds, cpu + cpu_seconds
-        choices.append([list(one) for one in found])
-    return {"status": "ok", "fit_seconds": wall, "fit_cpu_seconds": cpu, "choices": choices}
+        choices.append(found)
+    return {"status": "ok", "fit_seconds": wall, "fit_cpu_seconds": cpu, "choices": told(choices)}

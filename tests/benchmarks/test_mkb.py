@@ -20,16 +20,16 @@ def test_the_plain_loop_chooses_as_the_estimator_does(monkeypatch, n_classes):
     data = Data(X, y.astype(float), X[:0], y[:0].astype(float))
     monkeypatch.setattr("benchmarks.datasets.load", lambda *_args, **_kwargs: data)
     ours, theirs = (mkb_speed.measure("D4", what) for what in ("D1", "referee"))
-    assert [len(task) for task in ours["choices"]] == [5] * len(ours["choices"])
-    assert mkb_speed.agree(ours["choices"], theirs["choices"])
+    assert [len(kernels) for kernels, _ in ours["choices"]] == [5] * len(ours["choices"])
+    assert ours["choices"] == theirs["choices"]
 
 
 def test_choices_that_differ_are_seen():
-    one = [[[3, 0.5], [2, 0.25]]]
-    assert mkb_speed.agree(one, [[[3, 0.5], [2, 0.25 + 1e-12]]])
-    assert not mkb_speed.agree(one, [[[3, 0.5], [1, 0.25]]])
-    assert not mkb_speed.agree(one, [[[3, 0.5], [2, 0.26]]])
-    assert not mkb_speed.agree(one, [[[3, 0.5]]])
+    one = mkb_speed.told([[(3, 0.5), (2, 0.25)]])
+    assert one[0][0] == "dc"
+    assert one == mkb_speed.told([[(3, 0.5), (2, 0.25 + 1e-12)]])
+    for other in ([(3, 0.5), (1, 0.25)], [(3, 0.5), (2, 0.26)], [(3, 0.5)]):
+        assert one != mkb_speed.told([other])
 
 
 def test_every_method_has_the_paper_s_figures_of_every_set():
