@@ -20,7 +20,7 @@ from benchmarks.datasets.mkb import FILES
 from benchmarks.entries._mkb import DECAY, RATIO, ROUNDS, SETTINGS, VARIANTS, judged, mkboost
 from benchmarks.objective import Row
 
-SETS = ("D5", "D7", "D8", "D12")
+SETS = ("D12", "D7", "D8", "D5")
 DRAWS = 3
 STAGES = tuple(range(20, 201, 20))
 RATIOS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)

@@ -20,7 +20,7 @@ from benchmarks.datasets import Data, data_file, standardised
 from benchmarks.entries._mkb import SETTINGS, C, judged, mkboost, paper_kernels, timed_fit
 from benchmarks.objective import Row
 
-SIZES, FOLDS, BUDGET = (2_500, 5_000, 20_000), 3, 2**33
+SIZES, FOLDS, BUDGET = (1_000, 2_500, 20_000), 3, 2**33
 HEAD = ("rows", "method", "test accuracy", "processor s", "wall s")
 
 

@@ -23,6 +23,7 @@ PLAN = (
     Stage(FIRST, LARGE, 1),
     Stage(OTHERS, SMALL, 1),
     Stage(FIRST, SMALL, DRAWS),
+    Stage(FIRST, LARGE, FEW_DRAWS, ("mean",)),
     Stage(OTHERS, SMALL, FEW_DRAWS),
     Stage(FIRST, LARGE, FEW_DRAWS),
     Stage(OTHERS, LARGE, 1),
