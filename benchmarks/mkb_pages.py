@@ -40,7 +40,7 @@ def block(cells: tables.Cells, methods: Sequence[str], show: Show, printed: Any)
             first = cells.get((name, "MKB-D1", scaling), ())
             shown = [show(cells.get((name, m, scaling), ()), first) for m in methods]
             if any(shown):
-                lines.append(["", words, *shown])
+                lines.append(["", words, *(cell or "–" for cell in shown)])  # –: not run
     return markdown(("set", "kernels", *methods), lines) + "\n"
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import machine, mkb_pages
+from benchmarks.datasets.mkb import FILES
 from benchmarks.objective import ROOT
 from benchmarks.store import RESULTS
 from benchmarks.table import markdown
@@ -311,13 +312,15 @@ def mkb_figures(result: Result) -> None:
                     if some:
                         mean = np.mean([row[key] for row in some], axis=0)
                         axis.plot(values, mean, style, color=colour, label=variant, linewidth=1.3)
-            column[0].set_title(name, fontsize=9)
+            column[0].set_title(f"{name} {FILES[name]}", fontsize=9)
             column[1].set_xlabel(varied)
             if varied == "decay":
                 column[1].set_xscale("log", base=2)
         axes[0, 0].set_ylabel("accuracy")
         axes[1, 0].set_ylabel("seconds")
-        axes[0, -1].legend(fontsize=8)
+        figure.legend(
+            *axes[0, 0].get_legend_handles_labels(), loc="outside right upper", fontsize=8
+        )
         save(figure, f"mkboost_{varied}.svg")
 
 
