@@ -290,7 +290,7 @@ def p_value(rows: Sequence[Row], others: Sequence[Row]) -> float | None:
 
 
 def tests(found: Cells, peer: str) -> dict[str, Any]:
-    """Wins, losses and draws of each method against one, at 5 %, over the sets."""
+    """Wins, losses and draws of each method against one, at 5 %; one draw is no test."""
     out: dict[str, Any] = {}
     for (name, method, scaling), rows in found.items():
         others = found.get((name, peer, scaling), ())
@@ -300,7 +300,8 @@ def tests(found: Cells, peer: str) -> dict[str, Any]:
         better = fmean(r["accuracy"] for r in done(rows)) > fmean(
             r["accuracy"] for r in done(others)
         )
-        words = "no difference" if p is None or p > 0.05 else "better" if better else "worse"
+        words = "better" if better else "worse"
+        words = "not tested" if p is None else words if p <= 0.05 else "no difference"
         counts = out.setdefault(f"{method} against {peer}, {WORDS[scaling]}", {})
         counts[words] = counts.get(words, 0) + 1
     return out
