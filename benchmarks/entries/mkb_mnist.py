@@ -41,7 +41,7 @@ def run(bench: Bench) -> Report:
         and there[most]["S1"]["accuracy"] >= there[most]["grid"]["accuracy"],
         notes=[
             f"the grid search chose {chosen}",
-            *([f"not run to the end: {', '.join(missing)} rows"] if missing else []),
+            *([f"{', '.join(missing)} rows: not run to the end, so not judged"] if missing else []),
         ],
     )
 
