@@ -98,6 +98,17 @@ def test_repeats_give_the_row_in_the_middle(tmp_path, monkeypatch):
     assert len(bench.used) == 3
 
 
+@pytest.mark.parametrize(("asked", "told", "used"), [(1, None, 1), (1, 2, 2), (None, None, None)])
+def test_an_entry_may_ask_for_threads(tmp_path, monkeypatch, asked, told, used):
+    monkeypatch.setattr(
+        "benchmarks.bench.judge",
+        lambda job: {"status": "ok", "fit_seconds": 1.0, "threads": job.threads},
+    )
+    bench = Bench(store(tmp_path / "x.json"), threads=told, say=lambda words: None)
+    row = bench.run(Job("svc", "friedman", threads=asked), "svc")
+    assert row["threads"] == row["job"]["threads"] == used
+
+
 def test_missing_data_skip_an_entry_and_failures_end_it():
     with pytest.raises(SkipError, match="where"):
         must({"status": "missing data", "message": "where"})
