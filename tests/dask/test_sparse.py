@@ -18,7 +18,7 @@ from sklearn.base import clone
 
 from kboost import SparseKernelClassifier, SparseKernelRegressor
 from kboost.columns import cells
-from kboost.dask import DaskSparseKernelClassifier, DaskSparseKernelRegressor
+from kboost.dask import DaskSparseKernelClassifier, DaskSparseKernelRegressor, _table
 from kboost.dask._table import Table
 from kboost.kernels import Gaussian
 
@@ -120,7 +120,8 @@ def test_probabilities_wait_too(client):
 
 def test_features_stay_on_the_workers(client, monkeypatch):
     """Rows come to the client as samples only, features one at a time."""
-    monkeypatch.setattr(cells, "_SAMPLE", 64)  # small, as these rows are few
+    for module in (cells, _table):
+        monkeypatch.setattr(module, "SAMPLE", 64)  # small, as these rows are few
     asked = []
     bring = Table._bring
 

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from kboost import SparseKernelClassifier, SparseKernelRegressor
 from kboost.estimators import _cells, _sparse
-from kboost.estimators._local_choice import LocalRows, choose_local
+from kboost.estimators._local_choice import Hands, LocalRows, choose_local
 from kboost.kernels import Gaussian, Laplacian, Linear
 
 
@@ -116,10 +116,18 @@ def test_the_metric_that_fits_is_chosen_and_told():
     assert scale[:2].min() > 10 * scale[2:].max()
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("unit", [1e200, 1e-200])
+def test_features_of_any_unit_are_taken(unit):
+    X, y = surface(900)
+    model = SparseKernelRegressor(cells=300).fit(X * unit, y)
+    assert np.mean((model.predict(X * unit) - y) ** 2) < 0.1 * np.var(y)
+
+
 def test_the_choice_does_not_depend_on_the_threads():
     X, y = surface(1200)
     rows = LocalRows(X, np.arange(1200), (y - y.mean())[:, None], np.ones(1200))
-    one, two = (choose_local(rows, 300, np.random.default_rng(3), n) for n in (1, 2))
+    one, two = (choose_local(rows, 300, np.random.default_rng(3), Hands(n)) for n in (1, 2))
     assert one.kernel == two.kernel
     assert one.ridge == two.ridge
 

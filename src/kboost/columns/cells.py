@@ -7,7 +7,9 @@ kernel sees it (`view`; transforms keep the order of values, so cuts are on raw 
 two cuts beside the median, <= and <, the more even one is taken; a feature that cannot leave a
 quarter of the rows on each side gives way to the next widest, so constants and features with one
 overwhelming value are never cut while another one can be. Where no feature parts the rows evenly,
-the most even cut there is is taken, and rows that are all the same stay together.
+the most even cut there is is taken, and rows that are all the same stay together. Widths are those
+of the first rows (the order of rows is a random one), and what is far from even there is not asked
+of all rows while another feature can do.
 
 With a `rng` widths are multiplied by random factors and cuts are at random places around the
 median: partitions to average over. Every node has a stream of its own, so a branch comes out the
@@ -27,12 +29,14 @@ from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.columns.shares import Term, features_of
 from kboost.columns.single import Side, gaussian_width, single_holds
 from kboost.kernels.algebra import terms
-from kboost.kernels.base import Kernel
+from kboost.kernels.base import Kernel, checked
 from kboost.kernels.pairings import Pairing
+from kboost.kernels.stationary import Gaussian
 from kboost.kernels.views import View
 
 _EVEN = 0.25  # least share of a side
-_SAMPLE = 4096  # rows on which widths are measured
+_HOPE = 0.15  # the same in a sample
+SAMPLE = 4096  # rows on which widths are measured
 _BLOCK = 1 << 22  # kernel values at a time
 _FAR = 0.15  # how far from the middle a random cut may be
 
@@ -142,49 +146,49 @@ def split(
     X: Any, rows: IntArray, view: View, rng: Stream = None
 ) -> tuple[int, float, BoolArray] | None:
     """Feature, threshold and who goes left; None where all rows are the same."""
-    step = -(-len(rows) // _SAMPLE)
-    sample = np.asarray(X[rows[::step]], dtype=np.float64)
-    seen = np.asarray(view.apply(sample))
-    width = seen.std(axis=0)
+    sample = np.asarray(X[rows[:SAMPLE]], dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        width = np.nan_to_num(np.asarray(view.apply(sample)).std(axis=0), nan=np.inf)
     place = 0.5
     if rng is not None:
         width = width * rng.uniform(0.5, 1.0, len(width))
         place += float(rng.uniform(-_FAR, _FAR))
     order = np.argsort(-width, kind="stable")
     features = order if view.columns is None else np.asarray(view.columns)[order]
-    if hasattr(X, "lopsided"):  # rows that are elsewhere: first without features that cannot do
-        middles = np.sort(sample, axis=0)[len(sample) // 2]
-        able = ~X.lopsided(rows, middles, 1.0 - _EVEN)
-        best = _best_cut(X, rows, features[able[features]], place)
-        if best is not None and best[0] >= _EVEN:
-            return best[1:]
-    best = _best_cut(X, rows, features, place)
-    return None if best is None else best[1:]
-
-
-def _best_cut(
-    X: Any, rows: IntArray, features: IntArray, place: float
-) -> tuple[float, int, float, BoolArray] | None:
-    """Of the first feature that parts the rows evenly, or else the most even one."""
-    best: tuple[float, int, float, BoolArray] | None = None
-    for feature in features.tolist():
+    best: tuple[float, int, float, BoolArray] = 0.0, -1, 0.0, np.zeros(0, dtype=bool)
+    for feature in _hopeful_first(sample, features.tolist(), place, len(rows)):
         values = np.asarray(X[rows, feature], dtype=np.float64)
-        nth = int(place * (len(rows) - 1))
-        middle = float(np.partition(values, nth)[nth])
-        cuts = ((values <= middle, middle), (values < middle, _below(values, middle)))
-        for left, threshold in cuts:
-            share = float(left.mean())
-            evenness = min(share, 1.0 - share)
-            if evenness > 0.0 and (best is None or evenness > best[0]):
-                best = evenness, feature, threshold, left
-        if best is not None and best[0] >= _EVEN:
+        evenness, threshold, left = _even_cut(values, place)
+        if evenness > best[0]:
+            best = evenness, feature, threshold, left
+        if evenness >= _EVEN:
             break
-    return best
+    return best[1:] if best[0] else None
 
 
-def _below(values: FloatArray, middle: float) -> float:
-    """The largest value under the middle one."""
-    return float(np.max(values, where=values < middle, initial=-np.inf))
+def _hopeful_first(
+    sample: FloatArray, features: list[int], place: float, n_rows: int
+) -> Iterator[int]:
+    """Features in their order, but last those that are far from even in the sample."""
+    hopeless = []
+    for feature in features:
+        if n_rows > len(sample) and _even_cut(sample[:, feature], place)[0] < _HOPE:
+            hopeless.append(feature)
+        else:
+            yield feature
+    yield from hopeless
+
+
+def _even_cut(values: FloatArray, place: float) -> tuple[float, float, BoolArray]:
+    """Of the two cuts beside the middle: the share of its smaller side, threshold, who is left."""
+    n, nth = len(values), int(place * (len(values) - 1))
+    middle = float(np.partition(values, nth)[nth])
+    left, under = values <= middle, values < middle
+    upto, below = np.count_nonzero(left), np.count_nonzero(under)
+    if min(below, n - below) > min(upto, n - upto):
+        middle = float(np.max(values, where=under, initial=-np.inf))
+        left, upto = under, below
+    return min(upto, n - upto) / n, middle, left
 
 
 class CellPart:
@@ -241,9 +245,20 @@ class CellPart:
         return part
 
 
-def kernel_block(kernel: Kernel, X: Any, centers: Any, dtype: Any = np.float32) -> FloatArray:
-    """Kernel values from rows as they are seen, shifted before they are rounded."""
+def kernel_block(
+    kernel: Kernel, X: Any, centers: Any, dtype: Any = np.float32, out: FloatArray | None = None
+) -> FloatArray:
+    """Kernel values from rows as they are seen, shifted before they are rounded.
+
+    They may come in `out`, an array of the dtype.
+    """
     work = dtype if single_holds(kernel) else np.float64
+    if type(kernel) is Gaussian:  # in place: large arrays are slow to come by
+        out = out if work is dtype else None
+        block = pair_block(kernel.pairing, X, centers, kernel.gamma, work, out)
+        block *= -kernel.gamma
+        with np.errstate(under="ignore"):
+            return checked(kernel, np.exp(block, out=block)).astype(dtype, copy=False)
     blocks = {
         pairing: pair_block(pairing, X, centers, gaussian_width(kernel), work)
         for pairing in kernel.pairings
@@ -252,7 +267,12 @@ def kernel_block(kernel: Kernel, X: Any, centers: Any, dtype: Any = np.float32) 
 
 
 def pair_block(
-    pairing: Pairing, X: Any, centers: Any, gamma: float | None, dtype: Any = np.float32
+    pairing: Pairing,
+    X: Any,
+    centers: Any,
+    gamma: float | None,
+    dtype: Any = np.float32,
+    out: FloatArray | None = None,
 ) -> FloatArray:
     """Distances or products; those of a Gaussian of width `gamma` may be rough."""
-    return Side(pairing, centers, dtype).near(X, gamma)
+    return Side(pairing, centers, dtype).near(X, gamma, out)

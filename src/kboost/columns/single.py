@@ -86,19 +86,28 @@ class Side:
     def block(self, X: Matrix) -> FloatArray:
         return self._block(self.pairing.view.apply(X))
 
-    def near(self, X: Matrix, gamma: float | None) -> FloatArray:
-        """The block; squared distances for a Gaussian of width `gamma` may be rough."""
-        return self.near_viewed(self.pairing.view.apply(X), gamma)
+    def near(self, X: Matrix, gamma: float | None, out: FloatArray | None = None) -> FloatArray:
+        """The block; squared distances for a Gaussian of width `gamma` may be rough.
 
-    def near_viewed(self, viewed: Matrix, gamma: float | None) -> FloatArray:
+        They may come in `out`.
+        """
+        return self.near_viewed(self.pairing.view.apply(X), gamma, out)
+
+    def near_viewed(
+        self, viewed: Matrix, gamma: float | None, out: FloatArray | None = None
+    ) -> FloatArray:
         """The same, of rows the view was already applied to."""
         if gamma is None or self._long is None or not isinstance(viewed, np.ndarray):
             return self._block(viewed)
-        rough = self.near_long(LongRows(viewed, self._dtype, self._shift), gamma)
+        rough = self.near_long(LongRows(viewed, self._dtype, self._shift), gamma, out=out)
         return self._block(viewed) if rough is None else rough
 
     def near_long(
-        self, rows: LongRows, gamma: float, chosen: Any = slice(None)
+        self,
+        rows: LongRows,
+        gamma: float,
+        chosen: Any = slice(None),
+        out: FloatArray | None = None,
     ) -> FloatArray | None:
         """Rough squared distances in one product; None where they would be too rough.
 
@@ -107,10 +116,11 @@ class Side:
         if self._long is None:
             return None
         centers, largest = self._long
-        if not 4.0 * np.finfo(self._dtype).eps * (largest + rows.largest) <= _ROUGH / gamma:
+        unit = float(np.finfo(self._dtype).eps)
+        if not 4.0 * unit * (largest + rows.largest) <= _ROUGH / gamma:
             return None
         with np.errstate(over="ignore", invalid="ignore"):
-            out: FloatArray = rows.values[chosen] @ centers
+            out = np.matmul(rows.values[chosen], centers, out=out)
         return np.maximum(out, 0.0, out=out)
 
     @cached_property

@@ -112,6 +112,7 @@ class OnCluster:
             client = find_client(self.client)
         except ValueError:
             return delayed(local, pure=False, traverse=False)
+        vars(local).pop("centers_", None)  # to be seen only: the model has its own
         return client.scatter(local, broadcast=True, hash=False)
 
     def _table(self, X: Any) -> Table:

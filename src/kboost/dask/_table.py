@@ -2,27 +2,29 @@
 
 `table[rows]` and `table[rows, feature]` bring just these to the client: samples, centres and
 single features are all that the algorithms ask for in this way (a feature that many rows were asked
-for is kept for a while, a few at a time). Work on many rows goes to where they are (`each`,
-`sent`). A partition is a future that depends on the graph it came from, so what
-is lost with a worker is made again by the scheduler.
+for is kept for a while, a few at a time; so are the first rows, by which cuts are chosen). Work on
+many rows goes to where they are (`each`, `sent`). A partition is a future that depends on the graph
+it came from, so what is lost with a worker is made again by the scheduler.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from kboost._typing import BoolArray, FloatArray, IntArray
-from kboost.columns.cells import CellTree, Stream, branch, cells_around
+from kboost._typing import FloatArray, IntArray
+from kboost.columns.cells import SAMPLE, CellTree, Stream, branch, cells_around
 from kboost.estimators._large_rows import row_hashes
 from kboost.kernels.views import View
 
-_BRANCHES = 4  # a thread of the cluster, so that none waits long for the last
-_KEPT = 8  # features that are at hand at a time
-_MANY = 8  # a feature is brought whole where one in so many rows are asked for
+_BRANCHES = 16  # a thread of the cluster, so that none waits long for the last
+_KEPT = 16  # features that are at hand at a time, at most
+_HELD = 1 << 26  # bytes of rows that are at hand
+_MANY = 64  # a feature is brought whole where one in so many rows are asked for
 
 
 class Table:
@@ -35,13 +37,18 @@ class Table:
         self.client = client
         self._parts = [client.submit(_as_rows, part, owner, pure=False) for part in parts]
         facts = client.gather([client.submit(_facts, part, pure=False) for part in self._parts])
+        # said with short tasks: the scheduler would rather send a partition to an idle worker
+        self._where = client.who_has(self._parts)
         self._starts = np.cumsum([0, *(n for n, _, _, _ in facts)])
         filled = [fact for fact in facts if fact[0]] or facts
         self.shape = (int(self._starts[-1]), int(filled[0][1]))
         self.dtype = np.result_type(*(fact[2] for fact in filled))
         self._hashes = np.concatenate([hashes for *_, hashes in facts], axis=1)
         self._features: dict[int, FloatArray] = {}  # the last ones, oldest first
+        self._held: Any = None  # rows, their places in `_rows` (-1 for all others)
+        self._rows: FloatArray = np.empty((0, self.shape[1]))
         self._tops: list[tuple[Any, IntArray, Any]] = []
+        self._lock = Lock()
 
     def row_hashes(self, rows: IntArray) -> Any:
         """As of an array; they were made where the rows are."""
@@ -52,20 +59,44 @@ class Table:
         if isinstance(rows, slice):
             rows = np.arange(self.shape[0])[rows]
         rows = np.asarray(rows)
-        if feature is not None and (whole := self._whole(feature, len(rows))) is not None:
-            return whole[rows]
-        return self._bring(rows, feature)
+        if feature is None:
+            return self._known(rows)
+        whole = self._whole(feature, len(rows))
+        return self._bring(rows, feature) if whole is None else whole[rows]
+
+    def _known(self, rows: IntArray) -> FloatArray:
+        """Rows, of which only those come that are not at hand."""
+        if self._held is None:
+            return self._bring(rows, None)
+        at = self._held[1][rows]
+        out: FloatArray = self._rows[at]
+        if len(missing := np.flatnonzero(at < 0)):
+            out[missing] = self._bring(rows[missing], None)
+        return out
+
+    def _hold(self, rows: IntArray) -> None:
+        """Have the first of some rows at hand."""
+        with self._lock:
+            if self._held is not None and self._held[0] is rows:
+                return
+            room = max(1, _HELD // (self.shape[1] * self.dtype.itemsize))
+            first = rows[: min(room, 2 * _BRANCHES * SAMPLE)]
+            place = np.full(self.shape[0], -1, dtype=np.int32)
+            place[first] = np.arange(len(first))
+            self._rows, self._held = self._bring(first, None), (rows, place)
 
     def _whole(self, feature: int, n_asked: int) -> FloatArray | None:
         """All of a feature, if it is at hand or worth it."""
-        kept = self._features.pop(feature, None)
-        if kept is None and _MANY * n_asked >= self.shape[0]:
-            kept = self._bring(np.arange(self.shape[0]), feature)
-        if kept is not None:
-            self._features[feature] = kept
-            for oldest in list(self._features)[:-_KEPT]:
-                self._features.pop(oldest, None)
-        return kept
+        with self._lock:
+            kept = self._features.pop(feature, None)
+            if kept is None and _MANY * n_asked >= self.shape[0]:
+                asked = [self._submit(take, part, slice(None), feature) for part in self._parts]
+                kept = np.concatenate(self.client.gather(asked))
+            if kept is not None:
+                self._features[feature] = kept
+                for oldest in list(self._features)[: -min(_KEPT, max(8, self.shape[1] // 3))]:
+                    self._features.pop(oldest)
+            return kept
 
     def _bring(self, rows: IntArray, feature: int | None) -> FloatArray:
         width = () if feature is not None else (self.shape[1],)
@@ -88,13 +119,18 @@ class Table:
         places, futures = [], []
         for part, place, inside in self.spread(rows):
             places.append(place)
-            futures.append(self.client.submit(work, part, inside, *more, pure=False))
+            futures.append(self._submit(work, part, inside, *more))
         return places, futures
 
-    def lopsided(self, rows: IntArray, values: FloatArray, share: float) -> BoolArray:
-        """Features of which more than a share of some rows has a value, (n_features,)."""
-        counts = sum(count for _, count in self.each(rows, _count, values))
-        return np.asarray(counts > share * len(rows))
+    def _submit(self, work: Callable[..., Any], part: Any, *more: Any) -> Any:
+        """A future of `work(partition, *more)`; pieces are taken where the partition is.
+
+        They come before what is made of them: another worker may wait for this one.
+        """
+        how: dict[str, Any] = {}
+        if work is take and self._where.get(part.key):
+            how = {"workers": self._where[part.key], "allow_other_workers": True, "priority": 1}
+        return self.client.submit(work, part, *more, pure=False, **how)
 
     def cells_around(
         self, rows: IntArray, size: int, view: View, anchors: IntArray
@@ -102,17 +138,20 @@ class Table:
         """As of an array (columns/cells.py): large branches from here, cells on the workers."""
         tree, branches = self.top(rows, size, view)
         owner = tree.assign(self[anchors])
-        wanted, futures = np.unique(owner), []
-        for b in wanted.tolist():
-            inside = branches[b][0]
-            here = np.flatnonzero(np.isin(inside, anchors[owner == b]))
+        cells: dict[int, IntArray] = {}
+        insides, futures = [], []
+        for b in np.unique(owner).tolist():
+            inside, own = branches[b][0], anchors[owner == b]
+            if len(inside) <= size:
+                cells |= dict.fromkeys(own.tolist(), inside)
+                continue
             places, pieces = self.sent(inside, take, None)
+            here = np.flatnonzero(np.isin(inside, own))
+            insides.append(inside)
             futures.append(
                 self.client.submit(_around, places, pieces, size, view, here, pure=False)
             )
-        cells: dict[int, IntArray] = {}
-        for b, found in zip(wanted.tolist(), self.client.gather(futures), strict=True):
-            inside = branches[b][0]
+        for inside, found in zip(insides, self.client.gather(futures), strict=True):
             cells |= {int(inside[at]): inside[cell] for at, cell in found}
         return [cells[anchor] for anchor in anchors.tolist()]
 
@@ -122,6 +161,7 @@ class Table:
         """The tree down to branches that workers cut further; the choice and the fit share it."""
         n_threads = max(1, sum(self.client.nthreads().values()))
         size = max(size, -(-len(rows) // (_BRANCHES * n_threads)))
+        self._hold(rows)
         if stream is not None:
             return branch(self, rows, size, view, stream)
         found: tuple[CellTree, list[tuple[IntArray, Stream]]]
@@ -135,11 +175,18 @@ class Table:
     def spread(self, rows: IntArray) -> Iterator[tuple[Any, IntArray, IntArray]]:
         """Partitions that hold some of the rows: places in `rows`, and numbers inside."""
         owner = np.searchsorted(self._starts, rows, side="right") - 1
-        order = np.argsort(owner, kind="stable")
+        owner = owner.astype(np.min_scalar_type(len(self._parts)))  # short numbers sort fast
+        order = np.argsort(owner, kind="stable").astype(_short(len(rows)))
         ends = np.cumsum(np.bincount(owner, minlength=len(self._parts)))
         for p, place in enumerate(np.split(order, ends[:-1])):
             if len(place):
-                yield self._parts[p], place, rows[place] - self._starts[p]
+                inside = rows[place] - self._starts[p]
+                yield self._parts[p], place, inside.astype(_short(self.shape[0]))
+
+
+def _short(n: int) -> Any:
+    """What numbers below n are sent in."""
+    return np.int32 if n < 2**31 else np.int64
 
 
 def _as_rows(part: Any, owner: str) -> FloatArray:
@@ -158,11 +205,6 @@ def _facts(rows: FloatArray) -> tuple[int, int, Any, Any]:
     return (*rows.shape, rows.dtype, row_hashes(rows, np.arange(len(rows))))
 
 
-def _count(rows: FloatArray, inside: IntArray, values: FloatArray) -> IntArray:
-    counts: IntArray = np.count_nonzero(rows[inside] == values, axis=0)
-    return counts
-
-
 def assemble(places: Sequence[IntArray], pieces: Sequence[FloatArray]) -> FloatArray:
     """Rows that came in pieces, in their order."""
     rows = np.empty((sum(map(len, places)), pieces[0].shape[1]), dtype=pieces[0].dtype)
@@ -179,6 +221,6 @@ def _around(
     return list(zip(here.tolist(), cells, strict=True))
 
 
-def take(rows: FloatArray, inside: IntArray, feature: int | None) -> FloatArray:
+def take(rows: FloatArray, inside: Any, feature: int | None) -> FloatArray:
     """Some rows of a partition, or one feature of them."""
-    return rows[inside] if feature is None else rows[inside, feature]
+    return np.ascontiguousarray(rows[inside] if feature is None else rows[inside, feature])

@@ -14,6 +14,7 @@ from kboost.dask._cells import fit_cells
 from kboost.dask._estimator import OnCluster, with_client
 from kboost.dask._pool import TablePool
 from kboost.dask._rows import TableRows
+from kboost.dask._workers import Workers
 from kboost.estimators._cells import CellFit, CellSpec
 from kboost.estimators._large_rows import LargeRows
 from kboost.estimators._local_choice import LocalChoice, LocalRows, choose_local
@@ -33,7 +34,7 @@ class _Sparse(OnCluster):
         return watch
 
     def _choose_local(self, rows: LocalRows, size: int, rng: np.random.Generator) -> LocalChoice:
-        return choose_local(rows, size, rng, workers=rows.X.client.get_executor(pure=False))
+        return choose_local(rows, size, rng, Workers(rows.X.client))
 
     def _fit_cells(
         self, spec: CellSpec, rows: LocalRows, rng: np.random.Generator, deadline: Deadline
@@ -47,9 +48,9 @@ class DaskSparseKernelRegressor(_Sparse, SparseKernelRegressor):
 
     `fit` takes dask arrays or data frames, in partitions of any size, and gives the model that the
     local estimator gives for the same rows and seed, to rounding. Features stay on the workers:
-    what comes to the client are targets, weights and hashes (numbers a row), samples of some
-    thousand rows, single features where cells are cut, and the model. What a lost worker had is
-    made again by the others, as long as the graph of X says how. `predict` returns a dask array.
+    what comes to the client are targets, weights and hashes (numbers a row), samples of rows (64 MB
+    at most), single features where cells are cut, and the model. What a lost worker had is made
+    again by the others, as long as the graph of X says how. `predict` returns a dask array.
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ mean is over those that are whole, or it is the fullest alone: an empty cell wou
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -152,13 +153,17 @@ def fit_partition(
     place = np.empty(rows.X.shape[0], dtype=np.intp)
     place[rows.order] = np.arange(len(rows.order))
 
+    own_room = threading.local()  # for kernel values: large arrays are slow to come by
+
     def one(cell: IntArray) -> _Cell:
+        if not hasattr(own_room, "values"):
+            own_room.values = np.empty(max(map(len, cells)) ** 2, dtype=np.float32)
         own = place[cell]
         y, weight = rows.targets[own], rows.weight[own]
         if deadline.remaining == 0.0:
             nothing = np.zeros((0, y.shape[1]))
             return _Cell(cell[:0], nothing, 0.5 * float(np.sum(weight[:, None] * y**2)))
-        kept, coef, objective = _fit_cell(spec, rows.X[cell], y, weight)
+        kept, coef, objective = _fit_cell(spec, rows.X[cell], y, weight, own_room.values)
         progress.step()
         return _Cell(cell[kept], coef, objective)
 
@@ -180,7 +185,7 @@ class _Cell:
 
 
 def _fit_cell(
-    spec: CellSpec, X: Any, y: FloatArray, weight: FloatArray
+    spec: CellSpec, X: Any, y: FloatArray, weight: FloatArray, room: FloatArray
 ) -> tuple[IntArray, FloatArray, float]:
     """Rows that are centres, their coefficients, and the objective of the cell.
 
@@ -188,7 +193,9 @@ def _fit_cell(
     """
     if spec.max_columns is None or spec.max_columns >= len(X):
         unit = float(np.max(spec.kernel.diag(X), initial=0.0)) or 1.0
-        K = kernel_block(spec.kernel, X, X, precision(len(X), spec.ridge / unit, weight))
+        dtype = precision(len(X), spec.ridge / unit, weight)
+        out = room[: len(X) ** 2].reshape(len(X), -1) if dtype is room.dtype.type else None
+        K = kernel_block(spec.kernel, X, X, dtype, out)
         coef = ridge_solve(K, y, weight, spec.ridge)
         return np.arange(len(K)), coef, 0.5 * spec.ridge * float(np.sum(coef * y))
     kept = _selected(spec, spec.max_columns, X, y, weight)

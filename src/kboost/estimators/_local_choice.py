@@ -14,9 +14,8 @@ Three rounds, each dearer and among fewer:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -79,43 +78,43 @@ class _Trial:
     error: float = np.inf
 
 
-def choose_local(
-    rows: LocalRows,
-    size: int,
-    rng: np.random.Generator,
-    n_jobs: int = 1,
-    workers: Executor | None = None,
-) -> LocalChoice:
-    """The best kernel for cells of `size` rows; `workers` in place of so many threads."""
-    views = _views(rows, rng)
+class Hands:
+    """Who does the work: so many threads of this process, here."""
+
+    def __init__(self, width: int = 1) -> None:
+        self.width = width
+
+    def map(self, work: Callable[..., Any], *each: Iterable[Any]) -> list[Any]:
+        """As the built-in."""
+        with ThreadPoolExecutor(self.width) as pool:
+            return list(pool.map(work, *each))
+
+    def share(self, value: Any, number: int = 0) -> Any:
+        """A value that work is given again and again; values of several numbers lie apart."""
+        return value
+
+
+def choose_local(rows: LocalRows, size: int, rng: np.random.Generator, hands: Hands) -> LocalChoice:
+    """The best kernel for cells of `size` rows."""
+    views = _views(rows)
     drawn = [_anchors(rows, rng) for _ in views]
-    with ThreadPoolExecutor(n_jobs if workers is None else len(views)) as threads:
+    with ThreadPoolExecutor(min(hands.width, len(views))) as threads:
         found = threads.map(lambda v, a: _around(rows, size, v, a), views.values(), drawn)
         whole = dict(zip(views, found, strict=True))
     parts = {name: [_some(cell, _PART, rng) for cell in own] for name, own in whole.items()}
-    few, everywhere = _near(rows, [cell for own in parts.values() for cell in own])
-
-    def first_round(case: tuple[str, type[Gaussian] | type[Laplacian]]) -> list[_Trial]:
-        name, kind = case
-        kernel = kind(_unit(few, everywhere, views[name], kind), on=views[name].transform)
-        return _judged(few, everywhere, _Trial(name, kernel, 1.0), _WIDTHS[kind], _RIDGES)
-
-    with ThreadPoolExecutor(n_jobs) if workers is None else nullcontext(workers) as pool:
-        cases = [(name, kind) for name in views for kind in _WIDTHS]
-        judged = [t for trials in pool.map(first_round, cases) for t in trials]
-        linear = [t for t in judged if isinstance(t.kernel, Gaussian) and t.metric != "ranked"]
-        start = _best(linear)
-        own = _cells(rows, size, views[start.metric], rng, _LESSONS)
-        learned = _learn(*_near(rows, [_some(cell, _LEARN, rng) for cell in own]), start)
-        finalists = [_best(judged), learned]
-        around = _cells(rows, size, learned.kernel.pairing.view, rng)
-        best = whole[finalists[0].metric]
-        more, last = _near(rows, [*best[:_LAST], *around[:_LAST]])
-        wider = pool.map(lambda t: _judged(more, last, t, _FINE_WIDTHS, (1.0,)), finalists)
-        final = [t for trials in wider for t in trials]
-        chosen = _best(final)
-        ridges = pool.map(lambda r: _judged(more, last, chosen, (1.0,), (r,)), _FINE_RIDGES)
-        final += [t for trials in ridges for t in trials]
+    few = hands.share(_near(rows, [cell for own in parts.values() for cell in own]))
+    cases = [(few, name, view, kind) for name, view in views.items() for kind in _WIDTHS]
+    rough = hands.map(_first_round, *zip(*cases, strict=True))
+    judged = [t for trials in rough for t in trials]
+    linear = [t for t in judged if isinstance(t.kernel, Gaussian) and t.metric != "ranked"]
+    start = _best(linear)
+    own = _cells(rows, size, views[start.metric], rng, _LESSONS)
+    learned = _learn(*_near(rows, [_some(cell, _LEARN, rng) for cell in own]), start, hands)
+    finalists = [_best(judged), learned]
+    around = _cells(rows, size, learned.kernel.pairing.view, rng)
+    more = _near(rows, [*whole[finalists[0].metric][:_LAST], *around[:_LAST]])
+    final = _compared(hands, more, [(t, _FINE_WIDTHS, (1.0,)) for t in finalists])
+    final += _compared(hands, more, [(_best(final), (1.0,), (r,)) for r in _FINE_RIDGES])
     chosen = _best(final)
     errors = {f"{n}, in parts": min(t.error for t in judged if t.metric == n) for n in views}
     errors |= {t.metric: min(f.error for f in final if f.metric == t.metric) for t in finalists}
@@ -147,10 +146,9 @@ def _best(trials: Sequence[_Trial]) -> _Trial:
     return min(trials, key=lambda t: t.error)
 
 
-def _views(rows: LocalRows, rng: np.random.Generator) -> dict[str, View]:
-    some = np.sort(rng.permutation(len(rows.order))[:_SEEN])
-    X = np.asarray(rows.X[rows.order[some]], dtype=np.float64)
-    weight = rows.weight[some]
+def _views(rows: LocalRows) -> dict[str, View]:
+    X = np.asarray(rows.X[rows.order[:_SEEN]], dtype=np.float64)  # their order is a random one
+    weight = rows.weight[:_SEEN]
     standard = Standardize.fit(X, weight)
     half = replace(standard, scale=np.sqrt(np.ldexp(standard.scale, standard.exponent)))
     return {
@@ -195,41 +193,76 @@ def _near(rows: LocalRows, cells: Sequence[IntArray]) -> tuple[LocalRows, list[I
 def _unit(
     rows: LocalRows, cells: Sequence[IntArray], view: View, kind: type[Gaussian] | type[Laplacian]
 ) -> float:
-    """One over the mean distance inside a cell."""
+    """One over the mean distance inside a cell, 0 where that overflows."""
     pairing = kind(1.0, on=view.transform).pairing
-    means = [pairing.compute(*[_dense(rows, cell[:200])] * 2).mean() for cell in cells]
+    with np.errstate(over="ignore"):
+        means = [pairing.compute(*[_dense(rows, cell[:200])] * 2).mean() for cell in cells]
     mean = float(np.mean(means))
     return 1.0 / mean if mean > 0 else 1.0
 
 
-def _judged(
-    rows: LocalRows,
-    cells: Sequence[IntArray],
-    trial: _Trial,
-    widths: Sequence[float],
-    ridges: Sequence[float],
-) -> list[_Trial]:
-    """Trials at multiples of gamma and ridge, with the mean square of their left-out errors."""
-    kernels = [replace(trial.kernel, gamma=trial.kernel.gamma * width) for width in widths]
-    total, mass = np.zeros((len(widths), len(ridges))), 0.0
-    for cell in cells:
-        X, w = rows.X[rows.order[cell]], rows.weight[cell]
-        block = pair_block(trial.kernel.pairing, X, X, kernels[-1].gamma)
+Case = tuple[_Trial, Sequence[float], Sequence[float]]  # and multiples of its gamma and ridge
+Near = tuple[LocalRows, list[IntArray]]
+
+
+def _first_round(few: Near, name: str, view: View, kind: type[Gaussian] | type[Laplacian]) -> Any:
+    """A metric and a kernel at some widths and ridges."""
+    unit, (rows, cells) = _unit(*few, view, kind), few
+    if not unit:  # distances have no end
+        return [_Trial(name, kind(1.0, on=view.transform), 1.0)]
+    case = _Trial(name, kind(unit, on=view.transform), 1.0), _WIDTHS[kind], _RIDGES
+    return _summed(case, [_left_out(_only(rows, cell), case) for cell in cells])
+
+
+def _compared(hands: Hands, near: Near, cases: Sequence[Case]) -> list[_Trial]:
+    """Cases in all cells, each of them in each by itself."""
+    rows, cells = near
+    own = [_only(rows, cell) for cell in cells]
+    work = [(each, case) for case in cases for each in own]
+    found = hands.map(_left_out, *zip(*work, strict=True))
+    starts = range(0, len(work), len(cells))
+    summed = [_summed(c, found[i : i + len(cells)]) for c, i in zip(cases, starts, strict=True)]
+    return [trial for trials in summed for trial in trials]
+
+
+def _only(rows: LocalRows, cell: IntArray) -> LocalRows:
+    X = rows.X[rows.order[cell]]
+    return LocalRows(X, np.arange(len(X)), rows.targets[cell], rows.weight[cell])
+
+
+def _left_out(rows: LocalRows, case: Case) -> tuple[FloatArray, float]:
+    """Sums over a cell: of squared left-out errors (n_widths, n_ridges), and of weights."""
+    trial, widths, ridges = case
+    X, w = rows.X, rows.weight
+    kernels = _kernels(trial, widths)
+    block = pair_block(trial.kernel.pairing, X, X, kernels[-1].gamma)
+    total = np.zeros((len(widths), len(ridges)))
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # then the sum says so
         for i, kernel in enumerate(kernels):
             for j, ridge in enumerate(ridges):
                 K = kernel.profile(block)
-                left = ridge_left_out(K, rows.targets[cell], w, trial.ridge * ridge)
-                total[i, j] += float(w @ np.sum(left**2, axis=1))
-        mass += float(w.sum())
-    errors = np.where(np.isfinite(total), total, np.inf) / mass
+                left = ridge_left_out(K, rows.targets, w, trial.ridge * ridge)
+                total[i, j] = float(w @ np.sum(left**2, axis=1))
+    return total, float(w.sum())
+
+
+def _summed(case: Case, found: Sequence[tuple[FloatArray, float]]) -> list[_Trial]:
+    """Trials at all widths and ridges, with the mean square of their left-out errors."""
+    trial, widths, ridges = case
+    total = np.sum([sums for sums, _ in found], axis=0)
+    errors = np.where(np.isfinite(total), total, np.inf) / sum(mass for _, mass in found)
     return [
         replace(trial, kernel=kernel, ridge=trial.ridge * ridge, error=float(errors[i, j]))
-        for i, kernel in enumerate(kernels)
+        for i, kernel in enumerate(_kernels(trial, widths))
         for j, ridge in enumerate(ridges)
     ]
 
 
-def _learn(rows: LocalRows, cells: Sequence[IntArray], start: _Trial) -> _Trial:
+def _kernels(trial: _Trial, widths: Sequence[float]) -> list[Any]:
+    return [replace(trial.kernel, gamma=trial.kernel.gamma * width) for width in widths]
+
+
+def _learn(rows: LocalRows, cells: Sequence[IntArray], start: _Trial, hands: Hands) -> _Trial:
     """Widths for each feature: the likelihood of the cells, from the trial's, held by a prior."""
     view, gamma = start.kernel.pairing.view, start.kernel.gamma
     data = []
@@ -238,7 +271,9 @@ def _learn(rows: LocalRows, cells: Sequence[IntArray], start: _Trial) -> _Trial:
         unit = rows.weight[cell] / rows.weight[cell].mean()
         data.append((Z - Z.mean(axis=0), rows.targets[cell], unit))
     spread = np.sqrt(np.mean([np.mean(t**2) for _, t, _ in data])) or 1.0
-    d = data[0][0].shape[1]
+    data = [(Z, targets / spread, unit) for Z, targets, unit in data]
+    d, step = data[0][0].shape[1], -(-len(data) // hands.width)
+    lessons = [hands.share(data[i : i + step], i // step) for i in range(0, len(data), step)]
     first = np.concatenate(
         [np.full(d, np.log(2 * gamma)), np.log([1.0, 0.1, max(start.ridge, 1e-6)])]
     )
@@ -246,9 +281,9 @@ def _learn(rows: LocalRows, cells: Sequence[IntArray], start: _Trial) -> _Trial:
     def penalised(logs: FloatArray) -> tuple[float, FloatArray]:
         away = logs - first
         value, slope = 0.5 * _PRIOR * float(away @ away), _PRIOR * away
-        for Z, targets, weight in data:
-            own, its = likelihood(Z, targets / spread, weight, logs)
-            value, slope = value + own, slope + its
+        for lesson in hands.map(_likelihoods, lessons, [logs] * len(lessons)):
+            for own, its in lesson:
+                value, slope = value + own, slope + its
         return value, slope
 
     found = minimize(
@@ -268,6 +303,10 @@ def _learn(rows: LocalRows, cells: Sequence[IntArray], start: _Trial) -> _Trial:
         else Standardize(base.exponent, base.shift, base.scale * root)
     )
     return _Trial("learned", Gaussian(1.0, on=widths), float(noise / scale))
+
+
+def _likelihoods(lesson: Sequence[Any], logs: FloatArray) -> list[tuple[float, FloatArray]]:
+    return [likelihood(Z, targets, weight, logs) for Z, targets, weight in lesson]
 
 
 def _dense(rows: LocalRows, cell: IntArray) -> FloatArray:

@@ -40,7 +40,13 @@ from kboost.estimators._callbacks import CallbackSupportMixin, fit_task, told, w
 from kboost.estimators._cells import CellFit, CellSpec, cell_size, check_cells, fit_cells
 from kboost.estimators._kernel_choice import ROWS, Lesson, choose
 from kboost.estimators._large_rows import LargeRows
-from kboost.estimators._local_choice import LocalChoice, LocalRows, choose_local, choose_local_ridge
+from kboost.estimators._local_choice import (
+    Hands,
+    LocalChoice,
+    LocalRows,
+    choose_local,
+    choose_local_ridge,
+)
 from kboost.estimators._progress import show_progress
 from kboost.estimators._rules import RULES
 from kboost.estimators._series import fit_series
@@ -124,11 +130,11 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         self, X: Any, rows: LargeRows, size: int, seed: int, deadline: Deadline
     ) -> None:
         check_cells(self, X)
-        rng, n_jobs = np.random.default_rng(seed), effective_n_jobs(self.n_jobs)
+        rng = np.random.default_rng(seed)
         share = rows.weight / rows.weight.sum()
         bias = share @ rows.targets if self.fit_intercept else np.zeros(rows.targets.shape[1])
         local = LocalRows(X, rows.order, rows.targets - bias, rows.weight)
-        with show_progress(self.verbose), one_blas_thread() if n_jobs > 1 else nullcontext():
+        with show_progress(self.verbose), one_blas_thread():  # cells are small
             if isinstance(self.kernels, str) and self.kernels == "auto":
                 choice = self._choose_local(local, size, rng)
             else:
@@ -166,7 +172,7 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         )
 
     def _choose_local(self, rows: LocalRows, size: int, rng: np.random.Generator) -> LocalChoice:
-        return choose_local(rows, size, rng, effective_n_jobs(self.n_jobs))
+        return choose_local(rows, size, rng, Hands(effective_n_jobs(self.n_jobs)))
 
     def _fit_cells(
         self, spec: CellSpec, rows: LocalRows, rng: np.random.Generator, deadline: Deadline
@@ -307,7 +313,8 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         self.kernels_ = list(kernels)
         names = numbered([repr(kernel) for kernel in kernels])
         self.columns_per_kernel_ = dict(zip(names, counts.values(), strict=True))
-        self.centers_ = stack_rows([part.centers for part in parts]) if parts else no_centers
+        centers = [part.centers for part in parts] or [no_centers]
+        self.centers_ = stack_rows(centers) if len(centers) > 1 else centers[0]
         self.n_columns_ = model.n_columns
         self.coef_ = model.coef[:, 0] if single else model.coef.T
         self.intercept_ = float(model.bias[0]) if single else model.bias

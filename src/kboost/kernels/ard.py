@@ -21,10 +21,10 @@ a quarter of the rows go first: they cost 1/64 and bring the start most of the w
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, lapack
 from scipy.optimize import minimize
 from scipy.sparse import issparse
 
@@ -34,6 +34,7 @@ from kboost.kernels.rows import as_dense, as_rows, as_weights, distinct_rows
 from kboost.kernels.sample import Sample
 from kboost.kernels.stationary import Gaussian
 from kboost.kernels.transforms import Standardize
+from kboost.solvers._lapack import cholesky_in_place, invert_in_place, solve_lower_in_place
 from kboost.solvers.threads import one_blas_thread
 
 _PRIOR = 1e-2  # strength of the pull to the start, a parameter
@@ -226,18 +227,31 @@ def likelihood(
     E -= 0.5 * square
     np.minimum(E, 0.0, out=E)
     np.exp(E, out=E)
-    C = scale * E + offset
+    C = scale * E
+    C += offset
     C[np.diag_indices(n)] += noise / weight + 1e-10 * (scale + offset)
-    factor = cho_factor(C, lower=True, overwrite_a=True, check_finite=False)
-    a = cho_solve(factor, y, check_finite=False)  # (n, q)
-    value = 0.5 * float(np.sum(a * y)) + q * float(np.log(np.diag(factor[0])).sum())
-    A = lapack.dpotri(factor[0], lower=True, overwrite_c=True)[0]
-    A = np.tril(A) + np.tril(A, -1).T
-    A *= q
-    A -= a @ a.T
-    G = A * E
-    G *= scale
-    pull = np.einsum("id,id->d", Z, G @ Z)
-    widths = -0.5 * theta * (G.sum(axis=0) @ Z**2 - pull)
-    rest = [0.5 * G.sum(), 0.5 * offset * A.sum(), 0.5 * noise * float(np.diag(A) @ (1 / weight))]
-    return value, np.concatenate([widths, rest])
+    cholesky_in_place(C)
+    logs_of_factor = float(np.log(np.diag(C)).sum())
+    a = y.copy()  # (n, q)
+    solve_lower_in_place(C, a)
+    value = 0.5 * float(np.sum(a * a)) + q * logs_of_factor
+    solve_lower_in_place(C, a, transposed=True)
+    invert_in_place(C)
+    if q != 1:
+        C *= q
+    C -= a @ a.T
+    on_noise = 0.5 * noise * float(np.diag(C) @ (1 / weight))
+    C *= _folded(n)  # A, of which only the lower triangle is there
+    on_offset = 0.5 * offset * C.sum()
+    C *= E
+    C *= scale
+    pull = np.einsum("id,id->d", Z, C @ Z)
+    sums = 0.5 * (C.sum(axis=0) + C.sum(axis=1))
+    widths = -0.5 * theta * (sums @ Z**2 - pull)
+    return value, np.concatenate([widths, [0.5 * sums.sum(), on_offset, on_noise]])
+
+
+@lru_cache(maxsize=2)
+def _folded(n: int) -> FloatArray:
+    """What makes sums over a lower triangle those over the symmetric matrix: 2 below, 0 above."""
+    return np.tri(n) + np.tri(n, k=-1)

@@ -100,14 +100,7 @@ class Kernel:
     def from_blocks(self, blocks: Mapping[Pairing, FloatArray]) -> FloatArray:
         """Return the kernel values of computed blocks, in a fresh array of their shape."""
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            out = self.combine(blocks)
-            # A finite sum proves finite entries; only an odd one is looked at in full.
-            finite = math.isfinite(out.sum()) or bool(np.isfinite(out).all())
-        if not finite:
-            raise ValueError(
-                f"{self!r} gives non-finite values; scale the features, or use on='standard'."
-            )
-        return out
+            return checked(self, self.combine(blocks))
 
     def __add__(self, other: Any) -> Kernel:
         from kboost.kernels.algebra import add
@@ -191,6 +184,18 @@ class ViewKernel(Kernel):
         order = sorted(fields(self), key=lambda f: f.kw_only is True)  # own parameters first
         shown = [(f.name, getattr(self, f.name)) for f in order if not _is_default(self, f)]
         return f"{type(self).__name__}({', '.join(f'{n}={_show(v)}' for n, v in shown)})"
+
+
+def checked(kernel: Kernel, values: FloatArray) -> FloatArray:
+    """Return the values of a kernel, or refuse those that are not finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        # A finite sum proves finite entries; only an odd one is looked at in full.
+        finite = math.isfinite(values.sum()) or bool(np.isfinite(values).all())
+    if not finite:
+        raise ValueError(
+            f"{kernel!r} gives non-finite values; scale the features, or use on='standard'."
+        )
+    return values
 
 
 def _is_default(kernel: ViewKernel, field: Field[Any]) -> bool:

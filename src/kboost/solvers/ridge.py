@@ -22,6 +22,7 @@ from kboost.solvers._lapack import cholesky_in_place, invert_in_place
 
 _ENOUGH = 1e-6  # least ridge for float32: of the diagonal, a row
 _TRIES = 12
+_STRIP = 1 << 16  # entries at a time
 _NOTHING = 1e-9  # of the diagonal: entries of a float32 matrix that only cost time
 
 
@@ -50,7 +51,7 @@ def _factored(
     """Coefficients and the factor, in the lower triangle; y in a unit of its own size."""
     diagonal = np.diag(K).astype(np.float64)
     if K.dtype == np.float32:
-        K[np.abs(K) < _NOTHING * np.abs(diagonal).max(initial=0.0)] = 0.0
+        _drop(K, _NOTHING * float(np.abs(diagonal).max(initial=0.0)))
     diagonal += ridge / weight
     np.fill_diagonal(K, diagonal)
     try:
@@ -63,9 +64,28 @@ def _factored(
         return unit * lapack.dpotrs(K.T, y, lower=False)[0], K
     coef = lapack.spotrs(K.T, y.astype(np.float32), lower=False)[0].astype(np.float64)
     # one step of refinement: above the factor K is as it was, but for its diagonal
-    product = blas.ssymm(1.0, K.T, coef.astype(np.float32), lower=True).astype(np.float64)
+    product = _symmetric_times(K, coef.astype(np.float32)).astype(np.float64)
     rest = y - product - (diagonal - np.diag(K))[:, None] * coef
     return unit * (coef + lapack.spotrs(K.T, rest.astype(np.float32), lower=False)[0]), K
+
+
+def _drop(K: FloatArray, least: float) -> None:
+    """Set smaller entries to 0, some rows at a time: large arrays beside K are slow to come by."""
+    step = max(1, _STRIP // max(1, K.shape[1]))
+    size = np.empty((step, K.shape[1]), dtype=K.dtype)
+    small = np.empty(size.shape, dtype=bool)
+    for start in range(0, len(K), step):
+        rows = K[start : start + step]
+        np.abs(rows, out=size[: len(rows)])
+        np.less(size[: len(rows)], least, out=small[: len(rows)])
+        np.copyto(rows, 0.0, where=small[: len(rows)])
+
+
+def _symmetric_times(K: FloatArray, right: FloatArray) -> FloatArray:
+    """The matrix whose upper triangle K has, times (n, q)."""
+    if right.shape[1] == 1:
+        return np.asarray(blas.ssymv(1.0, K.T, right[:, 0], lower=1))[:, None]
+    return np.asarray(blas.ssymm(1.0, K.T, right, lower=True))
 
 
 def _factored_again(K: FloatArray, diagonal: FloatArray) -> FloatArray:
