@@ -30,7 +30,7 @@ class Solver(kboost_cells.Solver):
         cluster = LocalCluster(
             n_workers=self.n_workers, threads_per_worker=1, dashboard_address=":0"
         )
-        client = Client(cluster)
+        client = Client(cluster, direct_to_workers=True)  # they can be reached from here
         client.run(_import)
         size = -(-len(data.X_train) // CHUNKS)
         self.X = da.from_array(data.X_train, chunks=(size, -1)).persist()
