@@ -8,6 +8,7 @@ only at the rows whose margin `y F(x)` is below 1/2, at most 25,000 of the lowes
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -39,6 +40,7 @@ def fit_series(
     tell: Callable[[StopRule], StopRule] = lambda stop: stop,
 ) -> SparseFit:
     """Ensembles of `learners` each until `spec.max_columns` basis vectors are there."""
+    started = time.monotonic()
     deadline = Deadline.after(spec.max_seconds) if deadline is None else deadline
     q = rows.targets.shape[1]
     whole = SparseFit([], np.zeros((0, q)), np.zeros(q), 0.0, Trace(), _ALL_DONE)
@@ -58,8 +60,9 @@ def fit_series(
             seed=spec.seed + number,
         )
         here = TargetRows(rows.targets[chosen], rows.sample_weight[chosen], decision[chosen])
+        before = time.monotonic() - started
         fitted = fit_rows(inner, pool.part(chosen), here, deadline, tell=tell)
-        whole = _joined(whole, fitted)
+        whole = _joined(whole, fitted, before)
         model = AdditiveModel.assemble(list(fitted.hypotheses), fitted.coef, fitted.bias)
         decision = decision + model.decision(pool.rows(slice(0, pool.n_rows)))
         number, steps = number + 1, steps + len(fitted.trace) - 1
@@ -97,15 +100,15 @@ def _looked_at(targets: FloatArray, decision: FloatArray, *, labels: bool) -> In
     return chosen
 
 
-def _joined(whole: SparseFit, new: SparseFit) -> SparseFit:
+def _joined(whole: SparseFit, new: SparseFit, before: float) -> SparseFit:
+    """The sum with one more ensemble, whose fit began `before` seconds after the start."""
     steps, columns = max(0, len(whole.trace) - 1), len(whole.coef)
-    seconds = whole.trace[-1].seconds if whole.trace else 0.0
     later = [
         replace(
             step,
             iteration=step.iteration + steps,
             n_columns=step.n_columns + columns,
-            seconds=step.seconds + seconds,
+            seconds=step.seconds + before,
         )
         for step in list(new.trace)[1 if whole.trace else 0 :]  # it starts where the last ended
     ]
