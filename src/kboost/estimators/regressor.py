@@ -57,7 +57,14 @@ _RULES = RULES | {
 _NU = 0.5
 _DEFAULTS = {"width_bounds": None, "halfspace_sparsity": 0.7}
 # Active columns crowd around the peaks they were climbing to, and hardly differ in their edges.
-_CROWDED = {"idle_edge": 0.97, "idle_share": 1e-2, "closing": 2.0, "naming": 0.0}
+_CROWDED = {
+    "idle_edge": 0.97,
+    "idle_share": 1e-2,
+    "fraction": 0.1,
+    "back": 1.0,
+    "closing": 2.0,
+    "naming": 0.0,
+}
 
 
 class KernelBoostRegressor(RegressorMixin, KernelBoostBase):

@@ -36,8 +36,6 @@ from kboost.solvers.newton import DenseMarginLP, Iterate, scaled_lp
 _EXTRA = ("bias", "level")
 _RISE = 4.0  # of theta
 _NEARLY = 1.5  # theta may rise when no edge is above this
-_FRACTION = 0.1  # of the library's gap, which a solve at theta = 1 goes down to
-_BACK = 1.0  # of the library's gap, which a solve resumes from
 _TIGHT = 1e-9  # relative gap of the solve that names it
 _PATIENCE = 12  # steps at one theta; twice that at the last
 _CLOSED = 1e-6  # gap below which no more columns are set aside for it
@@ -51,8 +49,10 @@ _WAITING_EDGE = 0.8  # the same where a path goes on: most columns of the last C
 class InteriorLPMaster(MarginPenalty):
     """Interior point along a rising C, then simplex from the basis it names.
 
-    `loose` is the relative gap of the solves on the way. A column is set aside when its edge is
-    below `idle_edge` and its coefficient below the share `idle_share` of the largest.
+    `loose` is the relative gap of the solves on the way. At the full C a solve resumes from a gap
+    of `back` times that over the library, and goes down to `fraction` of it. A column is set aside
+    when its edge is below `idle_edge` and its coefficient below the share `idle_share` of the
+    largest.
 
     An infinite library has no columns to come back to: those near an active one crowd the problem,
     and the vertex of what was found so far is no better a place to look from than its inside. For
@@ -63,6 +63,8 @@ class InteriorLPMaster(MarginPenalty):
     loose: float = 0.2
     idle_edge: float = 0.4
     idle_share: float = 1e-3
+    fraction: float = 1 / 30
+    back: float = 0.5
     closing: float | None = None
     naming: float = 3e-3
 
@@ -81,6 +83,7 @@ class InteriorRun(MarginRun):
         self._loose = self._tol = master.loose
         self._idle_edge, self._idle_share = master.idle_edge, master.idle_share
         self._closing, self._naming = master.closing, master.naming
+        self._fraction, self._back = master.fraction, master.back
         self._gap = 1.0  # over the library, at the present theta
         self._central_duals = self._tight_duals = self.duals
         self._waited = 0  # steps at the present theta
@@ -165,7 +168,7 @@ class InteriorRun(MarginRun):
         elif self._last is not None:
             near = self._gap < self._naming or self._waited > 2 * _PATIENCE
             near = near and self._naming > 0.0
-            self._tol = _TIGHT if near else min(self._tol, _FRACTION * self._gap)
+            self._tol = _TIGHT if near else min(self._tol, self._fraction * self._gap)
 
     def _prices(self) -> FloatArray:
         """Prices of the columns so far at the present duals."""
@@ -201,7 +204,7 @@ class InteriorRun(MarginRun):
             x = np.concatenate([self._x[self._active], self._extra[present]]) * size
             start = begin(problem, x, self._extra[0] if free else 0.0, self.duals)
         else:
-            start = self._last.resume(problem, ids, _BACK * self._gap)
+            start = self._last.resume(problem, ids, self._back * self._gap)
         path = solve_interior(problem, start, tol=self._tol, seconds=self.deadline.remaining)
         self._last = _Solve(problem, ids, path)
         found, k = path.best.x / size, int(self._active.sum())
