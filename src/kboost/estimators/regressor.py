@@ -63,7 +63,8 @@ _CROWDED = {
     "fraction": 0.1,
     "back": 1.0,
     "closing": 2.0,
-    "naming": 0.0,
+    "naming": 1e-5,
+    "patience": 30,
 }
 
 

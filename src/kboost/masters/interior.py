@@ -37,7 +37,6 @@ _EXTRA = ("bias", "level")
 _RISE = 4.0  # of theta
 _NEARLY = 1.5  # theta may rise when no edge is above this
 _TIGHT = 1e-9  # relative gap of the solve that names it
-_PATIENCE = 12  # steps at one theta; twice that at the last
 _CLOSED = 1e-6  # gap below which no more columns are set aside for it
 _NEAR = 0.01  # columns whose edge is so near to 1 may matter to simplex
 _SAME = 1e-8  # relative difference of objectives that are one
@@ -56,8 +55,8 @@ class InteriorLPMaster(MarginPenalty):
 
     An infinite library has no columns to come back to: those near an active one crowd the problem,
     and the vertex of what was found so far is no better a place to look from than its inside. For
-    such, `closing` lifts the idle edge to `1 - closing * gap`, and the basis is named at the end
-    (`naming`, the gap over the library at which it is, is 0).
+    such, `closing` lifts the idle edge to `1 - closing * gap`, and the basis is named late: at a
+    small gap over the library (`naming`), or when `patience` steps at one C have not closed it.
     """
 
     loose: float = 0.2
@@ -67,6 +66,7 @@ class InteriorLPMaster(MarginPenalty):
     back: float = 0.5
     closing: float | None = None
     naming: float = 3e-3
+    patience: int = 12
 
     def start(self, problem: Problem) -> InteriorRun:
         return InteriorRun(self, problem)
@@ -84,6 +84,7 @@ class InteriorRun(MarginRun):
         self._idle_edge, self._idle_share = master.idle_edge, master.idle_share
         self._closing, self._naming = master.closing, master.naming
         self._fraction, self._back = master.fraction, master.back
+        self._patience = master.patience  # steps at one theta; twice that at the last
         self._gap = 1.0  # over the library, at the present theta
         self._central_duals = self._tight_duals = self.duals
         self._waited = 0  # steps at the present theta
@@ -162,12 +163,11 @@ class InteriorRun(MarginRun):
             bound = float(self.rows.targets @ self.duals) / reach
             self._gap = 1.0 - bound / max(self._last.path.best.objective, 1e-300)
         if self._theta < 1.0:
-            if not proposal.hypotheses or reach < _NEARLY or self._waited > _PATIENCE:
+            if not proposal.hypotheses or reach < _NEARLY or self._waited > self._patience:
                 self._theta = min(1.0, _RISE * self._theta)
                 self._waited, self._last = 0, None
         elif self._last is not None:
-            near = self._gap < self._naming or self._waited > 2 * _PATIENCE
-            near = near and self._naming > 0.0
+            near = self._gap < self._naming or self._waited > 2 * self._patience
             self._tol = _TIGHT if near else min(self._tol, self._fraction * self._gap)
 
     def _prices(self) -> FloatArray:

@@ -31,7 +31,7 @@ from kboost.solvers.ascent import ascend
 _FIXED_POINTS = 1  # tries of (25) before the gradient
 _FIRST_STEPS = 8  # of the gradient, for all starts
 _DOUBT = 1e-3  # price; when the best is lower, the search is made again
-_THOROUGH = 4  # times as many starts then
+_THOROUGH = 4  # times as many starts then, each of twice the steps
 _IN_USE = 1e-3  # of the largest coefficient: columns above it are starts
 _PLACE = 0.4  # widths: columns that are nearer lead to the same maximum
 _SAME = 1e-3  # columns whose correlation is this near to 1 say the same
@@ -43,7 +43,7 @@ class ActiveOracle:
 
     columns_per_step: int = 1
     max_columns: int | None = None
-    n_starts: int = 8
+    n_starts: int = 16
     max_steps: int = 12
     tol: float = 1e-6
 
@@ -92,8 +92,8 @@ class ActiveSearch:
     def _search(self, run: MasterRun, scanned: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Points and their edges; from many more starts where few have led to nothing much."""
         n_starts = self._oracle.n_starts
-        for count in (n_starts, _THOROUGH * n_starts):
-            found = self._refine(self._starts(run, scanned, count), run.fit.weights)
+        for count, effort in ((n_starts, 1), (_THOROUGH * n_starts, 2)):
+            found = self._refine(self._starts(run, scanned, count), run.fit.weights, effort)
             if np.max(run.price(found[1]), initial=0.0) > _DOUBT:
                 break
         return found
@@ -132,13 +132,15 @@ class ActiveSearch:
             left[apart <= np.exp(2 * points[best, -1])] = -1.0
         return points[picked]
 
-    def _refine(self, start: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Points where the search ended, and their edges."""
+    def _refine(
+        self, start: FloatArray, weights: FloatArray, effort: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Points where the search ended, and their edges; `effort` times as many steps may go."""
         bank, oracle = self._bank, self._oracle
         theta = np.clip(start, bank.lower, bank.upper)
         edge, _, fixed = bank.free_edges(theta, weights)
         sign = np.where(edge < 0, -1.0, 1.0)
-        for _ in range(_FIXED_POINTS):
+        for _ in range(effort * _FIXED_POINTS):
             trial = np.clip(np.column_stack([fixed, theta[:, -1]]), bank.lower, bank.upper)
             found, _, further = bank.free_edges(trial, weights)
             better = sign * found > sign * edge
@@ -151,7 +153,7 @@ class ActiveSearch:
         theta, value = self._climb(theta, sign, weights, _FIRST_STEPS)
         far = np.argsort(-value, kind="stable")[: 2 * oracle.columns_per_step]
         theta[far], value[far] = self._climb(
-            theta[far], sign[far], weights, oracle.max_steps - _FIRST_STEPS
+            theta[far], sign[far], weights, effort * oracle.max_steps - _FIRST_STEPS
         )
         return theta, sign * value
 
