@@ -97,7 +97,9 @@ def ring():
     level = logger.level
     logger.addHandler(ring)
     logger.setLevel(logging.INFO)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # xdist ignores the signal
     yield ring
+    signal.signal(signal.SIGINT, handler)
     logger.removeHandler(ring)
     logger.setLevel(level)
 
