@@ -101,6 +101,9 @@ class ActiveBank(Bank):
         self.family = ActiveFamily(view)
         self._rows = as_dense(view.apply(X))  # (n, d)
         self._raw_extent = extent(X)
+        self._middle = self._rows.mean(axis=0)
+        away = self._rows - self._middle
+        self._moments = np.column_stack([np.ones(len(away)), away, np.square(away).sum(axis=1)])
         self._share = self.sample_weight / self.sample_weight.sum()
         self._scaled = scaling is not None
         if self._scaled:
@@ -125,28 +128,21 @@ class ActiveBank(Bank):
 
         d edge / d s         = sum_n p_n k_n (x_n - s) / width^2
         d edge / d log width = sum_n p_n k_n |x_n - s|^2 / width^2        (unscaled)
+
+        All of it is sums over p k times 1, x and |x|^2: one product with these.
         """
-        centers, square = theta[:, :-1], np.exp(2 * theta[:, -1])
-        distance = sqeuclidean(self._rows, centers) / square  # (n, m)
-        k = np.exp(-0.5 * distance)
-        pull = weights[:, None] * k
-        edge, towards = pull.sum(axis=0), pull.T @ self._rows
-        bend = np.einsum("nm,nm->m", pull, distance)
-        gradient = self._gradient(edge, towards, bend, centers, square)
-        fixed = towards / np.where(edge == 0.0, 1.0, edge)[:, None]
+        centers, square = theta[:, :-1] - self._middle, np.exp(2 * theta[:, -1])
+        k = self._moments @ _exponents(centers, square)  # (n, m)
+        np.exp(k, out=k)
+        moments = (weights[:, None] * self._moments).T @ k
+        edge, gradient = moments[0], _gradient(moments, centers, square)
+        fixed = self._middle + moments[1:-1].T / np.where(edge == 0.0, 1.0, edge)[:, None]
         if not self._scaled:
             return edge, gradient, fixed
-        energy = self._share[:, None] * k * k  # its derivatives are those of k^2
-        rms_square = energy.sum(axis=0)
-        steep = 2 * self._gradient(
-            rms_square,
-            energy.T @ self._rows,
-            np.einsum("nm,nm->m", energy, distance),
-            centers,
-            square,
-        )
-        scale = _unit_scale(rms_square)
-        log_scale = 0.5 * steep / scale[:, None] ** 2
+        k *= k  # its derivatives are those of k, twice
+        energy = (self._share[:, None] * self._moments).T @ k
+        scale = _unit_scale(energy[0])
+        log_scale = _gradient(energy, centers, square) / scale[:, None] ** 2
         return edge / scale, (gradient - edge[:, None] * log_scale) / scale[:, None], fixed
 
     def free_values(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -167,17 +163,6 @@ class ActiveBank(Bank):
             for j, (point, s) in enumerate(zip(theta, scales.tolist(), strict=True))
         ]
 
-    def _gradient(
-        self,
-        edge: FloatArray,
-        towards: FloatArray,
-        bend: FloatArray,
-        centers: FloatArray,
-        square: FloatArray,
-    ) -> FloatArray:
-        place = (towards - edge[:, None] * centers) / square[:, None]
-        return np.column_stack([place, bend])
-
     def _raw(self, center: FloatArray) -> FloatArray:
         """A centre on the raw features: the view is affine, so the box tells where it is."""
         low, high = self._raw_extent
@@ -193,6 +178,21 @@ def _with_ends(kernels: Sequence[Gaussian], bounds: tuple[float, float]) -> list
     least, most = sorted(1 / (2 * width**2) for width in bounds)
     inside = [k for k in kernels if least * _APART < k.gamma < most / _APART]
     return [replace(kernels[0], gamma=least), *inside, replace(kernels[0], gamma=most)]
+
+
+def _exponents(centers: FloatArray, square: FloatArray) -> FloatArray:
+    """What 1, x and |x|^2 are multiplied with for `-|x - s|^2 / (2 width^2)`, (d + 2, m)."""
+    parts = [np.square(centers).sum(axis=1), *(-2 * centers.T), np.ones(len(centers))]
+    return np.array(parts) / (-2 * square)
+
+
+def _gradient(moments: FloatArray, centers: FloatArray, square: FloatArray) -> FloatArray:
+    """By centre and log width, (m, d + 1), from sums over p k times 1, x and |x|^2."""
+    edge, towards = moments[0], moments[1:-1].T
+    bend = moments[-1] + np.einsum("md,md->m", edge[:, None] * centers - 2 * towards, centers)
+    moved = np.column_stack([towards - edge[:, None] * centers, bend])
+    gradient: FloatArray = moved / square[:, None]
+    return gradient
 
 
 def _unit_scale(rms_square: FloatArray) -> FloatArray:

@@ -60,7 +60,7 @@ _DEFAULTS = {"width_bounds": None, "halfspace_sparsity": 0.7}
 _CROWDED = {
     "idle_edge": 0.97,
     "idle_share": 1e-2,
-    "fraction": 0.1,
+    "fraction": 0.5,
     "back": 1.0,
     "closing": 2.0,
     "naming": 1e-5,

@@ -29,7 +29,7 @@ from kboost.oracles.shelf import distinct
 from kboost.solvers.ascent import ascend
 
 _FIXED_POINTS = 1  # tries of (25) before the gradient
-_FIRST_STEPS = 8  # of the gradient, for all starts
+_FIRST_STEPS = 16  # of the gradient, for all starts
 _DOUBT = 1e-3  # price; when the best is lower, the search is made again
 _THOROUGH = 4  # times as many starts then, each of twice the steps
 _IN_USE = 1e-3  # of the largest coefficient: columns above it are starts
@@ -44,7 +44,7 @@ class ActiveOracle:
     columns_per_step: int = 1
     max_columns: int | None = None
     n_starts: int = 16
-    max_steps: int = 12
+    max_steps: int = 30
     tol: float = 1e-6
 
     def start(self, problem: Problem) -> ActiveSearch:
