@@ -19,13 +19,12 @@ from benchmarks.entries._mkb_tables import DRAWS, FEW_DRAWS, LARGE, SMALL, Stage
 QUICK = ("MKL-SILP", "MKL-Level", "MKL-Hessian", "Lp-MKL", "MKL-SD", "Boost-Exp", "Boost-Log")
 SLOW = ("Boost-CG-L1", "Boost-CG-L2")
 PLAN = (
-    Stage(QUICK, SMALL, FEW_DRAWS),
+    Stage(QUICK, SMALL, DRAWS),
     Stage(SLOW, SMALL, 1),
     Stage(QUICK, LARGE, 1),
     Stage(SLOW, LARGE, 1),
-    Stage(QUICK, SMALL, DRAWS),
-    Stage(QUICK, LARGE, FEW_DRAWS),
     Stage(SLOW, SMALL, FEW_DRAWS),
+    Stage(QUICK, LARGE, FEW_DRAWS),
     Stage(SLOW, LARGE, FEW_DRAWS),
     Stage(SLOW, SMALL, DRAWS),
 )

@@ -318,7 +318,7 @@ def test_gradient_and_hessian_by_differences(machine):
         up, down = machine.at(theta + 1e-4 * way), machine.at(theta - 1e-4 * way)
         assert (up.value - down.value) / 2e-4 == pytest.approx(point.gradient[j], rel=1e-4)
         bend = (up.gradient - down.gradient) / 2e-4
-        np.testing.assert_allclose(bend, root.T @ root[:, j], rtol=0.02, atol=0.02 * bend[j])
+        np.testing.assert_allclose(bend, root.T @ root[:, j], rtol=1e-4, atol=1e-4 * bend[j])
 
 
 def test_the_newton_step_is_the_least_of_the_model(machine):

@@ -5,7 +5,7 @@ import pytest
 from sklearn.svm import SVC
 
 from kboost.kernels import Gaussian, Linear
-from kboost.solvers.svm_dual import balanced, best_bias, from_guess, judged
+from kboost.solvers.svm_dual import balanced, best_bias, from_guess, judged, sides
 from tests.contracts.reference import table
 
 
@@ -33,6 +33,15 @@ def test_no_answer_is_better_than_a_wrong_one():
     assert from_guess(Linear()(X), y, weight, np.zeros(40), 1e-9) is None  # no row is free
     every = from_guess(Linear()(X), y, weight, weight / 2, 1e-9)  # 40 rows free, rank 3
     assert every is None or every.gap <= 1e-9
+
+
+def test_a_dual_that_was_scaled_to_balance_is_still_at_its_cap():
+    signs, caps = np.array([1.0, 1.0, -1.0, -1.0]), np.array([0.3, 0.3, 0.3, 0.7])
+    duals = balanced(signs, caps, np.array([0.3, 0.3 * (1 + 1e-12), 0.3, 0.3 - 1e-13]))
+    free, capped = sides(duals, caps)
+    assert (duals[:3] < caps[:3]).any()
+    np.testing.assert_array_equal(capped, [True, True, True, False])
+    np.testing.assert_array_equal(free, [False, False, False, True])
 
 
 def test_the_certificate_of_any_duals_holds():

@@ -47,7 +47,7 @@ def from_guess(
     K: FloatArray, signs: FloatArray, caps: FloatArray, duals: FloatArray, accuracy: float
 ) -> DualPoint | None:
     """A point of at most this relative gap, from duals that guess where rows are; None if stuck."""
-    capped, free = duals >= caps, (duals > 0) & (duals < caps)
+    free, capped = sides(duals, caps)
     for _ in range(_ROUNDS):
         try:
             found, bias = _newton(K, signs, caps, free, capped)
@@ -65,6 +65,16 @@ def from_guess(
             return None
         free, capped = now_free, now_capped
     return None
+
+
+def sides(duals: FloatArray, caps: FloatArray) -> tuple[BoolArray, BoolArray]:
+    """Which rows are free, and which at their cap; a hair's breadth from an end is at the end.
+
+    Duals that were scaled to weigh alike are not at their cap to the last bit.
+    """
+    slack = _AGREES * caps
+    capped = duals >= caps - slack
+    return (duals > slack) & ~capped, capped
 
 
 def judged(K: FloatArray, signs: FloatArray, caps: FloatArray, duals: FloatArray) -> DualPoint:
