@@ -3,9 +3,9 @@
 The paper's protocol: half of the rows to train (datasets/mkb.py), 20 draws, 17 kernels, C = 50,
 100 rounds of 0.2 of the rows, decay 2^-5. Kernels are scaled to trace 1 and to a mean diagonal of
 1; D1 is also given them as they are, which is what the paper's text says of MKBoost. S1 and S2 are
-means over ten runs a draw as in the paper, over two on the five large sets. Stages put first things first, so that a run with
-`--seconds` is a whole table with fewer draws; the number of draws is in each line. The rivals are
-in `mkb_rivals`.
+means over ten runs a draw as in the paper, over two on the five large sets. Stages put first things
+first, so that a run with `--seconds` is a whole table with fewer draws; the number of draws is in
+each line. The rivals are in `mkb_rivals`.
 """
 
 from __future__ import annotations
@@ -51,8 +51,13 @@ def run(bench: Bench) -> Report:
     return Report(
         head=tables.HEAD,
         lines=tables.lines(found),
-        settings={**SETTINGS, "draws": DRAWS, "few_draws": FEW_DRAWS, "runs": tables.RUNS,
-                  "few_runs": tables.FEW_RUNS},
+        settings={
+            **SETTINGS,
+            "draws": DRAWS,
+            "few_draws": FEW_DRAWS,
+            "runs": tables.RUNS,
+            "few_runs": tables.FEW_RUNS,
+        },
         ratios={"D1 within a paper's std or above": reached, **tables.tests(found, "MKB-D1")},
         criterion=f"MKBoost-D1 within one of the paper's deviations or above on {NEEDED} of the 14 "
         "sets whose counts agree, with one scaling for all sets",
