@@ -67,6 +67,8 @@ class CellTree:
 
 
 Stream = np.random.Generator | None
+Split = tuple[int, float, BoolArray] | None  # feature, threshold and who goes left
+Known = dict[str, Split]  # splits that were found before, by the way to them: 0 left, 1 right
 
 
 def cut(
@@ -78,15 +80,23 @@ def cut(
 
 
 def branch(
-    X: Any, rows: IntArray, size: int, view: View, rng: Stream = None
+    X: Any, rows: IntArray, size: int, view: View, rng: Stream = None, known: Known | None = None
 ) -> tuple[CellTree, list[tuple[IntArray, Stream]]]:
-    """The same, and the stream with which each cell may be cut further."""
+    """The same, and the stream with which each cell may be cut further.
+
+    Splits without a stream may be `known`, and are then remembered there.
+    """
     feature, threshold, children = [-1], [0.0], [[0, 0]]
     cells: list[tuple[IntArray, Stream]] = []
-    todo = [(0, rows, rng)]
+    todo = [(0, rows, rng, "")]
     while todo:
-        node, inside, own = todo.pop()
-        found = split(X, inside, view, own) if len(inside) > size else None
+        node, inside, own, way = todo.pop()
+        if len(inside) <= size:
+            found = None
+        elif own is None:
+            found = _split_at(X, inside, view, way, known)
+        else:
+            found = split(X, inside, view, own)
         if found is None:
             children[node] = [len(cells)] * 2
             cells.append((inside, own))
@@ -95,8 +105,8 @@ def branch(
         children[node] = [len(feature), len(feature) + 1]
         first, second = (None, None) if own is None else own.spawn(2)
         todo += [
-            (len(feature) + 1, inside[~left], second),
-            (len(feature), inside[left], first),
+            (len(feature) + 1, inside[~left], second, way + "1"),
+            (len(feature), inside[left], first, way + "0"),
         ]
         feature += [-1, -1]
         threshold += [0.0, 0.0]
@@ -129,22 +139,42 @@ def cells_around(
     if hasattr(X, "cells_around"):  # rows that are elsewhere
         there: list[IntArray] = X.cells_around(rows, size, view, anchors)
         return there
-    if len(rows) <= size or (found := split(X, rows, view)) is None:
+    return descend(X, rows, size, view, anchors)
+
+
+def descend(
+    X: Any,
+    rows: IntArray,
+    size: int,
+    view: View,
+    anchors: IntArray,
+    known: Known | None = None,
+    way: str = "",
+) -> list[IntArray]:
+    """The same, from here, by `known` splits where there are some; anchors of a cell share it."""
+    found = _split_at(X, rows, view, way, known) if len(rows) > size else None
+    if found is None:
         return [rows] * len(anchors)
     feature, threshold, left = found
     goes = X[anchors, feature] <= threshold
     out: list[IntArray] = [rows] * len(anchors)
-    for side, inside in ((goes, left), (~goes, ~left)):
+    for side, inside, step in ((goes, left, "0"), (~goes, ~left, "1")):
         if side.any():
-            below = cells_around(X, rows[inside], size, view, anchors[side])
+            below = descend(X, rows[inside], size, view, anchors[side], known, way + step)
             for place, cell in zip(np.flatnonzero(side).tolist(), below, strict=True):
                 out[place] = cell
     return out
 
 
-def split(
-    X: Any, rows: IntArray, view: View, rng: Stream = None
-) -> tuple[int, float, BoolArray] | None:
+def _split_at(X: Any, rows: IntArray, view: View, way: str, known: Known | None) -> Split:
+    if known is None:
+        return split(X, rows, view)
+    if way not in known:
+        known[way] = split(X, rows, view)
+    return known[way]
+
+
+def split(X: Any, rows: IntArray, view: View, rng: Stream = None) -> Split:
     """Feature, threshold and who goes left; None where all rows are the same."""
     sample = np.asarray(X[rows[:SAMPLE]], dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -17,6 +17,7 @@ import numpy as np
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.cells import CellPart, Stream, cut, graft
 from kboost.core.protocols import Deadline
+from kboost.dask._heap import roomy_heap
 from kboost.dask._table import Table, assemble, take
 from kboost.estimators._cells import CellFit, CellSpec, Progress, averaged, fit_partition, streams
 from kboost.estimators._local_choice import LocalRows
@@ -91,7 +92,7 @@ def _fit_branch(
     deadline = Deadline.after(None if ends is None else max(0.0, ends - time.time()))
     plan = cut(X, rows.order, spec.size, spec.kernel.pairings[0].view, stream)
     progress = Progress(len(plan[1]))
-    with ThreadPoolExecutor(1) as pool:
+    with roomy_heap(), ThreadPoolExecutor(1) as pool:
         part, objective = fit_partition(spec, rows, plan, deadline, progress, pool)
     return part, objective, progress.done
 

@@ -17,7 +17,15 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.cells import SAMPLE, CellTree, Stream, branch, cells_around
+from kboost.columns.cells import (
+    SAMPLE,
+    CellTree,
+    Known,
+    Stream,
+    branch,
+    cells_around,
+    descend,
+)
 from kboost.estimators._large_rows import row_hashes
 from kboost.kernels.views import View
 
@@ -47,7 +55,7 @@ class Table:
         self._features: dict[int, FloatArray] = {}  # the last ones, oldest first
         self._held: Any = None  # rows, their places in `_rows` (-1 for all others)
         self._rows: FloatArray = np.empty((0, self.shape[1]))
-        self._tops: list[tuple[Any, IntArray, Any]] = []
+        self._known_splits: list[tuple[IntArray, View, Known]] = []
         self._lock = Lock()
 
     def row_hashes(self, rows: IntArray) -> Any:
@@ -136,12 +144,13 @@ class Table:
         self, rows: IntArray, size: int, view: View, anchors: IntArray
     ) -> list[IntArray]:
         """As of an array (columns/cells.py): large branches from here, cells on the workers."""
-        tree, branches = self.top(rows, size, view)
-        owner = tree.assign(self[anchors])
+        self._hold(rows)
+        known = self._splits(rows, view)
+        large = descend(self, rows, self._large(rows, size), view, anchors, known)
         cells: dict[int, IntArray] = {}
         insides, futures = [], []
-        for b in np.unique(owner).tolist():
-            inside, own = branches[b][0], anchors[owner == b]
+        for inside in {id(found): found for found in large}.values():
+            own = np.array([a for a, b in zip(anchors, large, strict=True) if b is inside])
             if len(inside) <= size:
                 cells |= dict.fromkeys(own.tolist(), inside)
                 continue
@@ -151,26 +160,30 @@ class Table:
             futures.append(
                 self.client.submit(_around, places, pieces, size, view, here, pure=False)
             )
-        for inside, found in zip(insides, self.client.gather(futures), strict=True):
-            cells |= {int(inside[at]): inside[cell] for at, cell in found}
+        for inside, below in zip(insides, self.client.gather(futures), strict=True):
+            cells |= {int(inside[at]): inside[cell] for at, cell in below}
         return [cells[anchor] for anchor in anchors.tolist()]
 
     def top(
         self, rows: IntArray, size: int, view: View, stream: Stream = None
     ) -> tuple[CellTree, list[tuple[IntArray, Stream]]]:
-        """The tree down to branches that workers cut further; the choice and the fit share it."""
-        n_threads = max(1, sum(self.client.nthreads().values()))
-        size = max(size, -(-len(rows) // (_BRANCHES * n_threads)))
+        """The tree down to branches that workers cut further."""
         self._hold(rows)
-        if stream is not None:
-            return branch(self, rows, size, view, stream)
-        found: tuple[CellTree, list[tuple[IntArray, Stream]]]
-        for known, order, found in self._tops:
-            if order is rows and known == (size, view):
-                return found
-        made = branch(self, rows, size, view)
-        self._tops.append(((size, view), rows, made))
-        return made
+        return branch(self, rows, self._large(rows, size), view, stream, self._splits(rows, view))
+
+    def _large(self, rows: IntArray, size: int) -> int:
+        """Rows of a branch that goes to one worker, at most."""
+        n_threads = max(1, sum(self.client.nthreads().values()))
+        return max(size, -(-len(rows) // (_BRANCHES * n_threads)))
+
+    def _splits(self, rows: IntArray, view: View) -> Known:
+        """What is known of the tree of a view: the choice and the fit share it."""
+        with self._lock:
+            for known_rows, known_view, known in self._known_splits:
+                if known_rows is rows and known_view == view:
+                    return known
+            self._known_splits.append((rows, view, {}))
+            return self._known_splits[-1][2]
 
     def spread(self, rows: IntArray) -> Iterator[tuple[Any, IntArray, IntArray]]:
         """Partitions that hold some of the rows: places in `rows`, and numbers inside."""

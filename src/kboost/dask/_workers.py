@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
+from kboost.dask._heap import in_roomy_heap
 from kboost.estimators._local_choice import Hands
 
 
@@ -16,7 +18,7 @@ class Workers(Hands):
         self.client = client
 
     def map(self, work: Callable[..., Any], *each: Iterable[Any]) -> list[Any]:
-        futures = self.client.map(work, *each, pure=False)
+        futures = self.client.map(partial(in_roomy_heap, work), *each, pure=False)
         try:
             found: list[Any] = self.client.gather(futures)
         except BaseException:
