@@ -1,9 +1,9 @@
 """A point inside with no more columns than rows, where there is no time for the vertex.
 
-A point inside has a coefficient for every column it holds, and an infinite library has many that say
-nearly the same. The same decision at the rows costs no more with as many columns as rows or fewer
-(solvers/basic.py): Corollary 4 of SRE for a fit that a limit has ended. It is no vertex of the whole
-problem, but it is as good as the point it comes from.
+A point inside has a coefficient for every column it holds, and an infinite library has many that
+say nearly the same. The same decision at the rows costs no more with as many columns as rows or
+fewer (solvers/basic.py): Corollary 4 of SRE for a fit that a limit has ended. It is no vertex of
+the whole problem, but it is as good as the point it comes from.
 """
 
 from __future__ import annotations

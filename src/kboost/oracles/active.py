@@ -9,9 +9,9 @@ infinite; see columns/active.py). Each round
    both signs that is no ascent method: a move is taken only if the edge rises, else halved;
 3. moves centre and width together by gradient ascent (solvers/ascent.py), all starts at once; after
    a few steps only the best go on, twice as many as may be offered;
-4. if all that has hardly found a column worth its price, looks again from more starts, and from very
-   many if that was in vain too: a round that ends the fit must not end it for want of looking. A
-   narrow column between two rows may have an edge that neither of them promises.
+4. if all that has hardly found a column worth its price, looks again from more starts, and from
+   very many if that was in vain too: a round that ends the fit must not end it for want of looking.
+   A narrow column between two rows may have an edge that neither of them promises.
 
 Centres stay in the box of the rows and widths in a closed interval: Corollary 6 wants a compact
 set. The maximum is local: price and bound are relative to the search, and say so.

@@ -5,9 +5,9 @@
 
 (Caratheodory). A basis B of the columns is named by a factorisation with pivoting; each column a
 outside it is `B v`, so moving its x by t moves those of the basis by `-t v` and the cost by
-`t (1 - sum v)`. It goes the way that is not dearer until it is 0 itself, or one of the basis is: then
-the two change places. That is the push phase of a crossover: as many moves as there are columns too
-many, each a product of two vectors in size, and never a choice to take back.
+`t (1 - sum v)`. It goes the way that is not dearer until it is 0 itself, or one of the basis is:
+then the two change places. That is the push phase of a crossover: as many moves as there are
+columns too many, each a product of two vectors in size, and never a choice to take back.
 """
 
 from __future__ import annotations
