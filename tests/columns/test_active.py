@@ -53,6 +53,61 @@ def test_gradients_are_those_of_the_edges(scaling):
         assert_allclose(gradient[:, q], (ends[0] - ends[1]) / (2 * h), rtol=1e-5, atol=1e-7)
 
 
+def far(X, by):
+    return np.where(np.arange(len(X))[:, None] % 2 == 0, X, X + by)
+
+
+PLACES = {
+    "plain": lambda X: X,
+    "off_centre": lambda X: 1e6 + X,
+    "one_feature": lambda X: X[:, :1],
+    "a_constant_feature": lambda X: np.column_stack([X, np.full(len(X), 7.0)]),
+    "one_large_feature": lambda X: X * [1e6, 1.0],
+    "two_rows": lambda X: X[:2],
+    "rows_many_widths_apart": lambda X: far(X, 1e6),
+    "rows_very_many_widths_apart": lambda X: far(X, 1e8),
+    "many_features_apart": lambda X: far(np.tile(X, 4), 1e8),
+}
+
+
+@SCALINGS
+@pytest.mark.parametrize("place", PLACES)
+def test_edges_and_slopes_keep_their_digits(scaling, place):
+    """Against the sums as they are written down, from differences, in longer numbers."""
+    rng = np.random.default_rng(7)
+    X = PLACES[place](rng.normal(size=(40, 2)))
+    n, d = X.shape
+    weight = rng.uniform(0.5, 2.0, size=n)
+    weights, share = rng.normal(size=n), weight / weight.sum()
+    bank = ActiveBank(
+        [Gaussian(0.5)], X, sample_weight=weight, scaling=scaling, width_bounds=(0.2, 4.0)
+    )
+    theta = bank.starts(rng.integers(bank.n_columns, size=15))
+    theta[:, -1] += rng.uniform(-0.3, 0.3, size=15)
+    theta[:, :-1] += 0.5 * np.exp(theta[:, -1:]) * rng.normal(size=(15, d))
+    edges, slopes, fixed = bank.free_edges(theta, weights)
+    for point, edge, slope, place_after in zip(theta, edges, slopes, fixed, strict=True):
+        away = (X - point[:-1]).astype(np.longdouble) / np.exp(np.longdouble(point[-1]))
+        moved = np.column_stack([away, (away**2).sum(axis=1)])  # d log k, a centre in widths
+        k = np.exp(-moved[:, -1] / 2)
+        scale, turn = np.longdouble(1.0), np.zeros(d + 1)
+        if scaling == "unit":
+            scale = np.sqrt((share * k**2).sum() + np.longdouble(0.3) ** 2)
+            turn = (share * k**2) @ moved / scale**2  # d log scale
+        plain = weights @ k
+        in_widths = np.append(np.full(d, np.exp(point[-1])), 1.0)
+        size = np.abs(weights) @ k / scale
+        assert_allclose(edge, float(plain / scale), rtol=0, atol=1e-6 * size)
+        want = ((weights * k) @ moved - plain * turn) / scale
+        assert_allclose(slope * in_widths, want.astype(float), rtol=0, atol=1e-5 * size)
+        after = (weights * k) @ away / plain
+        assert_allclose(
+            (place_after - point[:-1]) / in_widths[:-1],
+            after.astype(float),
+            atol=1e-5 * float(np.abs(weights) @ k / np.abs(plain)),
+        )
+
+
 @SCALINGS
 def test_edges_are_sums_over_the_values(scaling):
     bank, _, rng = make(scaling=scaling)

@@ -84,6 +84,17 @@ def test_without_unlabelled_rows_it_is_the_classifier():
     assert_array_equal(model.transduction_, y)
 
 
+def test_that_warning_can_be_made_an_error_which_changes_nothing():
+    X, y, _ = problem()
+    model = SemiSupervisedKernelBoostClassifier()
+    before = dict(vars(model))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="y has no unlabelled rows")
+        with pytest.raises(UserWarning, match="so this is KernelBoostClassifier"):
+            model.fit(X, y)
+    assert vars(model) == before
+
+
 def test_with_an_unlabelled_row_there_is_no_warning():
     X, _, some = problem()
     with warnings.catch_warnings():
@@ -151,6 +162,10 @@ def test_rows_held_out_and_a_path():
         (np.full(6, -1), "y must have labelled rows"),
         (np.array([1, 1, -1, -1, 1, -1]), "if -1 is a class here, recode it"),
         (np.array([2, 2, 2, 2, 2, 2]), "at least two classes"),
+        (["no", "yes", -1, "no", -1, "yes"], "got the word '-1'.*dtype=object"),
+        (np.array(["no", "yes", "-1", "no", -1, "yes"], dtype=object), "got the word '-1'"),
+        (np.array(["no", 1, -1, "no", -1, "yes"], dtype=object), "labels of one kind beside -1"),
+        (np.array(["no", None, -1, "no", -1, "yes"], dtype=object), "labels of one kind beside -1"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:y has no unlabelled rows")

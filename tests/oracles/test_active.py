@@ -67,6 +67,24 @@ def test_a_peak_at_the_end_of_the_widths_is_seen(scaling):
     assert min(h.width for h in found.hypotheses) < 0.1
 
 
+def test_a_peak_between_rows_is_seen_though_many_rows_promise_more():
+    """Seven rows two widths from each other: together, from their middle, they are worth most."""
+    corners = np.sqrt(2.0) * np.eye(7)  # on the 6 features of the plane they lie in
+    middle = corners.mean(axis=0)
+    plane = np.linalg.svd(corners - middle)[2][:6]
+    rows = (corners - middle) @ plane.T
+    lonely = np.zeros((150, 6))
+    lonely[:, 0] = 20.0 * np.arange(1, 151)
+    X = np.concatenate([lonely, rows])
+    weights = np.concatenate([np.tile([0.95, -0.95], 75), np.full(7, 0.37)])
+    bank = ActiveBank([Gaussian(0.5)], X, width_bounds=(1.0, 1.05))
+    assert np.abs(bank.edges(weights)).max() < 1.0  # no column at a row is worth its price
+    at_middle = bank.free_edges(np.zeros((1, 7)), weights)[0][0]
+    assert at_middle > 1.05
+    found = ActiveOracle(5).start(Problem(bank, None)).propose(Weights(weights))
+    assert found.price >= at_middle - 1.0
+
+
 @SCALINGS
 def test_an_offer_is_new_worth_its_price_and_inside_the_limits(scaling):
     problem = make(scaling=scaling)

@@ -30,6 +30,7 @@ from kboost.kernels.stationary import Gaussian
 from kboost.kernels.views import View
 
 _APART = 1.1  # factor between the gammas of two kernels that are worth having
+_FAR = 1e8  # squared distance to the middle, in least widths: beyond, moments lose their digits
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,9 @@ class ActiveBank(Bank):
         self._raw_extent = extent(X)
         self._middle = self._rows.mean(axis=0)
         away = self._rows - self._middle
-        self._moments = np.column_stack([np.ones(len(away)), away, np.square(away).sum(axis=1)])
+        square = np.square(away).sum(axis=1)
+        self._moments = np.column_stack([np.ones(len(away)), away, square])
+        self._is_far = bool(square.max() > _FAR * width_bounds[0] ** 2)
         self._share = self.sample_weight / self.sample_weight.sum()
         self._scaled = scaling is not None
         if self._scaled:
@@ -129,21 +132,39 @@ class ActiveBank(Bank):
         d edge / d s         = sum_n p_n k_n (x_n - s) / width^2
         d edge / d log width = sum_n p_n k_n |x_n - s|^2 / width^2        (unscaled)
 
-        All of it is sums over p k times 1, x and |x|^2: one product with these.
+        All of it is sums over p k times 1, x and |x|^2: one product with these. Of rows that are
+        very many widths apart that would leave no digits; distances are then those of differences.
         """
         centers, square = theta[:, :-1] - self._middle, np.exp(2 * theta[:, -1])
-        k = self._moments @ _exponents(centers, square)  # (n, m)
+        distance = sqeuclidean(self._moments[:, 1:-1], centers) if self._is_far else None
+        if distance is None:
+            k = self._moments @ _exponents(centers, square)  # (n, m)
+        else:
+            k = distance / (-2 * square)
         np.exp(k, out=k)
-        moments = (weights[:, None] * self._moments).T @ k
-        edge, gradient = moments[0], _gradient(moments, centers, square)
-        fixed = self._middle + moments[1:-1].T / np.where(edge == 0.0, 1.0, edge)[:, None]
+        sums = self._sums(weights, k, centers, distance)
+        edge, gradient = sums[0], (sums[1:] / square).T
+        fixed = theta[:, :-1] + (sums[1:-1] / np.where(edge == 0.0, 1.0, edge)).T
         if not self._scaled:
             return edge, gradient, fixed
         k *= k  # its derivatives are those of k, twice
-        energy = (self._share[:, None] * self._moments).T @ k
+        energy = self._sums(self._share, k, centers, distance)
         scale = _unit_scale(energy[0])
-        log_scale = _gradient(energy, centers, square) / scale[:, None] ** 2
+        log_scale = (energy[1:] / square / scale**2).T
         return edge / scale, (gradient - edge[:, None] * log_scale) / scale[:, None], fixed
+
+    def _sums(
+        self, weights: FloatArray, k: FloatArray, centers: FloatArray, distance: FloatArray | None
+    ) -> FloatArray:
+        """Sums over weights times k of 1, x - s and |x - s|^2, (d + 2, m)."""
+        sums: FloatArray = (weights[:, None] * self._moments).T @ k
+        towards, shift = sums[1:-1], sums[0] * centers.T
+        if distance is None:
+            sums[-1] += ((shift - 2 * towards) * centers.T).sum(axis=0)
+        else:
+            sums[-1] = weights @ (k * distance)
+        towards -= shift
+        return sums
 
     def free_values(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Scaled columns at the training rows, (n, m), and their scales (m,)."""
@@ -184,15 +205,6 @@ def _exponents(centers: FloatArray, square: FloatArray) -> FloatArray:
     """What 1, x and |x|^2 are multiplied with for `-|x - s|^2 / (2 width^2)`, (d + 2, m)."""
     parts = [np.square(centers).sum(axis=1), *(-2 * centers.T), np.ones(len(centers))]
     return np.array(parts) / (-2 * square)
-
-
-def _gradient(moments: FloatArray, centers: FloatArray, square: FloatArray) -> FloatArray:
-    """By centre and log width, (m, d + 1), from sums over p k times 1, x and |x|^2."""
-    edge, towards = moments[0], moments[1:-1].T
-    bend = moments[-1] + np.einsum("md,md->m", edge[:, None] * centers - 2 * towards, centers)
-    moved = np.column_stack([towards - edge[:, None] * centers, bend])
-    gradient: FloatArray = moved / square[:, None]
-    return gradient
 
 
 def _unit_scale(rms_square: FloatArray) -> FloatArray:

@@ -122,7 +122,10 @@ class Growth:
         except KeyboardInterrupt:
             reason = INTERRUPTED
         logger.log(level, "%s", reason)
-        fit = run.complete(kept) if final is None else final
+        if final is None:
+            judged = watch is not None or not finish
+            final = run.complete(kept) if judged else run.cut_short(kept)
+        fit = final
         return Grown(hypotheses[: len(fit.coef)], fit, trace, reason)
 
 

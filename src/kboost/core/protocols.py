@@ -160,6 +160,9 @@ class MasterRun(Protocol):
     def complete(self, fit: Fit) -> Fit:
         """An earlier fit in its final form, where it is kept in place of the last."""
 
+    def cut_short(self, fit: Fit) -> Fit:
+        """The same where time or Ctrl-C came before `finish`: nobody has judged that fit yet."""
+
 
 class Master(Protocol):
     """Who sets the coefficients."""

@@ -52,6 +52,9 @@ class SemiSupervisedKernelBoostClassifier(KernelBoostClassifier):
     then :class:`KernelBoostClassifier`, to the last bit, and a warning says so. It is no error
     since scikit-learn asks every classifier to fit data that are labelled throughout, its own
     semi-supervised ones included; so do grid searches, where a fold may hold labelled rows only.
+    It becomes an error by
+    ``warnings.filterwarnings("error", message="y has no unlabelled rows")``, and `fit` then changes
+    nothing. Words as labels want an array of dtype object, so that -1 stays a number.
 
     Parameters
     ----------
@@ -148,7 +151,15 @@ def _check_labels(labels: Any, *, all_labelled: bool) -> None:
             "y must have labelled rows with a positive weight; got -1, which marks an unlabelled "
             "row, everywhere else."
         )
-    classes = np.unique(labels)
+    try:
+        classes = np.unique(labels)
+    except TypeError as error:
+        raise ValueError(f"y must have labels of one kind beside -1; {error}.") from error
+    if "-1" in classes.tolist():
+        raise ValueError(
+            "y must mark unlabelled rows by the number -1; got the word '-1', which numpy makes of "
+            "it among words: pass y as np.array(y, dtype=object)."
+        )
     if len(classes) < 2 and not all_labelled:
         raise ValueError(
             f"y must have at least two labelled classes; got one class, {classes[0]}, beside -1, "
@@ -156,5 +167,7 @@ def _check_labels(labels: Any, *, all_labelled: bool) -> None:
         )
     if all_labelled:
         warnings.warn(
-            "y has no unlabelled rows (-1); KernelBoostClassifier does the same.", stacklevel=2
+            "y has no unlabelled rows (-1), so this is KernelBoostClassifier without them.",
+            UserWarning,
+            stacklevel=2,
         )

@@ -40,6 +40,7 @@ from kboost._errors import SolverError
 from kboost._typing import FloatArray
 from kboost.core.protocols import Fit, Problem, Proposal
 from kboost.masters._softened import Softened
+from kboost.masters._thin import thinned
 from kboost.masters.margin import MarginPenalty, MarginRun
 from kboost.solvers.lp import ColumnShape
 from kboost.solvers.smooth import DampedNewton
@@ -120,7 +121,7 @@ class BarrierRun(MarginRun):
         self.fit = replace(now, settled=small)
 
     def finish(self) -> Fit:
-        """The vertex of the columns in use; the point inside where simplex does not find it."""
+        """The vertex of the columns in use; the point inside, thinned, where simplex fails."""
         used = np.flatnonzero(self.fit.coef)
         share = np.abs(self.fit.coef[used]) / np.abs(self.fit.coef).max(initial=0.0)
         away = np.abs(self.price(self.columns[:, used].T @ self.fit.weights))
@@ -130,11 +131,14 @@ class BarrierRun(MarginRun):
         try:
             vertex = lp.solve(self.deadline.remaining)
         except SolverError:
-            return self.fit
+            return thinned(self, self.fit)
         coef = np.zeros(len(self.fit.coef))
         coef[used] = vertex.coef
         fit = self.make_fit(coef, vertex.bias, self.repaired(vertex.duals), vertex.level)
         return replace(fit, settled=self.fit.settled)
+
+    def cut_short(self, fit: Fit) -> Fit:
+        return thinned(self, fit)
 
     @property
     def _mu(self) -> float:

@@ -162,6 +162,9 @@ class ForwardRun:
     def complete(self, fit: Fit) -> Fit:
         return fit
 
+    def cut_short(self, fit: Fit) -> Fit:
+        return self.complete(fit)
+
     def _combination(self, ids: IntArray, values: FloatArray) -> FloatArray:
         """(25), or (29), scaled by (26); a combination for each output, (S, q)."""
         master, w = self._master, self._rows.sample_weight

@@ -27,6 +27,7 @@ import numpy as np
 from kboost._errors import SolverError
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.core.protocols import Fit, Problem, Proposal
+from kboost.masters._thin import thinned
 from kboost.masters._vertex import VertexSearch
 from kboost.masters.margin import MarginPenalty, MarginRun, best_length
 from kboost.solvers.interior import InteriorPath, begin, resume, solve_interior
@@ -143,7 +144,10 @@ class InteriorRun(MarginRun):
             self._choose_columns(0)
             self._solve_inside()
             self._cross_over(last=True)
-        return self.fit
+        return self.fit if self._vertices is not None else thinned(self, self.fit)
+
+    def cut_short(self, fit: Fit) -> Fit:
+        return thinned(self, fit)
 
     # -- inside ----------------------------------------------------------------------------------
 

@@ -74,6 +74,9 @@ class MarginRun:
         level = self.rows.level
         return fit if level is None or level.sign > 0 else with_margin(fit)
 
+    def cut_short(self, fit: Fit) -> Fit:
+        return self.complete(fit)
+
     def first_factor(self, edges: FloatArray) -> float:
         reach = 1.0 + float(np.max(self.price(edges), initial=-1.0))
         return 1.0 / reach if reach > 0 else 1.0

@@ -95,6 +95,9 @@ class NuLPRun:
     def complete(self, fit: Fit) -> Fit:
         return with_margin(fit)
 
+    def cut_short(self, fit: Fit) -> Fit:
+        return self.complete(fit)
+
     def _reach(self, edges: FloatArray) -> FloatArray:
         return edges if self._master.nonnegative else np.abs(edges)
 

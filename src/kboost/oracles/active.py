@@ -9,8 +9,9 @@ infinite; see columns/active.py). Each round
    both signs that is no ascent method: a move is taken only if the edge rises, else halved;
 3. moves centre and width together by gradient ascent (solvers/ascent.py), all starts at once; after
    a few steps only the best go on, twice as many as may be offered;
-4. if all that has hardly found a column worth its price, looks again from many more starts: a round
-   that ends the fit must not end it for want of looking.
+4. if all that has hardly found a column worth its price, looks again from more starts, and from
+   very many if that was in vain too: a round that ends the fit must not end it for want of looking.
+   A narrow column between two rows may have an edge that neither of them promises.
 
 Centres stay in the box of the rows and widths in a closed interval: Corollary 6 wants a compact
 set. The maximum is local: price and bound are relative to the search, and say so.
@@ -30,8 +31,8 @@ from kboost.solvers.ascent import ascend
 
 _FIXED_POINTS = 1  # tries of (25) before the gradient
 _FIRST_STEPS = 16  # of the gradient, for all starts
-_DOUBT = 1e-3  # price; when the best is lower, the search is made again
-_THOROUGH = 4  # times as many starts then, each of twice the steps
+# Times as many starts, times as many steps, and the price that is enough: else the next look.
+_LOOKS = ((1, 1, 1e-3), (4, 2, 1e-4), (16, 2, 0.0))
 _IN_USE = 1e-3  # of the largest coefficient: columns above it are starts
 _PLACE = 0.4  # widths: columns that are nearer lead to the same maximum
 _SAME = 1e-3  # columns whose correlation is this near to 1 say the same
@@ -91,10 +92,10 @@ class ActiveSearch:
 
     def _search(self, run: MasterRun, scanned: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Points and their edges; from many more starts where few have led to nothing much."""
-        n_starts = self._oracle.n_starts
-        for count, effort in ((n_starts, 1), (_THOROUGH * n_starts, 2)):
-            found = self._refine(self._starts(run, scanned, count), run.fit.weights, effort)
-            if np.max(run.price(found[1]), initial=0.0) > _DOUBT:
+        for wider, effort, enough in _LOOKS:
+            starts = self._starts(run, scanned, wider * self._oracle.n_starts)
+            found = self._refine(starts, run.fit.weights, effort)
+            if np.max(run.price(found[1]), initial=0.0) > enough:
                 break
         return found
 
