@@ -50,6 +50,7 @@ from kboost.oracles.svm import KernelMachines
 from kboost.solvers.threads import blas_threads_for
 
 TINY = 1e-300
+GRAINS = 2.0**40  # in a unit of mean margin: the order of its sum must not decide a tie
 _TAKEN = ("max_iter", "max_seconds", "memory_budget", "random_state", "n_jobs", "verbose")
 RULES: dict[str, Rule] = {name: SHARED[name] for name in _TAKEN} | {
     "C": POSITIVE,
@@ -212,9 +213,10 @@ class MachineBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
 
     def _scores(self, sums: Sequence[FloatArray], totals: Sequence[float]) -> FloatArray:
         """From the weighted sums of the duels to scores: (n,), or (n, n_classes)."""
+        pairs = zip(sums, totals, strict=True)
+        margins = [np.rint(s / max(total, TINY) * GRAINS) / GRAINS for s, total in pairs]
         if len(self.classes_) == 2:
-            return sums[0]
-        margins = [s / max(total, TINY) for s, total in zip(sums, totals, strict=True)]
+            return margins[0] * totals[0]
         return class_scores(np.column_stack(margins), self._duels, len(self.classes_))
 
     def explain(self, X: Any) -> Explanation:
