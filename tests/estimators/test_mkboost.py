@@ -318,6 +318,14 @@ def test_weights_are_copies():
     np.testing.assert_array_equal(weighted.decision_function(X), copied.decision_function(X))
 
 
+def test_weights_may_be_huge():
+    X, y = problem()
+    weight = np.where(np.arange(len(y)) % 2, 1e12, 3e12)
+    model = MKBoostClassifier([Gaussian(0.05), Gaussian(1.0)], max_iter=3).fit(X, y, weight)
+    assert [step.n_rows for step in model.trace_] == [len(y)] * 3  # every row, very often
+    assert np.average(model.predict(X) == y, weights=weight) > 0.9
+
+
 @pytest.mark.parametrize("budget", [2**30, 1])
 def test_threads_change_nothing(budget):
     X, y = problem()
