@@ -79,7 +79,12 @@ class MachineBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         return RULES
 
     def _offered(
-        self, kernels: Sequence[Kernel], rows: MergedRows, duels: Sequence[Duel], centers: Any
+        self,
+        kernels: Sequence[Kernel],
+        rows: MergedRows,
+        duels: Sequence[Duel],
+        centers: Any,
+        deadline: Deadline,
     ) -> Sequence[int]:
         """Which of the kernels take part."""
         return range(len(kernels))
@@ -107,7 +112,7 @@ class MachineBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         library = machine_kernels(self, rows, n_input_rows)
         kernels = self._in_unit(library, rows, centers)
         duels = duels_of(rows.codes, len(self.classes_), self.multi_class)
-        offered = self._offered(kernels, rows, duels, centers)
+        offered = self._offered(kernels, rows, duels, centers, deadline)
         self.kernels_ = [kernels[j] for j in offered]
         boosted = self._boost_all(rows, duels, centers, deadline)
         self._keep([library[j] for j in offered], centers, duels, boosted)
