@@ -1,6 +1,7 @@
 """Multiple kernel learning: one optimum by every method, and a certificate that holds."""
 
 import pickle
+from dataclasses import replace
 
 import clarabel
 import numpy as np
@@ -320,6 +321,13 @@ def test_gradient_and_hessian_by_differences(machine):
         assert (up.value - down.value) / 2e-4 == pytest.approx(point.gradient[j], rel=1e-4)
         bend = (up.gradient - down.gradient) / 2e-4
         np.testing.assert_allclose(bend, root.T @ root[:, j], rtol=0.02, atol=0.02 * bend[j])
+
+
+def test_rows_at_their_caps_but_for_rounding_are_not_free(machine):
+    point = machine.at(np.full(5, 0.2))
+    root = HessianSearch(machine)._root(point)
+    lower = replace(point, duals=point.duals * (1 - 1e-12))
+    assert len(HessianSearch(machine)._root(lower)) == len(root) < np.count_nonzero(point.duals)
 
 
 def test_the_newton_step_is_the_least_of_the_model(machine):

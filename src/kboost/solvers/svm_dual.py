@@ -25,6 +25,7 @@ from kboost._typing import BoolArray, FloatArray
 
 _ROUNDS = 12
 _JITTER = 1e-11  # of the mean diagonal
+_AT_CAP = 1e-7  # of a cap: balancing moves duals by as little
 _AGREES = 1e-9  # margins and duals (over the largest cap) that contradict by less do not count
 
 
@@ -47,7 +48,8 @@ def from_guess(
     K: FloatArray, signs: FloatArray, caps: FloatArray, duals: FloatArray, accuracy: float
 ) -> DualPoint | None:
     """A point of at most this relative gap, from duals that guess where rows are; None if stuck."""
-    capped, free = duals >= caps, (duals > 0) & (duals < caps)
+    capped = at_caps(duals, caps)
+    free = (duals > 0) & ~capped
     for _ in range(_ROUNDS):
         try:
             found, bias = _newton(K, signs, caps, free, capped)
@@ -65,6 +67,12 @@ def from_guess(
             return None
         free, capped = now_free, now_capped
     return None
+
+
+def at_caps(duals: FloatArray, caps: FloatArray) -> BoolArray:
+    """Which duals are at their caps, but for rounding."""
+    there: BoolArray = duals >= (1 - _AT_CAP) * caps
+    return there
 
 
 def judged(K: FloatArray, signs: FloatArray, caps: FloatArray, duals: FloatArray) -> DualPoint:

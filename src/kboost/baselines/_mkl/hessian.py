@@ -26,6 +26,7 @@ from kboost._typing import FloatArray
 from kboost.baselines._mkl.along import along
 from kboost.baselines._mkl.machine import Machine, Point
 from kboost.baselines._mkl.simple import SimpleSearch
+from kboost.solvers.svm_dual import at_caps
 
 _JITTER = 1e-10  # of the mean diagonal of K_FF
 _ROUND = 1e-8  # of the mean diagonal of H, where H is flat
@@ -55,7 +56,7 @@ class HessianSearch:
 
     def _root(self, point: Point) -> FloatArray:
         """W with the bias projected out, (n_free, P): H = W'W."""
-        free = np.flatnonzero((point.duals > 0) & (point.duals < self._machine.caps))
+        free = np.flatnonzero((point.duals > 0) & ~at_caps(point.duals, self._machine.caps))
         V = point.pulls[:, free].T
         if not len(free):
             return V
