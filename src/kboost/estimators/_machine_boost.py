@@ -219,7 +219,9 @@ class MachineBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
     def _scores(self, sums: Sequence[FloatArray], totals: Sequence[float]) -> FloatArray:
         """From the weighted sums of the duels to scores: (n,), or (n, n_classes)."""
         pairs = zip(sums, totals, strict=True)
-        margins = [np.rint(s / max(total, TINY) * GRAINS) / GRAINS for s, total in pairs]
+        margins: list[FloatArray] = [
+            np.rint(s / max(total, TINY) * GRAINS) / GRAINS for s, total in pairs
+        ]
         if len(self.classes_) == 2:
             return margins[0] * totals[0]
         return class_scores(np.column_stack(margins), self._duels, len(self.classes_))
