@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kboost import MKBoostClassifier
-from kboost.baselines import BoostedSVMClassifier
+from kboost.baselines import BoostedSVMClassifier, boosted_svm
 from kboost.baselines.boosted_svm import _folds
 from kboost.estimators._rows import merge_rows
 from kboost.kernels import Gaussian, Linear, Polynomial
@@ -72,6 +72,29 @@ def test_several_classes_share_one_kernel(multi_class, budget):
 def test_one_kernel_needs_no_folds():
     _, X, y = rings(40)
     assert BoostedSVMClassifier([Gaussian(0.5)], max_iter=2).fit(X, y).cv_errors_ == {}
+
+
+@pytest.mark.parametrize("budget", [2**30, 1])
+def test_threads_change_nothing(monkeypatch, budget):
+    _, X, y = rings(60)
+    one = BoostedSVMClassifier(KERNELS, max_iter=3, n_jobs=1, memory_budget=budget).fit(X, y)
+    asked = []
+    executor = boosted_svm.ThreadPoolExecutor
+    monkeypatch.setattr(boosted_svm, "ThreadPoolExecutor", lambda n: asked.append(n) or executor(n))
+    two = BoostedSVMClassifier(KERNELS, max_iter=3, n_jobs=2, memory_budget=budget).fit(X, y)
+    assert asked == [2]
+    assert one.cv_errors_ == two.cv_errors_
+    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+
+
+def test_folds_end_with_the_time_and_one_is_judged():
+    rows, X, y = rings()
+    model = BoostedSVMClassifier(KERNELS, n_folds=5, max_seconds=1e-9).fit(X, y)
+    assert model.n_iter_ == 1
+    assert "max_seconds" in model.stop_reason_
+    held = int(np.sum(_folds(rows, 5, np.random.RandomState(0)) == 0))
+    counts = np.array(list(model.cv_errors_.values())) * held
+    np.testing.assert_allclose(counts, np.round(counts), atol=1e-9)
 
 
 def test_rows_with_the_same_x_share_a_fold():

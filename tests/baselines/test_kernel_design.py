@@ -145,3 +145,10 @@ def test_bad_parameter(options, message):
     with pytest.raises(ValueError, match=message):
         model.fit(X, y)
     assert not hasattr(model, "classes_")
+
+
+def test_a_kernel_without_a_diagonal_is_refused():
+    X, y, _ = table(0)
+    away = KernelDesignClassifier([lambda A, B: -((A[:, None] - B[None]) ** 2).sum(axis=2)])
+    with pytest.raises(ValueError, match=r"^kernels must be positive semidefinite .*x\) = 0"):
+        away.fit(X, y)

@@ -231,6 +231,25 @@ def test_stages_are_the_fits_with_fewer_rounds(n_classes):
         np.testing.assert_array_equal(stages[rounds - 1], fewer.predict(X))
 
 
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_ties_fall_the_same_way_however_weights_are_added(n_classes, multi_class):
+    """Rounds without an error weigh the same, so that sums of them are often even."""
+    rng = np.random.default_rng(0)
+    corners = np.array([[-3.0, 0.0], [3.0, 0.0], [0.0, 5.0]])[:n_classes]
+    y = np.repeat(np.arange(n_classes), 30)
+    X = corners[y] + rng.normal(size=(len(y), 2))
+    between = rng.normal(0.5, 1.0, size=(600, 2))
+    for seed in range(3):
+        model = MKBoostClassifier(
+            [Linear(), Gaussian(0.1)], max_iter=20, multi_class=multi_class, random_state=seed
+        ).fit(X, y)
+        expected = model.predict(between)
+        np.testing.assert_array_equal(list(model.staged_predict(between))[-1], expected)
+        alone = [model.predict(row[None])[0] for row in between[:100]]
+        np.testing.assert_array_equal(alone, expected[:100])
+
+
 @pytest.mark.parametrize("variant", ["D1", "S2"])
 def test_sparse_rows_and_frames_give_the_same(variant):
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
@@ -297,6 +316,14 @@ def test_weights_are_copies():
     weighted = MKBoostClassifier(max_iter=5).fit(X, y, weight)
     copied = MKBoostClassifier(max_iter=5).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     np.testing.assert_array_equal(weighted.decision_function(X), copied.decision_function(X))
+
+
+def test_weights_may_be_huge():
+    X, y = problem()
+    weight = np.where(np.arange(len(y)) % 2, 1e12, 3e12)
+    model = MKBoostClassifier([Gaussian(0.05), Gaussian(1.0)], max_iter=3).fit(X, y, weight)
+    assert [step.n_rows for step in model.trace_] == [len(y)] * 3  # every row, very often
+    assert np.average(model.predict(X) == y, weights=weight) > 0.9
 
 
 @pytest.mark.parametrize("budget", [2**30, 1])

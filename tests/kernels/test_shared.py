@@ -51,3 +51,15 @@ def test_unit_counts_weights(how, total):
 
 def test_a_kernel_that_is_zero_stays():
     assert normalized([Linear()], [np.zeros(2)], np.ones(2), "mean") == (Linear(),)
+
+
+@pytest.mark.parametrize("how", ["mean", "trace", None])
+def test_a_negative_diagonal_is_refused_but_rounding_is_not(how):
+    with pytest.raises(ValueError, match=r"^kernels must be positive semidefinite .* = -2 at a"):
+        normalized([Linear()], [np.array([1.0, -2.0])], np.ones(2), how)
+    assert len(normalized([Linear()], [np.array([1.0, -1e-16])], np.ones(2), how)) == 1
+
+
+def test_a_diagonal_too_small_to_be_scaled_is_refused():
+    with pytest.raises(ValueError, match=r"^Linear\(\) gives values too small to be scaled; scale"):
+        normalized([Linear()], [np.full(2, 1e-320)], np.ones(2), "mean")

@@ -104,6 +104,11 @@ def pivoted(K: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
     lower, pivots, rank, _ = lapack.dpstrf(
         (K + K.T) / 2, tol=_RANK * float(np.diag(K).max()), lower=1
     )
+    if rank == 0 and K.any():
+        raise ValueError(
+            "kernels must be positive semidefinite for a support vector machine; got k(x, x) = 0 "
+            "at every training row, and other values between them."
+        )
     rank = max(1, int(rank))
     order = pivots - 1
     G = np.empty((len(K), rank))

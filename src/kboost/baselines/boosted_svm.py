@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost._validation import INTEGER, Rule
-from kboost.columns.gram import Gram, Machine, signs
+from kboost.columns.gram import Gram, signs
+from kboost.core.protocols import Deadline
 from kboost.estimators._base import numbered
 from kboost.estimators._boost_rounds import Scheme
 from kboost.estimators._duels import Duel, class_scores, labels_of
@@ -20,6 +25,7 @@ from kboost.estimators._machine_boost import RULES, MachineBoostBase
 from kboost.estimators._rows import MergedRows, heaviest_code
 from kboost.kernels.base import Kernel
 from kboost.masters.adaboost import least
+from kboost.oracles.svm import KernelMachines
 
 _RULES = RULES | {
     "n_folds": Rule("an integer of at least 2", lambda v: INTEGER.holds(v) and v >= 2)
@@ -51,13 +57,15 @@ class BoostedSVMClassifier(ClassifierMixin, MachineBoostBase):
     tol : float, default=1e-3
         When libsvm may stop.
     max_seconds : float or None, default=None
-        Time limit of the rounds; there is one at least.
+        Time limit of the fit. Half of it is for the folds, of which there is one at least, as of
+        the rounds; a kernel is judged by the folds there was time for.
     memory_budget : int, default=2**30
         Bytes that kernel matrices may take to be kept.
     random_state : int, RandomState instance or None, default=0
         Draws folds and rows.
     n_jobs : int or None, default=None
-        Threads; with one kernel there is no work for more than one in the rounds.
+        Threads over the kernels of a fold; the rounds, with one kernel, have one. They change
+        nothing in the model.
     verbose : int, default=0
         1 shows every round.
 
@@ -148,40 +156,69 @@ class BoostedSVMClassifier(ClassifierMixin, MachineBoostBase):
         return Scheme(vote=False, decay=1.0, C=float(self.C), max_iter=self.max_iter)
 
     def _offered(
-        self, kernels: Sequence[Kernel], rows: MergedRows, duels: Sequence[Duel], centers: Any
+        self,
+        kernels: Sequence[Kernel],
+        rows: MergedRows,
+        duels: Sequence[Duel],
+        centers: Any,
+        deadline: Deadline,
     ) -> Sequence[int]:
         """The kernel of the lowest cross-validated error."""
         folds = _folds(rows, self.n_folds, check_random_state(self.random_state))
         best, self.cv_errors_ = 0, {}
         if len(kernels) > 1 and folds.max() > 0:
+            until = deadline.share(2)
             gram = Gram(kernels, rows.X, centers, self.memory_budget)
-            wrong = np.zeros(len(kernels))
-            for fold in range(int(folds.max()) + 1):
-                wrong += self._wrong(gram, rows, duels, folds == fold)
-            errors = wrong / rows.weight.sum()
+            errors = self._crossed(gram, rows, duels, folds, until)
             names = numbered([repr(kernel) for kernel in kernels])
             self.cv_errors_ = dict(zip(names, errors.tolist(), strict=True))
             best = least(errors)
         self.kernel_ = kernels[best]
         return [best]
 
+    def _crossed(
+        self,
+        gram: Gram,
+        rows: MergedRows,
+        duels: Sequence[Duel],
+        folds: IntArray,
+        until: Deadline,
+    ) -> FloatArray:
+        """The error of each kernel over the folds there is time for."""
+        wrong, judged = np.zeros(len(gram.kernels)), 0.0
+        n_jobs = min(effective_n_jobs(self.n_jobs), len(gram.kernels))
+        with ThreadPoolExecutor(n_jobs) if n_jobs > 1 else nullcontext() as pool:
+            for fold in range(int(folds.max()) + 1):
+                if fold and until.remaining == 0.0:
+                    break
+                held = folds == fold
+                wrong += self._wrong(gram, rows, duels, held, pool, n_jobs)
+                judged += float(rows.weight[held].sum())
+        errors: FloatArray = wrong / judged
+        return errors
+
     def _wrong(
-        self, gram: Gram, rows: MergedRows, duels: Sequence[Duel], held: BoolArray
+        self,
+        gram: Gram,
+        rows: MergedRows,
+        duels: Sequence[Duel],
+        held: BoolArray,
+        pool: ThreadPoolExecutor | None,
+        n_jobs: int,
     ) -> FloatArray:
         """The weight of the held rows that each kernel gets wrong."""
         every, at = range(len(gram.kernels)), np.flatnonzero(held)
         said = np.zeros((len(gram.kernels), len(at), len(duels)))
+        solve = partial(solve_dual, tol=self.tol)
         for place, duel in enumerate(duels):
-            learn = ~held[duel.rows]
-            some, sides = duel.rows[learn], duel.signs[learn]
-            if not len(some) or np.ptp(sides) == 0:
-                said[:, :, place] = sides[0] if len(some) else 0.0
+            some = duel.rows[~held[duel.rows]]
+            if not len(some):
                 continue
-            for j, K in gram.squares(every, some):
-                duals, bias, _ = solve_dual(K, sides, self.C * rows.weight[some], self.tol)
-                support = np.flatnonzero(duals)
-                machine = Machine(j, some[support], (duals * sides)[support], bias)
-                said[j, :, place] = signs(gram.decisions([machine], at))[0]
+            sides = np.zeros(len(held))
+            sides[duel.rows] = duel.signs
+            machines = KernelMachines(gram, sides, float(self.C), solve)
+            for machine in machines.train(every, some, rows.weight[some], pool, n_jobs):
+                said[machine.kernel, :, place] = signs(gram.decisions([machine], at))[0]
         n_classes = len(self.classes_)
         predicted = [labels_of(class_scores(values, duels, n_classes)) for values in said]
         wrong: FloatArray = (np.array(predicted) != rows.codes[at]) @ rows.weight[at]

@@ -51,7 +51,7 @@ class MKLClassifier(ClassifierMixin, DuellingBase):
         The reduced gradient (SimpleMKL), cutting planes, the extended level method, Newton's
         method, or the closed form of Lp-MKL.
     p : float or None, default=None
-        The norm, with "lp" only: at least 1; None means 2.
+        The norm, with "lp" only: at least 1; None means 2. At 1 it is solved as by "hessian".
     C : float, default=1.0
         Price of a unit of margin error, a row.
     normalize : {"mean", "trace"}, default="mean"

@@ -75,7 +75,7 @@ def boost(
     try:
         rule = told(ended)
         while out.reason is None:
-            rows, counts = ada.draw(size, rng.random_sample(size))
+            rows, counts = ada.draw(size, rng)
             drawn = kernels.draw(rng.random_sample(n_kernels))
             found = machines.train(drawn, rows, counts, pool, n_jobs)
             predicted = machines.predicted(found)

@@ -50,6 +50,7 @@ from kboost.oracles.svm import KernelMachines
 from kboost.solvers.threads import blas_threads_for
 
 TINY = 1e-300
+GRAINS = 2.0**40  # in a unit of mean margin: the order of its sum must not decide a tie
 _TAKEN = ("max_iter", "max_seconds", "memory_budget", "random_state", "n_jobs", "verbose")
 RULES: dict[str, Rule] = {name: SHARED[name] for name in _TAKEN} | {
     "C": POSITIVE,
@@ -78,7 +79,12 @@ class MachineBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         return RULES
 
     def _offered(
-        self, kernels: Sequence[Kernel], rows: MergedRows, duels: Sequence[Duel], centers: Any
+        self,
+        kernels: Sequence[Kernel],
+        rows: MergedRows,
+        duels: Sequence[Duel],
+        centers: Any,
+        deadline: Deadline,
     ) -> Sequence[int]:
         """Which of the kernels take part."""
         return range(len(kernels))
@@ -106,7 +112,7 @@ class MachineBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         library = machine_kernels(self, rows, n_input_rows)
         kernels = self._in_unit(library, rows, centers)
         duels = duels_of(rows.codes, len(self.classes_), self.multi_class)
-        offered = self._offered(kernels, rows, duels, centers)
+        offered = self._offered(kernels, rows, duels, centers, deadline)
         self.kernels_ = [kernels[j] for j in offered]
         boosted = self._boost_all(rows, duels, centers, deadline)
         self._keep([library[j] for j in offered], centers, duels, boosted)
@@ -212,9 +218,12 @@ class MachineBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
 
     def _scores(self, sums: Sequence[FloatArray], totals: Sequence[float]) -> FloatArray:
         """From the weighted sums of the duels to scores: (n,), or (n, n_classes)."""
+        pairs = zip(sums, totals, strict=True)
+        margins: list[FloatArray] = [
+            np.rint(s / max(total, TINY) * GRAINS) / GRAINS for s, total in pairs
+        ]
         if len(self.classes_) == 2:
-            return sums[0]
-        margins = [s / max(total, TINY) for s, total in zip(sums, totals, strict=True)]
+            return margins[0] * totals[0]
         return class_scores(np.column_stack(margins), self._duels, len(self.classes_))
 
     def explain(self, X: Any) -> Explanation:

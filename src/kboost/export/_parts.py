@@ -14,7 +14,7 @@ from kboost.columns.gram import ZERO
 from kboost.columns.halfspaces import HalfspacePart
 from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
-from kboost.estimators._machine_boost import TINY
+from kboost.estimators._machine_boost import GRAINS, TINY
 from kboost.export._graph import BOOL, DOUBLE, INT, Builder
 from kboost.export._kernels import folded_values, kernel_values
 from kboost.export._pairs import Pairs
@@ -40,7 +40,7 @@ def _additive_values(model: AdditiveModel, rows: Rows) -> str:
 
 
 def _committee_values(model: CommitteeModel, estimator: Any, rows: Rows) -> str:
-    """The weighted sum of what the rounds of each duel say; their mean for several duels."""
+    """The weighted sum of what the rounds say; their mean in each duel for several classes."""
     b = rows.builder
     pairs = Pairs(rows, model.centers)
     weights = estimator.estimator_weights_
@@ -51,12 +51,20 @@ def _committee_values(model: CommitteeModel, estimator: Any, rows: Rows) -> str:
         table = np.zeros((len(bundle.bias), len(weights[bundle.task])))
         table[np.arange(len(bundle.bias)), bundle.rounds] = bundle.votes
         votes[bundle.task].append(b.op("MatMul", _signs(b, said), b.double(table)))
-    sums = []
+    means = []
     for own, weight in zip(votes, weights, strict=True):
-        unit = max(float(np.abs(weight).sum()), TINY) if len(weights) > 1 else 1.0
+        total = max(float(np.abs(weight).sum()), TINY)
         said = _signs(b, b.total_of(own))
-        sums.append(b.op("MatMul", said, b.double((weight / unit)[:, None])))
-    return b.op("Concat", *sums, axis=1)
+        mean = _rounded(b, b.op("MatMul", said, b.double((weight / total)[:, None])))
+        two = len(estimator.classes_) == 2
+        means.append(b.op("Mul", mean, b.double(total)) if two else mean)
+    return b.op("Concat", *means, axis=1)
+
+
+def _rounded(b: Builder, values: str) -> str:
+    """A power of two, which runtimes that scale products in float32 keep exactly."""
+    whole = b.op("Round", b.op("Mul", values, b.double(GRAINS)))
+    return b.op("Div", whole, b.double(GRAINS))
 
 
 def _bundle_values(bundle: Bundle, model: CommitteeModel, pairs: Pairs) -> str:

@@ -8,11 +8,16 @@ Under "trace" the diagonal shrinks with the number of rows, and with it what a g
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+
+import numpy as np
 
 from kboost._typing import FloatArray
 from kboost.kernels.algebra import scale
 from kboost.kernels.base import Kernel
+
+_ROUNDING = 1e-9  # of the largest k(x, x)
 
 
 def normalized(
@@ -37,7 +42,12 @@ def normalized(
     Returns
     -------
     tuple of Kernel
-        Multiples; a kernel without a positive diagonal stays as it is.
+        Multiples; a kernel whose diagonal is 0 stays as it is.
+
+    Raises
+    ------
+    ValueError
+        Where a diagonal is negative, or too small to be scaled.
 
     Examples
     --------
@@ -47,11 +57,26 @@ def normalized(
     >>> normalized([Linear()], [Linear().diag(X)], np.ones(2), "mean")
     (0.4 * Linear(),)
     """
+    for kernel, diagonal in zip(kernels, diagonals, strict=True):
+        if diagonal.min() < -_ROUNDING * np.abs(diagonal).max():
+            raise ValueError(
+                "kernels must be positive semidefinite for a support vector machine; got "
+                f"{kernel!r} with k(x, x) = {diagonal.min():g} at a training row."
+            )
     if how is None:
         return tuple(kernels)
-    total = weight.sum() if how == "mean" else 1.0
-    traces = [float(weight @ diagonal) for diagonal in diagonals]
-    return tuple(
-        scale(float(total / trace), kernel) if trace > 0 else kernel
-        for kernel, trace in zip(kernels, traces, strict=True)
-    )
+    total = float(weight.sum()) if how == "mean" else 1.0
+    pairs = zip(kernels, diagonals, strict=True)
+    return tuple(_in_unit(kernel, float(weight @ diagonal), total) for kernel, diagonal in pairs)
+
+
+def _in_unit(kernel: Kernel, trace: float, total: float) -> Kernel:
+    if trace <= 0:
+        return kernel
+    factor = total / trace
+    if factor == math.inf:
+        raise ValueError(
+            f"{kernel!r} gives values too small to be scaled; scale the features, or use "
+            "on='standard'."
+        )
+    return scale(factor, kernel)

@@ -15,6 +15,7 @@ import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 
+_ONE_BY_ONE = 1 << 24  # draws
 SAME = 1e-12  # errors that differ by less are equal: sums in another order must not decide
 
 
@@ -47,11 +48,18 @@ class AdaBoost:
         """Back to the rows' own weights."""
         self.distribution = self._start
 
-    def draw(self, size: int, uniform: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Rows drawn with replacement, by inverse of the cumulative sum, and how often each."""
-        cumulative = np.cumsum(self.distribution)
-        found = np.searchsorted(cumulative, uniform[:size] * cumulative[-1], side="right")
-        counts = np.bincount(np.minimum(found, len(cumulative) - 1), minlength=len(cumulative))
+    def draw(self, size: int, rng: np.random.RandomState) -> tuple[IntArray, FloatArray]:
+        """Rows drawn with replacement, by inverse of the cumulative sum, and how often each.
+
+        Where rows weigh millions, how often each is drawn is drawn at once.
+        """
+        if size > _ONE_BY_ONE:
+            counts = rng.multinomial(size, self.distribution / self.distribution.sum())
+        else:
+            cumulative = np.cumsum(self.distribution)
+            places = rng.random_sample(size) * cumulative[-1]
+            found = np.searchsorted(cumulative, places, side="right")
+            counts = np.bincount(np.minimum(found, len(cumulative) - 1), minlength=len(cumulative))
         rows = counts.nonzero()[0]
         return rows, counts[rows].astype(np.float64)
 

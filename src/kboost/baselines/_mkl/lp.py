@@ -12,7 +12,8 @@ that grows as long as J falls,
 
     theta_j (theta_new_j / theta_j)^reach,    to |theta|_p = 1,
 
-and is taken back to the closed form, under which J always falls, where it did not.
+and is taken back to the closed form, under which J always falls, where it did not. At p = 1 that
+is not enough: learn.py has another method for it.
 """
 
 from __future__ import annotations
