@@ -31,6 +31,7 @@ from kboost.columns.single import Side, gaussian_width, single_holds
 from kboost.kernels.algebra import terms
 from kboost.kernels.base import Kernel, checked
 from kboost.kernels.pairings import Pairing
+from kboost.kernels.rows import narrow
 from kboost.kernels.stationary import Gaussian
 from kboost.kernels.views import View
 
@@ -222,7 +223,10 @@ def _even_cut(values: FloatArray, place: float) -> tuple[float, float, BoolArray
 
 
 class CellPart:
-    """`sum_j coef_j [x in the cell of c_j] k(x, c_j)`; centres stand cell after cell."""
+    """`sum_j coef_j [x in the cell of c_j] k(x, c_j)`; centres stand cell after cell.
+
+    They are most of a model, so they are kept in float32 where that loses nothing.
+    """
 
     dtype: Any = np.float64  # of the kernel values
 
@@ -230,7 +234,7 @@ class CellPart:
         self, kernel: Kernel, tree: CellTree, centers: Sequence[Any], coef: Sequence[FloatArray]
     ) -> None:
         self.kernel, self.tree = kernel, tree
-        self.centers = np.concatenate(centers)  # (m, d)
+        self.centers = narrow(np.concatenate(centers))  # (m, d)
         self.coef = np.concatenate(coef)  # (m, n_outputs)
         self.starts = np.cumsum([0, *map(len, centers)])  # (n_cells + 1,)
 
@@ -245,9 +249,10 @@ class CellPart:
             np.split(order, ends[:-1]), self.starts[:-1], self.starts[1:], strict=True
         ):
             step = max(1, _BLOCK // max(1, last - first))
+            own = self.centers[first:last].astype(np.float64)
             for start in range(0, len(rows) if last > first else 0, step):
                 some = rows[start : start + step]
-                block = kernel_block(self.kernel, X[some], self.centers[first:last], self.dtype)
+                block = kernel_block(self.kernel, X[some], own, self.dtype)
                 out[some] = block @ self.coef[first:last].astype(self.dtype)
         return out
 
@@ -259,7 +264,8 @@ class CellPart:
             for cell in np.unique(cell_of_row).tolist():
                 rows, own = cell_of_row == cell, slice(*self.starts[cell : cell + 2])
                 if own.start < own.stop:
-                    values[rows, own] = kernel_block(term, X[rows], self.centers[own], np.float64)
+                    centers = self.centers[own].astype(np.float64)
+                    values[rows, own] = kernel_block(term, X[rows], centers, np.float64)
             yield Term(features_of(term), values)
 
     def scaled(self, factor: float) -> CellPart:

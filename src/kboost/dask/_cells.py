@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+from distributed import as_completed
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.cells import CellPart, Stream, cut, graft
@@ -37,19 +38,24 @@ def fit_cells(
         top, branches = table.top(rows.order, spec.size, view, stream)
         plans.append((top, [_send(spec, rows, place, *own, ends) for own in branches]))
     futures = [future for _, sent in plans for future in sent]
-    try:
-        fitted = iter(table.client.gather(futures))
-    except BaseException:
-        table.client.cancel(futures)
-        raise
+    fitted = _gathered(table.client, futures)
     wholes, n_done = [], 0
     for top, sent in plans:
-        found = [next(fitted) for _ in sent]
+        found = [fitted[future.key] for future in sent]
         part = _joined(spec, top, [part for part, *_ in found])
         wholes.append((part, sum(own for _, own, _ in found)))
         n_done += sum(done for *_, done in found)
     n_cells = sum(part.tree.n_cells for part, _ in wholes)
     return averaged(wholes, Progress(n_cells, n_done))
+
+
+def _gathered(client: Any, futures: list[Any]) -> dict[str, Any]:
+    """Results by key, each brought as soon as it is there: together they are the model."""
+    try:
+        return {future.key: found for future, found in as_completed(futures, with_results=True)}
+    except BaseException:
+        client.cancel(futures)
+        raise
 
 
 def _send(
@@ -69,6 +75,7 @@ def _send(
         spec,
         places,
         pieces,
+        table.dtype,
         rows.targets[own],
         rows.weight[own],
         stream,
@@ -81,13 +88,14 @@ def _fit_branch(
     spec: CellSpec,
     places: list[IntArray],
     pieces: list[FloatArray],
+    dtype: Any,
     targets: FloatArray,
     weight: FloatArray,
     stream: Stream,
     ends: float | None,
 ) -> tuple[CellPart, float, int]:
     """On a worker: cut further, fit; the part, its objective, and how many cells were in time."""
-    X = assemble(places, pieces)
+    X = assemble(places, pieces, dtype)
     rows = LocalRows(X, np.arange(len(X)), targets, weight)
     deadline = Deadline.after(None if ends is None else max(0.0, ends - time.time()))
     plan = cut(X, rows.order, spec.size, spec.kernel.pairings[0].view, stream)

@@ -60,4 +60,4 @@ def _columns(part: FloatArray, inside: IntArray, hypotheses: Sequence[Hypothesis
 def _together(
     work: Callable[..., Any], places: list[IntArray], pieces: list[FloatArray], *more: Any
 ) -> Any:
-    return work(assemble(places, pieces).astype(np.float64, copy=False), *more)
+    return work(assemble(places, pieces), *more)

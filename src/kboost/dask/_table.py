@@ -27,6 +27,7 @@ from kboost.columns.cells import (
     descend,
 )
 from kboost.estimators._large_rows import row_hashes
+from kboost.kernels.rows import narrow
 from kboost.kernels.views import View
 
 _BRANCHES = 16  # a thread of the cluster, so that none waits long for the last
@@ -158,7 +159,9 @@ class Table:
             here = np.flatnonzero(np.isin(inside, own))
             insides.append(inside)
             futures.append(
-                self.client.submit(_around, places, pieces, size, view, here, pure=False)
+                self.client.submit(
+                    _around, places, pieces, self.dtype, size, view, here, pure=False
+                )
             )
         for inside, below in zip(insides, self.client.gather(futures), strict=True):
             cells |= {int(inside[at]): inside[cell] for at, cell in below}
@@ -218,22 +221,31 @@ def _facts(rows: FloatArray) -> tuple[int, int, Any, Any]:
     return (*rows.shape, rows.dtype, row_hashes(rows, np.arange(len(rows))))
 
 
-def assemble(places: Sequence[IntArray], pieces: Sequence[FloatArray]) -> FloatArray:
+def assemble(
+    places: Sequence[IntArray], pieces: Sequence[FloatArray], dtype: Any = np.float64
+) -> FloatArray:
     """Rows that came in pieces, in their order."""
-    rows = np.empty((sum(map(len, places)), pieces[0].shape[1]), dtype=pieces[0].dtype)
+    rows = np.empty((sum(map(len, places)), pieces[0].shape[1]), dtype=dtype)
     for place, piece in zip(places, pieces, strict=True):
         rows[place] = piece
     return rows
 
 
 def _around(
-    places: list[IntArray], pieces: list[FloatArray], size: int, view: View, here: IntArray
+    places: list[IntArray],
+    pieces: list[FloatArray],
+    dtype: Any,
+    size: int,
+    view: View,
+    here: IntArray,
 ) -> list[tuple[int, IntArray]]:
-    rows = assemble(places, pieces)
+    rows = assemble(places, pieces, dtype)
     cells = cells_around(rows, np.arange(len(rows)), size, view, here)
     return list(zip(here.tolist(), cells, strict=True))
 
 
 def take(rows: FloatArray, inside: Any, feature: int | None) -> FloatArray:
-    """Some rows of a partition, or one feature of them."""
-    return np.ascontiguousarray(rows[inside] if feature is None else rows[inside, feature])
+    """Some rows of a partition, or one feature of them, to be sent."""
+    if feature is None:
+        return narrow(rows[inside])
+    return np.ascontiguousarray(rows[inside, feature])

@@ -194,7 +194,7 @@ def _filled(part: CellPart) -> tuple[Any, Any, Any]:
     """Centres, coefficients and starts; a cell without centres gets one that says nothing."""
     empty = np.flatnonzero(np.diff(part.starts) == 0)
     at = part.starts[empty]
-    centers = np.insert(part.centers, at, 0.0, axis=0)
+    centers = np.insert(part.centers.astype(np.float64), at, 0.0, axis=0)
     coef = np.insert(part.coef, at, 0.0, axis=0)
     added = np.concatenate([[0], np.cumsum(np.diff(part.starts) == 0)])
     return centers, coef, part.starts + added
