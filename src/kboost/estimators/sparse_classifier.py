@@ -273,7 +273,7 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         classes : array-like of shape (n_classes,), optional
             All labels that will come; needed in the first call, unless there was a `fit`.
         sample_weight : array-like of shape (n,), optional
-            Weights.
+            Weights; a row of weight two equals the row given twice in the batch.
 
         Returns
         -------

@@ -242,7 +242,7 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
         y : array-like of shape (n,) or (n, n_targets)
             Targets.
         sample_weight : array-like of shape (n,), optional
-            Weights.
+            Weights; a row of weight two equals the row given twice in the batch.
 
         Returns
         -------
@@ -278,7 +278,8 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
                 f"y must have {len(self._stream.bias)} targets, as in the first batch; "
                 f"got {targets.shape[1]}."
             )
-        self._flat = y.ndim == 1
+        if first:
+            self._flat = y.ndim == 1
         stream_step(self, X, targets, weight, first)
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> bool:
