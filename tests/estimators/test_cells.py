@@ -205,7 +205,6 @@ def test_out_of_time_partitions_that_are_whole_are_not_diluted(monkeypatch, in_t
         ("selection", "mp"),
         ("ald_threshold", 0.1),
         ("ran_threshold", 0.1),
-        ("n_iter_no_change", 2),
     ],
 )
 def test_what_cells_have_no_use_for_is_refused(name, value):

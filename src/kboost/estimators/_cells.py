@@ -48,7 +48,6 @@ _STEPS_ONLY: dict[str, tuple[Any, ...]] = {  # what only a fit in steps has a us
     "n_init_rows": (None,),
     "ald_threshold": (1e-2,),
     "ran_threshold": (1e-4,),
-    "n_iter_no_change": (5,),
 }
 _DONE = StopReason("cells", "every cell is fitted.")
 

@@ -94,8 +94,7 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         widths and ridges compete inside some cells; `choice_` says what won. Parameters that only
         a fit in steps uses (`basis_per_step`, `update`, `n_candidates`, `n_init_rows`,
         `ald_threshold`, `ran_threshold`, `combination`, `shrinkage`, `series`,
-        `validation_fraction`, `n_iter_no_change`, and `selection` without `max_columns`) must have
-        their defaults.
+        `validation_fraction`, and `selection` without `max_columns`) must have their defaults.
     partitions : int, default=1
         How many random partitions into cells are fitted and averaged, which smooths the borders.
     fit_intercept : bool, default=True
