@@ -126,6 +126,12 @@ def test_the_reason_names_parameter_and_value(rule, trace, said):
         assert words in reason.message
 
 
+def test_no_price_is_told_where_nothing_was_priced():
+    """There is no room for another column, which is not to say that none would help."""
+    reason = MaxColumns(10, has_tol=False)(one(price=0.0, n_priced=0))
+    assert reason.message == "max_columns=10 reached; raise max_columns."
+
+
 def test_fixed_reasons_are_sentences():
     assert [r.rule for r in (INTERRUPTED, EXHAUSTED, OUT_OF_TIME)] == [
         "interrupted",

@@ -26,6 +26,7 @@ def moons(n=120):
         {"C": 2.0, "kernels": [Linear(), Gaussian("mean")], "validation_fraction": 0.3},
         {"C": 2.0, "penalty": "l2", "column_scaling": None, "max_columns": 20},
         {"C": 2.0, "kernels": [Linear(), Gaussian(1.0)], "pricing": "stratified"},
+        {"kernels": [Linear(), Gaussian(1.0)]},  # C="auto"
     ],
 )
 def test_the_mixture_is_the_local_one(client, settings):
@@ -34,6 +35,7 @@ def test_the_mixture_is_the_local_one(client, settings):
     model = DaskKernelBoostClassifier(**settings)
     model.fit(da.from_array(X, chunks=CHUNKS), da.from_array(y, chunks=50))
     assert pytest.approx(local.C_) == model.C_
+    assert (model.tuning_ is None) == ("C" in settings)
     assert_allclose(model.objective_, local.objective_, rtol=1e-6)
     found = model.predict_proba(da.from_array(X, chunks=CHUNKS))
     assert found.chunks == (CHUNKS[0], (2,))
@@ -41,14 +43,16 @@ def test_the_mixture_is_the_local_one(client, settings):
     assert_array_equal(model.predict(da.from_array(X)).compute(), local.predict(X))
 
 
-def test_regression_with_weights(client):
+@pytest.mark.parametrize("given", [{"C": 5.0}, {"C": "auto"}])
+def test_regression_with_weights(client, given):
     rng = np.random.default_rng(0)
     X = rng.uniform(-3, 3, size=(100, 2))
     y, weight = np.sinc(X[:, 0]) + X[:, 1], rng.integers(0, 3, size=100)
-    settings = {"C": 5.0, "kernels": ["linear", Gaussian("median", on="ranks")]}
+    settings = {**given, "kernels": ["linear", Gaussian("median", on="ranks")]}
     local = KernelBoostRegressor(**settings).fit(X, y, weight)
     model = DaskKernelBoostRegressor(**settings)
     model.fit(da.from_array(X, chunks=(30, 2)), da.from_array(y), da.from_array(weight))
+    assert pytest.approx(local.C_) == model.C_
     assert_allclose(model.objective_, local.objective_, rtol=1e-6)
     assert_allclose(model.to_local().predict(X), local.predict(X), atol=1e-5)
 

@@ -140,6 +140,37 @@ def test_features_stay_on_the_workers(client, monkeypatch):
         assert sum(n for n, feature in asked if feature is None) < len(X)
 
 
+def fatal(work, flag):
+    """The same, but it ends the first worker that is asked for it."""
+    here = os.getpid()
+
+    def once(*arguments):
+        if os.getpid() != here and not os.path.exists(flag):
+            Path(flag).touch()
+            os._exit(1)
+        return work(*arguments)
+
+    return once
+
+
+@pytest.mark.parametrize("stage", ["source", "_as_rows", "_facts", "take"])
+def test_a_worker_that_dies_while_rows_are_taken_over_does_not_end_the_fit(
+    client, tmp_path, monkeypatch, stage
+):
+    X, y = surface(240)
+    flag = str(tmp_path / "died")
+    blocks, targets = da.from_array(X, chunks=(60, 2)), da.from_array(y, chunks=60)
+    if stage == "source":
+        blocks = blocks.map_blocks(fatal(np.copy, flag), meta=np.empty((0, 2)))
+    else:
+        monkeypatch.setattr(_table, stage, fatal(getattr(_table, stage), flag))
+    settings = {"kernels": [Gaussian(0.5)], "ridge": 0.1, "max_columns": 20}
+    model = DaskSparseKernelRegressor(**settings).fit(blocks, targets)
+    assert os.path.exists(flag)
+    local = SparseKernelRegressor(**settings).fit(X, y)
+    assert_allclose(model.coef_, local.coef_, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("more", [{"cells": 60}, {"max_columns": 20}])
 def test_a_worker_that_is_killed_does_not_end_the_fit(client, tmp_path, more):
     flag, here = str(tmp_path / "died"), os.getpid()
@@ -173,6 +204,9 @@ def test_a_worker_that_is_killed_does_not_end_the_fit(client, tmp_path, more):
         ({"kernels": "precomputed"}, "kernels must not be 'precomputed'"),
         ({"client": "here"}, "client must be a distributed.Client"),
         ({"ridge": -1.0}, "ridge must be positive"),
+        ({"cells": 2, "update": "one"}, "update must be 'joint' with cells.*; got update='one'"),
+        ({"cells": 2, "ald_threshold": 0.5}, "ald_threshold must be 0.01 with cells"),
+        ({"cells": 2, "memory_budget": 7}, "memory_budget must hold the kernel values of a cell"),
     ],
 )
 def test_bad_input_is_refused_and_changes_nothing(client, change, message):

@@ -203,6 +203,8 @@ def test_out_of_time_partitions_that_are_whole_are_not_diluted(monkeypatch, in_t
         ("n_candidates", 20),
         ("n_init_rows", 100),
         ("selection", "mp"),
+        ("ald_threshold", 0.1),
+        ("ran_threshold", 0.1),
     ],
 )
 def test_what_cells_have_no_use_for_is_refused(name, value):
@@ -212,6 +214,59 @@ def test_what_cells_have_no_use_for_is_refused(name, value):
     model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=30, **options)
     with pytest.raises(ValueError, match=r"must be .* with cells.*; got (\w+)="):
         model.fit(X, y)
+
+
+@pytest.mark.parametrize(("more", "bytes_"), [({}, 80_000), ({"max_columns": 5}, 2_004_000)])
+def test_a_cell_that_the_budget_does_not_hold_is_refused(more, bytes_):
+    X, y = surface(300)
+    options = {"ridge": 0.1, "cells": 100, **more}
+    model = SparseKernelRegressor([Gaussian(0.5)], **options, memory_budget=bytes_ - 1)
+    with pytest.raises(
+        ValueError, match=f"^memory_budget must hold .* {bytes_} bytes for 100 rows"
+    ):
+        model.fit(X, y)
+    assert model.set_params(memory_budget=bytes_).fit(X, y).n_cells_ > 1
+
+
+@pytest.mark.parametrize("max_columns", [None, 4])
+def test_rows_of_one_x_are_one_problem_of_their_mean(max_columns):
+    """However many they are: a cell has at most so many distinct rows."""
+    rng = np.random.default_rng(0)
+    points = rng.uniform(-2, 2, size=(12, 2))
+    X = points[rng.integers(12, size=400)]
+    y = np.sin(X[:, 0]) + rng.normal(size=400)
+    weight = rng.integers(1, 4, size=400).astype(float)
+    options = {"ridge": 0.1, "cells": 6, "max_columns": max_columns}
+    model = SparseKernelRegressor([Gaussian(0.5)], **options).fit(X, y, weight)
+    part = model._model.parts[0]
+    assert model.n_columns_ == len(part.centers) <= 12
+    assert np.diff(part.starts).max() <= 6
+    norm = sum(
+        part.coef[own, 0] @ Gaussian(0.5)(part.centers[own]) @ part.coef[own, 0]
+        for own in map(slice, part.starts[:-1], part.starts[1:])
+    )
+    away = y - model.predict(X)
+    assert_allclose(model.objective_, 0.5 * weight @ away**2 + 0.05 * norm, rtol=1e-5)
+    if max_columns is None:  # the optimum over all rows of each cell
+        where, middle = part.tree.assign(X), weight @ y / weight.sum()
+        for cell in range(part.tree.n_cells):
+            own = where == cell
+            ridge = KernelRidge(alpha=0.1, kernel="rbf", gamma=0.5)
+            ridge.fit(X[own], y[own] - middle, sample_weight=weight[own])
+            assert_allclose(model.predict(X[own]), ridge.predict(X[own]) + middle, atol=1e-5)
+
+
+@pytest.mark.parametrize("kernels", ["auto", "ard", [Laplacian("median")]])
+@pytest.mark.parametrize("distinct", [1, 3])
+def test_few_distinct_rows_and_constant_features(kernels, distinct):
+    rng = np.random.default_rng(0)
+    column = np.arange(300.0) % distinct
+    X = np.column_stack([np.full(300, 7.0), column, column])
+    y = column + rng.normal(size=300)
+    model = SparseKernelRegressor(kernels, cells=20).fit(X, y)
+    assert model.n_columns_ == distinct
+    means = np.array([y[column == value].mean() for value in range(distinct)])
+    assert np.abs(model.predict(X[:distinct]) - means).max() < 0.5
 
 
 @pytest.mark.parametrize("scale", [1e25, 1e-20, 1e-25])

@@ -291,6 +291,24 @@ def test_a_stream_grows_and_learns(selection, kernels):
     assert model.n_iter_ == 5
 
 
+@pytest.mark.parametrize("selection", ["ald", "ran"])
+def test_a_row_given_twice_in_a_batch_weighs_two(selection):
+    weight = np.random.default_rng(5).integers(0, 4, size=len(X))
+    once, often = (SparseKernelRegressor(KERNEL, ridge=0.01, selection=selection) for _ in "ab")
+    for batch in batches(X, 50):
+        numbers = np.arange(len(X))[batch]
+        once.partial_fit(X[numbers], Y[numbers], weight[numbers])
+        numbers = np.repeat(numbers, weight[numbers])
+        often.partial_fit(X[numbers], Y[numbers])
+    np.testing.assert_array_equal(often.centers_, once.centers_)
+    np.testing.assert_allclose(often.predict(X), once.predict(X), atol=1e-8)
+
+
+def test_a_stream_keeps_the_shape_of_its_first_targets():
+    model = SparseKernelRegressor(KERNEL, ridge=0.01).partial_fit(X[:50], Y[:50])
+    assert model.partial_fit(X[50:], Y[50:, None]).predict(X).shape == Y.shape
+
+
 def test_a_stream_of_classes():
     points, labels = make_moons(300, noise=0.15, random_state=0)
     model = SparseKernelClassifier([Gaussian(2.0)], ridge=0.01, class_weight={1: 2.0})

@@ -10,6 +10,7 @@ from kboost.core.stopping import MaxColumns
 from kboost.formulations import TargetRows
 from kboost.kernels import Gaussian
 from kboost.masters.forward import ForwardMaster
+from kboost.oracles import novelty
 from kboost.oracles.forward import ForwardOracle
 from kboost.oracles.novelty import NoveltyOracle
 
@@ -167,3 +168,28 @@ def test_ran_takes_what_is_new_and_lowers_the_objective():
             reference.take((0, int(c)))
     assert chosen(result, [NARROW]) == reference.taken
     assert 3 < len(reference.taken) < len(X)
+
+
+@pytest.mark.parametrize("selection", ["ald", "ran"])
+@pytest.mark.parametrize("looks", [0, 1, 3])
+def test_a_pass_out_of_time_ends_with_what_it_has_found(monkeypatch, selection, looks):
+    class Clock:
+        looked = 0
+
+        @property
+        def remaining(self):
+            self.looked += 1
+            return 1.0 if self.looked <= looks else 0.0
+
+    monkeypatch.setitem(novelty._CHUNK, selection, 10)
+    oracle = NoveltyOracle(selection, 1e-4, per_step=100, seed=5)
+    rows, master = TargetRows.of(Y, WEIGHT), ForwardMaster(ridge=RIDGE)
+
+    def first(**more):
+        problem = Problem(Pool([NARROW], X), rows, **more)
+        return oracle.start(problem).propose(master.start(problem)).ids
+
+    seen = np.random.default_rng(5).permutation(len(X))[: 10 * looks]
+    np.testing.assert_array_equal(
+        first(deadline=Clock()), [j for j in first() if j in seen.tolist()]
+    )

@@ -201,8 +201,8 @@ class AnyOf:
 
 
 def _rest(last: Step) -> str:
-    """What is left to gain, where the prices are those of the problem to solve."""
-    return f"; best remaining price {last.price:.3g}" if last.settled else ""
+    """What is left to gain, where columns were priced, and for the problem to solve."""
+    return f"; best remaining price {last.price:.3g}" if last.settled and last.n_priced else ""
 
 
 def _or_tol(has_tol: bool) -> str:

@@ -6,6 +6,9 @@ re-fitted together on all rows of the cell:
 
     minimise  1/2 sum_i w_i (y_i - (K_S a)_i)^2 + ridge/2 a' K_SS a.
 
+Rows are distinct: those of one x came as their mean (_large_rows.py), for no cut parts them, and
+however many they are the problem is the same.
+
 Several partitions are fitted in turn and averaged: their borders lie elsewhere. Out of time, the
 mean is over those that are whole, or it is the fullest alone: an empty cell would pull it to zero.
 """
@@ -43,6 +46,8 @@ _STEPS_ONLY: dict[str, tuple[Any, ...]] = {  # what only a fit in steps has a us
     "basis_per_step": ("auto",),
     "n_candidates": (60,),
     "n_init_rows": (None,),
+    "ald_threshold": (1e-2,),
+    "ran_threshold": (1e-4,),
 }
 _DONE = StopReason("cells", "every cell is fitted.")
 
@@ -54,8 +59,8 @@ def cell_size(cells: Any, n_rows: int) -> int | None:
     return None if cells is None else int(cells)
 
 
-def check_cells(estimator: Any, X: Any) -> None:
-    """Refuse what cells have no use for."""
+def check_cells(estimator: Any, X: Any, n_rows: int) -> None:
+    """Refuse what cells have no use for, and cells that memory does not hold."""
     if issparse(X):
         raise ValueError("X must be dense with cells, which cut its features; got a sparse matrix.")
     allowed: dict[str, tuple[Any, ...]] = {
@@ -81,6 +86,21 @@ def check_cells(estimator: Any, X: Any) -> None:
         raise ValueError(
             "kernels must not be 'precomputed' with cells, which cut features; "
             f"got cells={estimator.cells!r}."
+        )
+    _check_memory(estimator, n_rows)
+
+
+def _check_memory(estimator: Any, n_rows: int) -> None:
+    """The kernel values of a cell, in float64 at most, must fit."""
+    budget, own = estimator.memory_budget, min(cell_size(estimator.cells, n_rows) or 0, n_rows)
+    count = estimator.max_columns
+    plain = count is None or count >= own
+    numbers = own**2 if plain else own * count + _looked_at(count) ** 2
+    if 8 * numbers > budget:
+        raise ValueError(
+            f"memory_budget must hold the kernel values of a cell, {8 * numbers} bytes for "
+            f"{own} rows, or cells must be smaller; got memory_budget={budget!r} and "
+            f"cells={estimator.cells!r}."
         )
 
 
@@ -211,11 +231,15 @@ def _fit_cell(
 
 def _selected(spec: CellSpec, count: int, X: Any, y: FloatArray, weight: FloatArray) -> IntArray:
     """Columns among the first rows, which are in no order; the selection is cubic in them."""
-    some = slice(max(_FEW, _SHARE * count))
+    some = slice(_looked_at(count))
     K = kernel_block(spec.kernel, X[some], X[some], np.float64)
     rule = cast(LocalRule, spec.rule)
     kept, _ = select((K + K.T) / 2, y[some], weight[some], spec.ridge, count, rule)
     return kept
+
+
+def _looked_at(count: int) -> int:
+    return max(_FEW, _SHARE * count)
 
 
 class Progress:

@@ -40,6 +40,23 @@ class LargeRows:
             np.flatnonzero(starts[chosen]),
         )
 
+    def by_center(self) -> tuple[LargeRows, float]:
+        """Rows of one x as one, of their mean and the sum of their weights.
+
+        Least squares on them is the same problem but for a constant, which comes too: half the
+        weighted squares around the means.
+        """
+        if len(self.center_rows) == len(self.order):
+            return self, 0.0
+        weight = np.add.reduceat(self.weight, self.center_rows)
+        sums = np.add.reduceat(self.weight[:, None] * self.targets, self.center_rows, axis=0)
+        targets = sums / weight[:, None]
+        sizes = np.diff(np.append(self.center_rows, len(self.order)))
+        away = self.targets - np.repeat(targets, sizes, axis=0)
+        constant = 0.5 * float(self.weight @ np.sum(away**2, axis=1))
+        order = self.order[self.center_rows]
+        return LargeRows(order, targets, weight, np.arange(len(order))), constant
+
     def hold_out(
         self, fraction: float, rng: np.random.RandomState, *, labels: bool
     ) -> tuple[LargeRows, LargeRows]:

@@ -105,7 +105,7 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         deadline = Deadline.after(self.max_seconds)
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(2**31 - 1))
-        if size := cell_size(self.cells, len(rows.order)):
+        if size := cell_size(self.cells, len(rows.center_rows)):
             self._fit_in_cells(X, rows, size, seed, deadline)
             return False
         with show_progress(self.verbose), blas_threads_for(len(rows.order)):
@@ -129,7 +129,8 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
     def _fit_in_cells(
         self, X: Any, rows: LargeRows, size: int, seed: int, deadline: Deadline
     ) -> None:
-        check_cells(self, X)
+        check_cells(self, X, len(rows.center_rows))
+        rows, inside = rows.by_center()
         rng = np.random.default_rng(seed)
         share = rows.weight / rows.weight.sum()
         bias = share @ rows.targets if self.fit_intercept else np.zeros(rows.targets.shape[1])
@@ -147,7 +148,7 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             )
             fitted = self._fit_cells(spec, local, rng, deadline)
         self._show(AdditiveModel(tuple(fitted.parts), bias), (choice.kernel,), X[:0])
-        self.ridge_, self.objective_ = ridge, fitted.objective
+        self.ridge_, self.objective_ = ridge, fitted.objective + inside
         self.n_cells_, self.choice_ = fitted.n_cells, choice
         self.trace_, self.n_iter_, self.stop_reason_ = Trace(), 1, str(fitted.reason)
 

@@ -14,6 +14,7 @@ from kboost.core.model import AdditiveModel
 from kboost.core.trace import Trace
 from kboost.estimators._base import numbered
 from kboost.estimators._kernel_choice import ROWS, Lesson, choose
+from kboost.estimators._large_rows import large_rows
 from kboost.kernels.rows import as_dense
 from kboost.masters.stream import Stream
 
@@ -27,14 +28,20 @@ def stream_step(model: Any, X: Any, targets: FloatArray, weight: FloatArray, fir
             "kernels must not be 'precomputed' for partial_fit, whose centres come and go with "
             "the batches; got kernels='precomputed'."
         )
-    kept = np.flatnonzero(weight > 0)
-    X, targets, weight = X[kept], targets[kept], weight[kept]
+    X, targets, weight = _merged(X, targets, weight)
     if not first and issparse(X) != issparse(model.centers_):  # as the first batch was
         X = as_dense(X) if issparse(X) else csr_matrix(X)
     stream = _start(model, X, targets, weight) if first else model._stream.copy()
     stream.add(X, targets, weight)
     model._stream = stream
     _keep(model, stream, X[:0])
+
+
+def _merged(X: Any, targets: FloatArray, weight: FloatArray) -> tuple[Any, FloatArray, FloatArray]:
+    """The batch in its order, a row given twice as one of weight two, none of weight 0."""
+    rows = large_rows(X, targets, weight)
+    first = np.argsort(rows.order)
+    return X[rows.order[first]], rows.targets[first], rows.weight[first]
 
 
 def _start(model: Any, X: Any, targets: FloatArray, weight: FloatArray) -> Stream:

@@ -88,10 +88,13 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         leaves, looking only at rows whose
         margin is below 1/2.
     cells : int, "auto" or None, default=None
-        Cut the space into cells of at most so many rows, each a least-squares problem of its own
-        (`max_columns` counts in each; None: all its rows). "auto": 2500 from 20,000 rows on. With
-        ``kernels="auto"``, raw, standardised, ranked and learned metrics, kernels, widths and
-        ridges compete inside some cells; `choice_` says what won.
+        Cut the space into cells of at most so many distinct rows, each a least-squares problem of
+        its own (`max_columns` counts in each; None: all its rows). "auto": 2500 from 20,000 of
+        them on. With ``kernels="auto"``, raw, standardised, ranked and learned metrics, kernels,
+        widths and ridges compete inside some cells; `choice_` says what won. Parameters that only
+        a fit in steps uses (`basis_per_step`, `update`, `n_candidates`, `n_init_rows`,
+        `ald_threshold`, `ran_threshold`, `combination`, `shrinkage`, `series`,
+        `validation_fraction`, and `selection` without `max_columns`) must have their defaults.
     partitions : int, default=1
         How many random partitions into cells are fitted and averaged, which smooths the borders.
     fit_intercept : bool, default=True
@@ -109,7 +112,8 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         How many steps without a lower held-out error are waited for.
     memory_budget : int, default=2**30
         Bytes that kernel values may take. The columns of the model are kept in float64, in
-        float32, or made again when they are needed, as it allows.
+        float32, or made again when they are needed, as it allows. With `cells`, those of one cell
+        must fit; every thread has one at a time.
     random_state : int, RandomState instance or None, default=0
         Draws rows and candidates.
     predict_dtype : {"float64", "float32"}, default="float64"
@@ -273,7 +277,7 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         classes : array-like of shape (n_classes,), optional
             All labels that will come; needed in the first call, unless there was a `fit`.
         sample_weight : array-like of shape (n,), optional
-            Weights.
+            Weights; a row of weight two equals the row given twice in the batch.
 
         Returns
         -------

@@ -113,7 +113,7 @@ def fit_ard(
     True
     """
     rows, weight = as_rows(X), as_weights(sample_weight, as_rows(X).shape[0])
-    targets = np.asarray(y, dtype=np.float64)
+    targets = _numbers(y)
     if targets.shape[:1] != (rows.shape[0],) or targets.ndim > 2:
         raise ValueError(
             f"y must have one target, or one line of targets, a row ({rows.shape[0]}); "
@@ -129,6 +129,16 @@ def fit_ard(
     chosen = _draw(rows, targets.reshape(len(targets), -1), weight, n_rows, random_state)
     with one_blas_thread():
         return _fit(*chosen)
+
+
+def _numbers(y: Any) -> FloatArray:
+    try:
+        return np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "y must be numbers, labels as -1 and 1 or one column a class; got an array of "
+            f"{np.asarray(y, dtype=object).ravel()[0]!r} and the like."
+        ) from error
 
 
 def _draw(

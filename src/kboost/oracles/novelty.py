@@ -9,7 +9,8 @@ Candidates come once each, in random order. With Q = L L' the inner products of 
 
 the drop in units of the variance of the targets. Candidates are looked at in chunks; a candidate
 that is taken extends the triangular solution of those after it in its chunk by one row, so the
-decisions are those of the one-by-one rule.
+decisions are those of the one-by-one rule. A pass that finds little is a long one, so it ends
+before a chunk when the time is over.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class NoveltySearch:
         self._oracle, self._stock = oracle, stock
         self._factors = [GrowingCholesky() for _ in stock.pool.kernels]
         self._taken: list[IntArray] = [np.zeros(0, dtype=np.intp) for _ in stock.pool.kernels]
-        self._unit = _variance(problem)
+        self._unit, self._deadline = _variance(problem), problem.deadline
         self._run: ForwardRun | None = None
         self._coming = self._pass()
 
@@ -77,6 +78,8 @@ class NoveltySearch:
         order = self._stock.rng.permutation(pool.n_columns)
         size = _CHUNK[self._oracle.selection]
         for start in range(0, len(order), size):
+            if self._deadline.remaining == 0.0:
+                return
             chunk = order[start : start + size]
             kinds = pool.kind(chunk)
             for p in np.unique(kinds):  # kernels do not see each other
