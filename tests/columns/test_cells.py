@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import kboost.columns.cells as cells_module
-from kboost.columns.cells import CellPart, cells_around, cut, kernel_block
+from kboost.columns.cells import CellPart, branch, cells_around, cut, descend, kernel_block
 from kboost.kernels import Gaussian, Laplacian
 from kboost.kernels.transforms import Ranks, Standardize
 from kboost.kernels.views import View
@@ -73,6 +73,30 @@ def test_cells_around_rows_are_those_of_the_tree():
     found = cells_around(X, np.arange(500), 60, View(), anchors)
     for anchor, cell in zip(anchors, found, strict=True):
         assert_array_equal(np.sort(cell), np.sort(cells[tree.assign(X[[anchor]])[0]]))
+
+
+def test_splits_that_are_known_are_not_looked_for_again(monkeypatch):
+    X, anchors, known = rows(500, 3), np.array([3, 77]), {}
+    few = descend(X, np.arange(500), 60, View(), anchors, known)
+    seen = len(known)
+    tree, cells = branch(X, np.arange(500), 60, View(), known=known)
+    assert 0 < seen < len(known) == np.count_nonzero(tree.feature >= 0)
+    plain, own = cut(X, np.arange(500), 60, View())
+    assert_array_equal(tree.threshold, plain.threshold)
+    for (cell, _), other in zip(cells, own, strict=True):
+        assert_array_equal(cell, other)
+    monkeypatch.setattr("kboost.columns.cells.split", None)  # nobody asks
+    again = descend(X, np.arange(500), 60, View(), anchors, known)
+    for cell, other in zip(again, few, strict=True):
+        assert_array_equal(cell, other)
+
+
+def test_centres_are_narrow_only_where_nothing_is_lost():
+    for X, dtype in ((np.arange(12.0).reshape(6, 2), np.float32), (rows(6, 2), np.float64)):
+        part = CellPart(Gaussian(0.1), cut(X, np.arange(6), 6, View())[0], [X], [np.ones((6, 1))])
+        assert part.centers.dtype == dtype
+        assert_array_equal(part.centers, X)
+        assert_allclose(part(X)[:, 0], Gaussian(0.1)(X, X).sum(axis=1), rtol=1e-14)
 
 
 def test_random_partitions_differ_and_are_partitions():

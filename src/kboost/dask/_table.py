@@ -176,7 +176,7 @@ class Table:
 
     def _large(self, rows: IntArray, size: int) -> int:
         """Rows of a branch that goes to one worker, at most."""
-        n_threads = max(1, sum(self.client.nthreads().values()))
+        n_threads: int = max(1, sum(self.client.nthreads().values()))
         return max(size, -(-len(rows) // (_BRANCHES * n_threads)))
 
     def _splits(self, rows: IntArray, view: View) -> Known:
