@@ -54,6 +54,24 @@ def test_no_point_of_a_fine_grid_is_better(scaling, d):
         assert found.price >= (np.abs(bank.free_edges(grid, weights)[0]) - 1.0).max() - 1e-6
 
 
+def test_cheap_columns_are_left_out_only_while_there_are_dearer_ones():
+    problem = make()
+    weights = np.random.default_rng(5).normal(size=problem.columns.n_rows)
+    weights -= weights.mean()
+
+    def offered(least):
+        found = ActiveOracle(30, least=least).start(problem).propose(Weights(weights))
+        return found.price, np.abs(weights @ found.values) - 1.0
+
+    price, every = offered(0.0)
+    middle = float(np.median(every))
+    told, dear = offered(middle)
+    assert told == price  # the certificate is of all that was seen
+    assert 0 < len(dear) < len(every)
+    assert dear.min() > middle
+    assert len(offered(2 * price)[1]) == len(every)
+
+
 @SCALINGS
 def test_a_peak_at_the_end_of_the_widths_is_seen(scaling):
     """Two rows of equal weight and opposite sign: only narrow columns tell them apart."""

@@ -22,6 +22,7 @@ from kboost.oracles.halfspaces import HalfspaceOracle
 Resolve: TypeAlias = Callable[[Any], Sequence[Kernel]]
 
 _WIDTHS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)  # of gamma, against the mean rule
+_WORTH = 0.3  # of tol: columns of a lower price are no reason to go on, and slow the solves
 _PER_STEP = 250  # columns, at least: all places want to move a little at once
 _BEYOND = 1.5  # how far widths may go beyond those to start from
 
@@ -59,7 +60,7 @@ class Active:
     def oracle(self, model: Any, per_step: int) -> PathOracle:
         if model.columns_per_step == "auto" and model.max_columns is None:
             per_step = max(per_step, _PER_STEP)
-        return ActiveOracle(per_step, model.max_columns)
+        return ActiveOracle(per_step, model.max_columns, least=_WORTH * model.tol)
 
     def show(self, parts: Sequence[ActivePart], n_features: int) -> dict[str, Any]:
         n = sum(len(part.widths) for part in parts)

@@ -8,7 +8,7 @@ infinite; see columns/active.py). Each round
 2. moves the centres by the fixed point (25), `s <- sum_n q_n x_n`, `q_n ~ p_n k(x_n)`. For p of
    both signs that is no ascent method: a move is taken only if the edge rises, else halved;
 3. moves centre and width together by gradient ascent (solvers/ascent.py), all starts at once; after
-   a few steps only the best go on, twice as many as may be offered;
+   some steps only the best go on, at last twice as many as may be offered;
 4. if all that has hardly found a column worth its price, looks again from more starts, and from
    very many if that was in vain too: a round that ends the fit must not end it for want of looking.
    A narrow column between two rows may have an edge that neither of them promises.
@@ -30,7 +30,7 @@ from kboost.oracles.shelf import distinct
 from kboost.solvers.ascent import ascend
 
 _FIXED_POINTS = 1  # tries of (25) before the gradient
-_FIRST_STEPS = 16  # of the gradient, for all starts
+_FIRST_STEPS, _FEW_STEPS = 16, 4  # of the gradient, for all starts, and where there are many
 # Times as many starts, times as many steps, and the price that is enough: else the next look.
 _LOOKS = ((1, 1, 1e-3), (4, 2, 1e-4), (16, 2, 0.0))
 _IN_USE = 1e-3  # of the largest coefficient: columns above it are starts
@@ -47,6 +47,7 @@ class ActiveOracle:
     n_starts: int = 16
     max_steps: int = 30
     tol: float = 1e-6
+    least: float = 0.0  # the price below which a column is left out while there are dearer ones
 
     def start(self, problem: Problem) -> ActiveSearch:
         return ActiveSearch(self, problem.columns)
@@ -137,7 +138,7 @@ class ActiveSearch:
         self, start: FloatArray, weights: FloatArray, effort: int
     ) -> tuple[FloatArray, FloatArray]:
         """Points where the search ended, and their edges; `effort` times as many steps may go."""
-        bank, oracle = self._bank, self._oracle
+        bank = self._bank
         theta = np.clip(start, bank.lower, bank.upper)
         edge, _, fixed = bank.free_edges(theta, weights)
         sign = np.where(edge < 0, -1.0, 1.0)
@@ -151,12 +152,20 @@ class ActiveSearch:
                 found[better],
                 further[better],
             )
-        theta, value = self._climb(theta, sign, weights, _FIRST_STEPS)
-        far = np.argsort(-value, kind="stable")[: 2 * oracle.columns_per_step]
-        theta[far], value[far] = self._climb(
-            theta[far], sign[far], weights, effort * oracle.max_steps - _FIRST_STEPS
-        )
+        value, kept, before = sign * edge, np.arange(len(theta)), 0
+        for steps, count in self._stages(len(theta), effort):
+            kept = kept[np.argsort(-value[kept], kind="stable")[:count]]
+            theta[kept], value[kept] = self._climb(theta[kept], sign[kept], weights, steps - before)
+            before = steps
         return theta, sign * value
+
+    def _stages(self, n_starts: int, effort: int) -> list[tuple[int, int]]:
+        """Steps in all, and how many of the best points go so far."""
+        oracle = self._oracle
+        stages = [(_FIRST_STEPS, n_starts)]
+        if effort > 1:  # very many starts: most of them are soon seen to lead nowhere
+            stages = [(_FEW_STEPS, n_starts), (_FIRST_STEPS, n_starts // 4)]
+        return [*stages, (effort * oracle.max_steps, 2 * oracle.columns_per_step)]
 
     def _climb(
         self, theta: FloatArray, sign: FloatArray, weights: FloatArray, max_steps: int
@@ -187,7 +196,8 @@ class ActiveSearch:
         room = len(prices)
         if oracle.max_columns is not None:
             room = oracle.max_columns - len(self._taken)
-        worth = np.flatnonzero((prices > 0) & (rms > 0))
+        least = oracle.least if np.max(prices, initial=0.0) > oracle.least else 0.0
+        worth = np.flatnonzero((prices > least) & (rms > 0))
         order = worth[np.argsort(-prices[worth] / rms[worth], kind="stable")]
         different = distinct(values[:, order], 1 - _SAME)
         return order[different[: min(room, oracle.columns_per_step)]]
