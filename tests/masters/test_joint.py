@@ -288,3 +288,30 @@ def test_the_last_finished_step_stands(after, error, single, monkeypatch):
     centers = [h.index for h in result.hypotheses]
     found = kernel(X, X[centers]) @ result.fit.coef + result.fit.bias
     assert np.mean((found - rows.targets) ** 2) <= 1.01 * np.var(rows.targets)
+
+
+@pytest.mark.parametrize("ridge", [1e-2, 1e-6, 1e-10])
+@pytest.mark.parametrize("kernels", [[Gaussian(0.1)], [Gaussian(0.1), Gaussian(0.05)]])
+def test_columns_that_nearly_depend_on_each_other(kernels, ridge):
+    """The optimum as a minimum over functions: in the basis of a QR factor, nothing is squared."""
+    rows = TargetRows(np.sin(2 * X[:, :1]) + X[:, 1:] ** 2, WEIGHT, np.zeros((80, 1)))
+    oracle = EnsembleOracle("max-res", 30, 60, ridge=ridge, max_columns=60, evaluate=False)
+    problem = Problem(Pool(kernels, X), rows)
+    result = grow(problem, oracle, JointMaster(ridge=ridge, capacity=60), MaxColumns(60))
+    pairs = [(kernels.index(h.family.kernel), h.index) for h in result.hypotheses]
+    F = np.column_stack([kernels[p](X)[:, c] for p, c in pairs])
+    Q = np.array([[kernels[p](X)[c, d] if p == s else 0.0 for s, d in pairs] for p, c in pairs])
+    values, vectors = np.linalg.eigh(Q)
+    kept = values > 1e-15 * values.max()
+    vectors = vectors[:, kept] / np.sqrt(values[kept])  # F vectors b: |b| is the norm
+    root = np.sqrt(WEIGHT)[:, None]
+    long = np.block(
+        [
+            [root, root * (F @ vectors)],
+            [np.zeros((kept.sum(), 1)), np.sqrt(ridge) * np.eye(kept.sum())],
+        ]
+    )
+    target = np.concatenate([root[:, 0] * rows.targets[:, 0], np.zeros(kept.sum())])
+    q, r = np.linalg.qr(long)
+    best = 0.5 * np.sum((target - long @ np.linalg.solve(r, q.T @ target)) ** 2)
+    assert result.fit.objective <= best * (1 + 1e-4)

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from scipy.linalg import eigh, lstsq
 from scipy.sparse import issparse
 
 from kboost._typing import FloatArray, IntArray
@@ -34,7 +33,7 @@ from kboost.core.stopping import StopReason
 from kboost.estimators._local_choice import LocalRows
 from kboost.kernels.base import Kernel
 from kboost.oracles.local import LocalRule, select
-from kboost.solvers.ridge import precision, ridge_solve
+from kboost.solvers.ridge import basis_solve, precision, ridge_solve
 
 CELL, MANY = 2500, 20_000  # `cells="auto"`: cells of so many rows from so many on
 
@@ -220,13 +219,10 @@ def _fit_cell(
         return np.arange(len(K)), coef, 0.5 * spec.ridge * float(np.sum(coef * y))
     kept = _selected(spec, spec.max_columns, X, y, weight)
     columns = kernel_block(spec.kernel, X, X[kept], np.float64)
-    root = np.sqrt(weight)[:, None]
-    values, vectors = eigh((columns[kept] + columns[kept].T) / 2)
-    norm = np.sqrt(spec.ridge * np.maximum(values, 0.0))[:, None] * vectors.T
-    long = np.vstack([root * columns, norm])  # least squares, its square is not formed
-    target = np.vstack([root * y, np.zeros((len(kept), y.shape[1]))])
-    coef = lstsq(long, target)[0]
-    return kept, coef, 0.5 * float(np.sum((target - long @ coef) ** 2))
+    inner = (columns[kept] + columns[kept].T) / 2
+    coef = basis_solve(columns, inner, y, weight, spec.ridge)
+    missed = 0.5 * float(np.sum(weight[:, None] * (y - columns @ coef) ** 2))
+    return kept, coef, missed + 0.5 * spec.ridge * float(np.sum(coef * (inner @ coef)))
 
 
 def _selected(spec: CellSpec, count: int, X: Any, y: FloatArray, weight: FloatArray) -> IntArray:

@@ -21,6 +21,10 @@ asked for; P is of float32 products as long as its pivots are far above their ro
 rounding F does to the model is measured at the end; where that is not small against the residual,
 F is made again in float64 (tiny ridges, exact data), and the iteration begins again from nothing.
 
+Columns that nearly depend on each other give P a jitter, which hides directions in which there is
+still something to gain. Where that happens and the problem is small, its coefficients come in the
+end from solvers/ridge.py, which forms no squares.
+
 For losses that are not squared these are the inner iterations of Newton's method. Since centres
 are training rows, `Q z` is `F z` at their rows (for several kernels: kernel by kernel, and Q is
 kept).
@@ -44,6 +48,7 @@ from kboost.masters.forward import check_psd
 from kboost.masters.losses import Loss, Squared
 from kboost.solvers.factor import GrowingCholesky
 from kboost.solvers.newton_cg import Model, minimise
+from kboost.solvers.ridge import basis_solve
 
 _ROUGH: dict[str, Any] = {
     "tol": 1e-3,
@@ -62,6 +67,7 @@ _RESTARTS = 5
 _SOUND = 1e-6  # least pivot, over its diagonal, of a preconditioner in float32
 _FAINT, _VISIBLE = 1e-3, 0.03  # of the residual: rounding that is nothing, or too much
 _GROSS = 0.3  # rounding that is worth to make F for every product, where there is no room
+_DIRECT, _SMALL = 1e10, 1 << 26  # products, and bytes of F, of what may be solved directly
 _SAMPLE = 2  # rows of the preconditioner a column
 _FEW = 2000  # rows that always take part
 
@@ -92,6 +98,7 @@ class JointRun:
         self._design = design_of(pool, capacity, master.budget)
         self._rough_products = self._design.is_single  # in the preconditioner
         self._capacity, self._settled = capacity, False
+        self._least = 1.0  # pivot of the preconditioner, over its diagonal
         self._count = min(pool.n_rows, max(_SAMPLE * capacity, _FEW))  # rows of the sample
         inside = rows.sample_weight[: self._count]
         self._sample_weight = inside * (rows.sample_weight.sum() / inside.sum())
@@ -144,6 +151,8 @@ class JointRun:
         rounding = self._rounding()
         if rounding > _VISIBLE and self._design.promote(made=rounding > _GROSS):
             self._begin_again()
+        if self._least < _SOUND and self._master.loss.quadratic:
+            self._solve_directly()
         self.fit = self._describe()
         return self.fit
 
@@ -168,6 +177,23 @@ class JointRun:
             self._start_again()
             self._solve(fine=True)
             self._solve(fine=True)  # now small against what is left, not against the targets
+        if not self._describe().objective <= objective:
+            self._raw, self._function = found, kept
+
+    def _solve_directly(self) -> None:
+        """Without a preconditioner, which is not sound here; the better coefficients stand."""
+        n, m = self._pool.n_rows, self._design.size
+        if n * m * m > _DIRECT or 8 * n * m > min(_SMALL, self._master.budget):
+            return
+        Q = self._inner_products(0) if self._inner is None else self._inner
+        found, kept = self._raw, self._function
+        objective = self._describe().objective
+        F, rows = self._pool.values(self._ids), self._rows
+        self._raw = basis_solve(
+            F, Q, rows.targets - rows.offset, rows.sample_weight, self._master.ridge,
+            bias=bool(self._first),
+        )  # fmt: skip
+        self._function = F @ self._raw[self._first :]
         if not self._describe().objective <= objective:
             self._raw, self._function = found, kept
 
@@ -207,7 +233,9 @@ class JointRun:
             total += new.sum(axis=0)
         gram = unit * gram + self._master.ridge * inner
         cross = np.vstack([unit * total, gram[:size]]) if self._first else gram[:size]
-        return self._factor.append(cross, gram[size:])
+        least = self._factor.append(cross, gram[size:])
+        self._least = min(self._least, least)
+        return least
 
     def _solve(self, *, fine: bool = False) -> None:
         new = np.zeros((self._factor.size - len(self._raw), self._raw.shape[1]))

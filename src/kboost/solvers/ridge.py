@@ -7,6 +7,13 @@ numbers, and a processor takes fifty times as long for these. The condition of t
 n diag / ridge; `precision` says whether float32, with one step of refinement, is enough for it.
 Where the factorisation fails it is repeated in float64 with a larger diagonal. Left-out errors are
 from the same factor: without row i the fit would be wrong there by `a_i / (C^-1)_ii`.
+
+On a basis, with kernel columns F (n, m) and their inner products Q (m, m),
+
+    minimise  1/2 sum_i w_i (y_i - b - (F a)_i)^2 + ridge/2 a' Q a
+
+is least squares of n + m rows, the last being those of a root of `ridge Q`. It is solved as such:
+the normal equations square its condition.
 """
 
 from __future__ import annotations
@@ -14,7 +21,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas, eigh, lapack, lstsq
 
 from kboost._errors import SolverError
 from kboost._typing import FloatArray
@@ -36,6 +43,28 @@ def ridge_solve(K: FloatArray, y: FloatArray, weight: FloatArray, ridge: float) 
     """The coefficients (n, q); K is overwritten."""
     coef, _ = _factored(K, y, weight, ridge)
     return coef.astype(np.float64)
+
+
+def basis_solve(
+    F: FloatArray,
+    Q: FloatArray,
+    y: FloatArray,
+    weight: FloatArray,
+    ridge: float,
+    *,
+    bias: bool = False,
+) -> FloatArray:
+    """The coefficients (m, q) of a basis, under the bias (1, q) if there is one."""
+    root = np.sqrt(weight)[:, None]
+    values, vectors = eigh(Q)
+    norm = np.sqrt(ridge * np.maximum(values, 0.0))[:, None] * vectors.T
+    above = root * F
+    if bias:
+        above = np.hstack([root, above])
+        norm = np.hstack([np.zeros((len(norm), 1)), norm])
+    target = np.vstack([root * y, np.zeros((len(norm), y.shape[1]))])
+    coef: FloatArray = lstsq(np.vstack([above, norm]), target)[0]
+    return coef
 
 
 def ridge_left_out(K: FloatArray, y: FloatArray, weight: FloatArray, ridge: float) -> FloatArray:
