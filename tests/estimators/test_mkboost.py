@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from kboost import MKBoostClassifier
+from kboost.baselines import BoostedSVMClassifier
 from kboost.estimators import _machine_boost
 from kboost.estimators._rows import merge_rows
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial
@@ -316,6 +317,19 @@ def test_weights_are_copies():
     weighted = MKBoostClassifier(max_iter=5).fit(X, y, weight)
     copied = MKBoostClassifier(max_iter=5).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     np.testing.assert_array_equal(weighted.decision_function(X), copied.decision_function(X))
+
+
+@pytest.mark.parametrize("estimator", [MKBoostClassifier, BoostedSVMClassifier])
+def test_class_weight_shifts_weight_between_classes(estimator):
+    X, y = make_classification(60, weights=[0.8], random_state=3)
+    weight = np.random.default_rng(3).integers(1, 4, size=60).astype(float)
+    made = {"kernels": [Gaussian(0.1), Linear()], "max_iter": 5}
+    one = estimator(class_weight={1: 3.0}, **made).fit(X, y, weight)
+    shifted = weight * np.where(y == 1, 3.0, 1.0)
+    other = estimator(**made).fit(X, y, shifted * (weight.sum() / shifted.sum()))
+    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+    with pytest.raises(ValueError, match=r"^class_weight must name classes of y; got 7"):
+        estimator(class_weight={7: 1.0}, **made).fit(X, y)
 
 
 def test_weights_may_be_huge():

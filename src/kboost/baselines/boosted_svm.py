@@ -54,6 +54,9 @@ class BoostedSVMClassifier(ClassifierMixin, MachineBoostBase):
         Whether kernels are scaled to a mean diagonal of 1, or to a trace of 1.
     multi_class : {"ovo", "ovr"}, default="ovo"
         More than two classes: one against one, or one against the rest.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, one to another: the weight of all rows stays as it is. "balanced"
+        makes them weigh the same in all.
     tol : float, default=1e-3
         When libsvm may stop.
     max_seconds : float or None, default=None
@@ -109,6 +112,7 @@ class BoostedSVMClassifier(ClassifierMixin, MachineBoostBase):
         C: float = 50.0,
         normalize: str | None = "mean",
         multi_class: str = "ovo",
+        class_weight: Any = None,
         tol: float = 1e-3,
         max_seconds: float | None = None,
         memory_budget: int = 2**30,
@@ -123,6 +127,7 @@ class BoostedSVMClassifier(ClassifierMixin, MachineBoostBase):
         self.C = C
         self.normalize = normalize
         self.multi_class = multi_class
+        self.class_weight = class_weight
         self.tol = tol
         self.max_seconds = max_seconds
         self.memory_budget = memory_budget

@@ -35,3 +35,26 @@ def class_factors(
             f"got class_weight={class_weight!r}."
         )
     return np.array(weights)
+
+
+def class_weighted(
+    class_weight: Any, classes: Any, codes: IntArray, weight: FloatArray
+) -> FloatArray:
+    """The weights of rows, some of them positive, times the factors of their classes."""
+    found: FloatArray = weight * class_factors(class_weight, classes, codes, weight)[codes]
+    if not found.any():
+        raise ValueError(
+            "class_weight must leave a positive weight to some row; "
+            f"got class_weight={class_weight!r}."
+        )
+    return found
+
+
+def shifted_weights(
+    class_weight: Any, classes: Any, codes: IntArray, weight: FloatArray
+) -> FloatArray:
+    """The same, in all as much as before: draws by weight are as many."""
+    if class_weight is None:
+        return weight
+    found = class_weighted(class_weight, classes, codes, weight)
+    return found * (weight.sum() / found.sum())

@@ -35,6 +35,7 @@ from kboost.core.stopping import INTERRUPTED
 from kboost.estimators._base import numbered
 from kboost.estimators._boost_rounds import Boosted, Scheme, boost
 from kboost.estimators._callbacks import CallbackSupportMixin, fit_task, told, with_callbacks
+from kboost.estimators._class_weight import shifted_weights
 from kboost.estimators._duels import Duel, class_scores, duel_names, duels_of, labels_of
 from kboost.estimators._libsvm import solve_dual
 from kboost.estimators._machine_rows import check_two_classes, machine_kernels
@@ -98,6 +99,7 @@ class MachineBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
                 weight = check_weights(sample_weight, X.shape[0])
                 check_classification_targets(y)
                 self.classes_, codes = np.unique(y, return_inverse=True)
+                weight = shifted_weights(self.class_weight, self.classes_, codes, weight)
                 rows = merge_rows(X, codes, weight)
                 check_two_classes(self.classes_, rows)
                 with show_progress(self.verbose), blas_threads_for(len(rows.weight)):

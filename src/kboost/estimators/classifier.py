@@ -22,7 +22,7 @@ from kboost.core.grow import Grown
 from kboost.core.protocols import Deadline, Master
 from kboost.core.stopping import INTERRUPTED
 from kboost.estimators._base import KernelBoostBase
-from kboost.estimators._class_weight import class_factors
+from kboost.estimators._class_weight import class_weighted
 from kboost.estimators._lesson import Lesson, Task
 from kboost.estimators._probability import Output, calibrate
 from kboost.estimators._rows import MergedRows, merge_rows
@@ -327,8 +327,9 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         self.classes_, found = np.unique(y[labelled], return_inverse=True)
         codes = np.zeros(len(y), dtype=np.intp)
         codes[labelled] = found
-        factors = class_factors(self.class_weight, self.classes_, found, weight[labelled])
-        rows = merge_rows(X, codes, weight * factors[codes] * labelled)
+        kept = np.zeros(len(y))
+        kept[labelled] = class_weighted(self.class_weight, self.classes_, found, weight[labelled])
+        rows = merge_rows(X, codes, kept)
         if len(np.unique(rows.codes)) < 2:
             raise ValueError(
                 "y must have at least two classes with a positive weight; got one class, "

@@ -41,6 +41,9 @@ class MKBoostClassifier(ClassifierMixin, MachineBoostBase):
         tables), over the training rows.
     multi_class : {"ovo", "ovr"}, default="ovo"
         More than two classes: one against one, as in the paper, or one against the rest.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, one to another: the weight of all rows stays as it is. "balanced"
+        makes them weigh the same in all.
     tol : float, default=1e-3
         When libsvm may stop.
     max_seconds : float or None, default=None
@@ -115,6 +118,7 @@ class MKBoostClassifier(ClassifierMixin, MachineBoostBase):
         C: float = 50.0,
         normalize: str | None = "mean",
         multi_class: str = "ovo",
+        class_weight: Any = None,
         tol: float = 1e-3,
         max_seconds: float | None = None,
         memory_budget: int = 2**30,
@@ -130,6 +134,7 @@ class MKBoostClassifier(ClassifierMixin, MachineBoostBase):
         self.C = C
         self.normalize = normalize
         self.multi_class = multi_class
+        self.class_weight = class_weight
         self.tol = tol
         self.max_seconds = max_seconds
         self.memory_budget = memory_budget
