@@ -1,9 +1,12 @@
 """Columns on demand: the same numbers however they are asked for."""
 
+import time
+
 import numpy as np
 import pytest
 
 from kboost.columns.pool import Pool
+from kboost.columns.single import LongRows
 from kboost.kernels import Gaussian, Laplacian, Linear, Matern
 
 RNG = np.random.default_rng(2)
@@ -43,6 +46,21 @@ def test_float32_columns_are_rounded_ones(options, monkeypatch):
     exact = pool.values(ids)
     unit = np.abs(exact).max(axis=0)
     np.testing.assert_allclose(out / unit, exact / unit, atol=1e-5)
+
+
+def test_threads_measure_rows_and_centres_from_one_point(monkeypatch):
+    """Chunks that come while another thread still prepares the rows are no different."""
+
+    class SlowRows(LongRows):
+        def __init__(self, *parts):
+            time.sleep(0.05)
+            super().__init__(*parts)
+
+    monkeypatch.setattr("kboost.columns.pool._CHUNK", 200)
+    monkeypatch.setattr("kboost.columns.pool.LongRows", SlowRows)
+    pool = Pool([KERNELS[0]], 1e2 + X, order=ORDER, n_jobs=3)
+    found = pool.values(np.arange(3), out=np.empty((200, 3), dtype=np.float32))
+    np.testing.assert_allclose(found, expected(np.arange(3), np.arange(200)), atol=1e-5)
 
 
 def test_hypotheses_and_diagonals_are_those_columns():

@@ -85,8 +85,8 @@ def test_the_objective_never_rises(loss):
 
 def test_the_sample_of_the_preconditioner_does_not_matter(monkeypatch):
     whole = grown(JointMaster(ridge=RIDGE), KERNELS["one"])
-    monkeypatch.setattr("kboost.masters.joint._FEW", 1)
-    monkeypatch.setattr("kboost.masters.joint._SAMPLE", 2)
+    monkeypatch.setattr("kboost.masters._sampled._FEW", 1)
+    monkeypatch.setattr("kboost.masters._sampled._SAMPLE", 2)
     some = grown(JointMaster(ridge=RIDGE, capacity=24), KERNELS["one"])
     assert some.fit.objective == pytest.approx(whole.fit.objective, rel=1e-4)
 
@@ -193,9 +193,9 @@ def test_where_rounding_shows_the_columns_are_made_again(always_single):
 
 
 def test_a_preconditioner_whose_pivots_round_is_made_again(always_single, monkeypatch):
-    monkeypatch.setattr("kboost.masters.joint._SOUND", 2.0)
+    monkeypatch.setattr("kboost.masters._sampled._SOUND", 2.0)
     again = grown(JointMaster(ridge=RIDGE, capacity=24), KERNELS["one"], selection="random")
-    monkeypatch.setattr("kboost.masters.joint._SOUND", 0.0)
+    monkeypatch.setattr("kboost.masters._sampled._SOUND", 0.0)
     once = grown(JointMaster(ridge=RIDGE, capacity=24), KERNELS["one"], selection="random")
     assert again.fit.objective == pytest.approx(once.fit.objective, rel=1e-4)
 

@@ -159,7 +159,7 @@ class Pool:
         size = max(64, _CHUNK // max(1, out.shape[1], columns.width))
         if single:  # rows lie ready
             size = max(size, 2 * _CHUNK // max(1, out.shape[1]))
-        make = columns.single if single else columns.double
+        make = columns.single(self._seen) if single else columns.double
 
         def one(start: int) -> None:
             piece = slice(start, min(start + size, len(out)))
@@ -198,35 +198,41 @@ class _Columns:
         }
         return self.kernel.from_blocks(blocks)
 
-    def single(self, rows: _Rows, chosen: Any) -> FloatArray:
-        """In float32 throughout, where that does not overflow."""
-        if not single_holds(self.kernel):
-            return self.double(rows, chosen)
-        try:
-            blocks = {p: self._single(p, rows, chosen) for p in self.kernel.pairings}
-            return self.kernel.from_blocks(blocks)
-        except ValueError:
-            return self.double(rows, chosen)
+    def single(self, rows: _Rows) -> Callable[[_Rows, Any], FloatArray]:
+        """The same in float32 throughout, where that does not overflow.
 
-    def _single(self, pairing: Pairing, rows: _Rows, chosen: Any) -> FloatArray:
-        long = None if self._gamma is None else rows.long(pairing)
-        side = self._sides.get(pairing)
-        if side is None:
-            shift = None if long is None else long.shift
-            side = self._sides[pairing] = Side(pairing, self._raw, shift=shift)
+        What chunks share is made here, before threads ask for it: one shift for rows and centres.
+        """
+        if not single_holds(self.kernel):
+            return self.double
+        longs = {p: None if self._gamma is None else rows.long(p) for p in self.kernel.pairings}
+        sides = {
+            pairing: Side(pairing, self._raw, shift=None if long is None else long.shift)
+            for pairing, long in longs.items()
+        }
+
+        def make(rows: _Rows, chosen: Any) -> FloatArray:
+            try:
+                blocks = {
+                    pairing: self._near(sides[pairing], long, rows, chosen)
+                    for pairing, long in longs.items()
+                }
+                return self.kernel.from_blocks(blocks)
+            except ValueError:
+                return self.double(rows, chosen)
+
+        return make
+
+    def _near(self, side: Side, long: LongRows | None, rows: _Rows, chosen: Any) -> FloatArray:
         if long is not None and self._gamma is not None:
             rough = side.near_long(long, self._gamma, chosen)
             if rough is not None:
                 return rough
-        return side.near_viewed(rows.seen(pairing, chosen), self._gamma)
+        return side.near_viewed(rows.seen(side.pairing, chosen), self._gamma)
 
     @cached_property
     def _centers(self) -> dict[Pairing, Any]:
         return {pairing: pairing.view.apply(self._raw) for pairing in self.kernel.pairings}
-
-    @cached_property
-    def _sides(self) -> dict[Pairing, Side]:
-        return {}
 
 
 class _Rows:
@@ -245,7 +251,8 @@ class _Rows:
         """In float32, ready for products, once for all columns."""
         if pairing not in self._long:
             viewed = self._views.get(pairing.view)
-            self._long[pairing] = None
+            long = None
             if pairing.kind == "sqeuclidean" and isinstance(viewed, np.ndarray):
-                self._long[pairing] = LongRows(viewed, np.float32, None)
+                long = LongRows(viewed, np.float32, None)
+            self._long[pairing] = long
         return self._long[pairing]

@@ -28,11 +28,14 @@ def as_rows(X: Any, name: str = "X") -> Matrix:
     return checked
 
 
-def narrow(values: FloatArray) -> FloatArray:
-    """In float32 where that loses nothing (counts, categories, values of few digits)."""
-    with np.errstate(over="ignore", under="ignore"):
-        half = values.astype(np.float32, copy=False)
-    return half if np.array_equal(half, values) else values
+def narrow(values: FloatArray, *dtypes: Any) -> Any:
+    """In the first of the dtypes (float32) that loses nothing: counts, values of few digits."""
+    for dtype in dtypes or (np.float32,):
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            short = values.astype(dtype, copy=False)
+        if np.array_equal(short, values):
+            return short
+    return values
 
 
 def as_weights(sample_weight: Any, n_rows: int) -> FloatArray:

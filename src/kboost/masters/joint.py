@@ -4,22 +4,19 @@
     f = offset + [1 F] z,    F (n, m) kernel columns,    Q_jl = k_p(c_j, c_l), 0 across kernels
 
 The normal matrix of all rows costs n m^2 and is what plain least squares spends its time on. Here
-it is formed on a sample of r rows only, as a preconditioner,
-
-    P = bound (W / W_r) [1 F]_r' W_r [1 F]_r + ridge diag(0, Q) = L L',
-
-with r twice m: then P is like the true matrix in every direction (the eigenvalues of a sample
-covariance), some twenty iterations are enough, and each is one pass over F. The sample are the
-first r rows, which must stand in random order (canonical order is one: see _large_rows.py); they
-need no memory of their own. Gradients are formed in float64 from all rows, so the answer does not
+it is formed on a sample of r rows only, as a preconditioner P (masters/_sampled.py), with r twice
+m: then P is like the true matrix in every direction (the eigenvalues of a sample covariance), some
+twenty iterations are enough, and each is one pass over F. The sample are the first r rows, which
+must stand in random order (canonical order is one: see _large_rows.py); they need no memory of
+their own. Gradients are formed in float64 from all rows, so the answer does not
 depend on the sample. As z is warm from step to step, two iterations a step keep the residual good
 enough to choose by.
 
 A large F is in float32, and so are the products inside the iterations, which are restarted from
 gradients in float64, unless rounding is nothing against the residual, until these are as small as
-asked for; P is of float32 products as long as its pivots are far above their rounding. What
-rounding F does to the model is measured at the end; where that is not small against the residual,
-F is made again in float64 (tiny ridges, exact data), and the iteration begins again from nothing.
+asked for. What rounding F does to the model is measured at the end; where that is not small against
+the residual, F is made again in float64 (tiny ridges, exact data), and the iteration begins again
+from nothing.
 
 Columns that nearly depend on each other give P a jitter, which hides directions in which there is
 still something to gain. Where that happens and the problem is small, its coefficients come in the
@@ -44,9 +41,9 @@ from kboost.columns.design import design_of, size_of
 from kboost.columns.pool import Pool
 from kboost.core.protocols import Deadline, Fit, Problem, Proposal
 from kboost.formulations import TargetRows
+from kboost.masters._sampled import SampledNormal
 from kboost.masters.forward import check_psd
 from kboost.masters.losses import Loss, Squared
-from kboost.solvers.factor import GrowingCholesky
 from kboost.solvers.newton_cg import Model, minimise
 from kboost.solvers.ridge import basis_solve
 
@@ -64,12 +61,10 @@ _FINE: dict[str, Any] = {
 }  # at the end
 _FEW_STEPS, _ENOUGH = 2, 1e-4  # of a large F: iterations on the way, gain at the end
 _RESTARTS = 5
-_SOUND = 1e-6  # least pivot, over its diagonal, of a preconditioner in float32
+_DEPENDENT = 1e-6  # least pivot, over its diagonal, at which columns nearly depend on each other
 _FAINT, _VISIBLE = 1e-3, 0.03  # of the residual: rounding that is nothing, or too much
 _GROSS = 0.3  # rounding that is worth to make F for every product, where there is no room
 _DIRECT, _SMALL = 1e10, 1 << 26  # products, and bytes of F, of what may be solved directly
-_SAMPLE = 2  # rows of the preconditioner a column
-_FEW = 2000  # rows that always take part
 
 
 @dataclass(frozen=True)
@@ -96,24 +91,23 @@ class JointRun:
         self._master, self._pool, self._rows, self._deadline = master, pool, rows, deadline
         capacity = min(master.capacity, pool.n_columns)
         self._design = design_of(pool, capacity, master.budget)
-        self._rough_products = self._design.is_single  # in the preconditioner
         self._capacity, self._settled = capacity, False
-        self._least = 1.0  # pivot of the preconditioner, over its diagonal
-        self._count = min(pool.n_rows, max(_SAMPLE * capacity, _FEW))  # rows of the sample
-        inside = rows.sample_weight[: self._count]
-        self._sample_weight = inside * (rows.sample_weight.sum() / inside.sum())
+        self._normal = SampledNormal(
+            self._design,
+            rows.sample_weight,
+            capacity,
+            bound=master.loss.bound,
+            ridge=master.ridge,
+            fit_intercept=master.fit_intercept,
+        )
         self._ids: IntArray = np.zeros(0, dtype=np.intp)
         self._inner: FloatArray | None = None  # Q, for several kernels
         if len(pool.kernels) > 1:
             self._inner = np.zeros((0, 0))
-        self._factor = GrowingCholesky(capacity + 1)
         self._function: FloatArray = np.zeros_like(rows.targets)  # F z
         self._raw: FloatArray = np.zeros(
             (0, rows.targets.shape[1])
         )  # bias, if any, then coefficients
-        if master.fit_intercept:
-            total = master.loss.bound * np.array([[self._sample_weight.sum()]])
-            self._factor.append(np.zeros((0, 1)), total)
         self._solve()
         self.fit = self._describe()
 
@@ -151,7 +145,7 @@ class JointRun:
         rounding = self._rounding()
         if rounding > _VISIBLE and self._design.promote(made=rounding > _GROSS):
             self._begin_again()
-        if self._least < _SOUND and self._master.loss.quadratic:
+        if self._normal.least < _DEPENDENT and self._master.loss.quadratic:
             self._solve_directly()
         self.fit = self._describe()
         return self.fit
@@ -174,7 +168,7 @@ class JointRun:
         objective = self._describe().objective
         self._raw, self._function = np.zeros_like(found), np.zeros_like(kept)
         with suppress(OutOfTimeError):
-            self._start_again()
+            self._normal.start_again(self._inner_products(0))
             self._solve(fine=True)
             self._solve(fine=True)  # now small against what is left, not against the targets
         if not self._describe().objective <= objective:
@@ -203,42 +197,20 @@ class JointRun:
         if self._inner is not None:
             cross, corner = inner[:size], inner[size:]
             self._inner = np.block([[self._inner, cross], [cross.T, corner]])
-        if self._rough_products and self._append(size, inner, np.float32) < _SOUND:
-            self._start_again()
-        elif not self._rough_products:
-            self._append(size, inner, np.float64)
-
-    def _start_again(self) -> None:
-        """The preconditioner in float64: what is rounded would spoil what comes later."""
-        self._rough_products = False
-        self._factor.truncate(self._first)
-        self._append(0, self._inner_products(0), np.float64)
+        if not self._normal.grow(size, inner):
+            self._normal.start_again(self._inner_products(0))
 
     def _inner_products(self, size: int) -> FloatArray:
         """`Q` of the columns after the first `size` with all, (all, new)."""
         ids = self._ids[size:]
-        same = self._pool.kind(self._ids)[:, None] == self._pool.kind(ids)
-        inner: FloatArray = self._design.at(self._pool.rows_of(ids)).T * same
+        inner: FloatArray = self._design.at(self._pool.rows_of(ids)).T
+        if self._inner is not None:
+            inner = inner * (self._pool.kind(self._ids)[:, None] == self._pool.kind(ids))
         inner[size:] = (inner[size:] + inner[size:].T) / 2
         return inner
 
-    def _append(self, size: int, inner: FloatArray, dtype: Any) -> float:
-        """Columns into the factor, by products in a precision; its least pivot, relative."""
-        weight = self._master.loss.bound * self._sample_weight
-        unit = float(weight.max())
-        gram, total = np.zeros_like(inner), np.zeros((1, inner.shape[1]))
-        for rows, columns in self._design.tops(self._count, dtype):
-            new = (weight[rows, None] / unit).astype(dtype) * columns[:, size:]
-            gram += columns.T @ new
-            total += new.sum(axis=0)
-        gram = unit * gram + self._master.ridge * inner
-        cross = np.vstack([unit * total, gram[:size]]) if self._first else gram[:size]
-        least = self._factor.append(cross, gram[size:])
-        self._least = min(self._least, least)
-        return least
-
     def _solve(self, *, fine: bool = False) -> None:
-        new = np.zeros((self._factor.size - len(self._raw), self._raw.shape[1]))
+        new = np.zeros((self._normal.size - len(self._raw), self._raw.shape[1]))
         self._raw = np.vstack([self._raw, new])
         if not len(self._raw):
             return
@@ -247,7 +219,7 @@ class JointRun:
         else:
             self._raw = minimise(
                 self._around,
-                self._factor.solve,
+                self._normal.solve,
                 self._raw,
                 before_step=self._deadline.check,
                 **(_FINE if fine else _ROUGH),
@@ -265,8 +237,8 @@ class JointRun:
             return
         for attempt in range(_RESTARTS):
             done = self._iterate(_ENOUGH, _FINE["max_inner"], exact_start=attempt > 0)
-            if done == _FINE["max_inner"] and self._rough_products:
-                self._start_again()
+            if done == _FINE["max_inner"] and self._normal.rough:
+                self._normal.start_again(self._inner_products(0))
             elif not done or self._rounding() <= _FAINT:
                 return
 
@@ -291,7 +263,7 @@ class JointRun:
             residual[self._first :] -= ridge * self._pull(self._raw[self._first :], self._function)
         search, power = np.zeros_like(residual), np.zeros(residual.shape[1])
         for done in range(max_steps):
-            ready = self._factor.solve(residual)
+            ready = self._normal.solve(residual)
             new = np.maximum(np.einsum("ij,ij->j", residual, ready), 0.0)
             if new.sum() <= tol * max(objective, np.finfo(float).tiny):
                 return done
