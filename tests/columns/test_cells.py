@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import kboost.columns.cells as cells_module
-from kboost.columns.cells import CellPart, branch, cells_around, cut, descend, kernel_block
+from kboost.columns.cells import CellPart, cells_around, cut, descend, graft, kernel_block
 from kboost.kernels import Gaussian, Laplacian
 from kboost.kernels.transforms import Ranks, Standardize
 from kboost.kernels.views import View
@@ -79,11 +79,11 @@ def test_splits_that_are_known_are_not_looked_for_again(monkeypatch):
     X, anchors, known = rows(500, 3), np.array([3, 77]), {}
     few = descend(X, np.arange(500), 60, View(), anchors, known)
     seen = len(known)
-    tree, cells = branch(X, np.arange(500), 60, View(), known=known)
+    tree, cells = cut(X, np.arange(500), 60, View(), known=known)
     assert 0 < seen < len(known) == np.count_nonzero(tree.feature >= 0)
     plain, own = cut(X, np.arange(500), 60, View())
     assert_array_equal(tree.threshold, plain.threshold)
-    for (cell, _), other in zip(cells, own, strict=True):
+    for cell, other in zip(cells, own, strict=True):
         assert_array_equal(cell, other)
     monkeypatch.setattr("kboost.columns.cells.split", None)  # nobody asks
     again = descend(X, np.arange(500), 60, View(), anchors, known)
@@ -97,6 +97,32 @@ def test_centres_are_narrow_only_where_nothing_is_lost():
         assert part.centers.dtype == dtype
         assert_array_equal(part.centers, X)
         assert_allclose(part(X)[:, 0], Gaussian(0.1)(X, X).sum(axis=1), rtol=1e-14)
+
+
+@pytest.mark.parametrize("seed", [None, 0])
+def test_cells_that_are_cut_further_as_they_are_told_of_join_to_the_whole(seed):
+    X = rows(400, 3)
+    whole, cells = cut(X, np.arange(400), 40, View(), stream(seed))
+    heard, parts = [], []
+
+    def further(inside, own):
+        heard.append(inside)
+        tree, below = cut(X, inside, 40, View(), own)
+        values = [X[cell] for cell in below]
+        parts.append(CellPart(Gaussian(0.5), tree, values, [v[:, :1] for v in values]))
+
+    top, large = cut(X, np.arange(400), 150, View(), stream(seed), tell=further)
+    for inside, other in zip(heard, large, strict=True):
+        assert_array_equal(inside, other)
+    joined = CellPart.joined(Gaussian(0.5), graft(top, [part.tree for part in parts]), parts)
+    plain = CellPart(Gaussian(0.5), whole, [X[c] for c in cells], [X[c, :1] for c in cells])
+    assert_array_equal(joined.starts, plain.starts)
+    assert_array_equal(joined.centers, plain.centers)
+    assert_array_equal(joined(X), plain(X))
+
+
+def stream(seed):
+    return None if seed is None else np.random.default_rng(seed)
 
 
 def test_random_partitions_differ_and_are_partitions():

@@ -18,7 +18,7 @@ same wherever it is cut: large cells first, then each of these further, is the s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -73,22 +73,21 @@ Known = dict[str, Split]  # splits that were found before, by the way to them: 0
 
 
 def cut(
-    X: Any, rows: IntArray, size: int, view: View, rng: Stream = None
+    X: Any,
+    rows: IntArray,
+    size: int,
+    view: View,
+    rng: Stream = None,
+    known: Known | None = None,
+    tell: Callable[[IntArray, Stream], None] | None = None,
 ) -> tuple[CellTree, list[IntArray]]:
-    """Cut rows of X into cells of at most `size`; the tree, and the rows of each cell."""
-    tree, branches = branch(X, rows, size, view, rng)
-    return tree, [inside for inside, _ in branches]
+    """Cut rows of X into cells of at most `size`; the tree, and the rows of each cell.
 
-
-def branch(
-    X: Any, rows: IntArray, size: int, view: View, rng: Stream = None, known: Known | None = None
-) -> tuple[CellTree, list[tuple[IntArray, Stream]]]:
-    """The same, and the stream with which each cell may be cut further.
-
-    Splits without a stream may be `known`, and are then remembered there.
+    `tell` hears of each cell at once, and of the stream with which it may be cut further. Splits
+    without a stream may be `known`, and are then remembered there.
     """
     feature, threshold, children = [-1], [0.0], [[0, 0]]
-    cells: list[tuple[IntArray, Stream]] = []
+    cells: list[IntArray] = []
     todo = [(0, rows, rng, "")]
     while todo:
         node, inside, own, way = todo.pop()
@@ -100,7 +99,9 @@ def branch(
             found = split(X, inside, view, own)
         if found is None:
             children[node] = [len(cells)] * 2
-            cells.append((inside, own))
+            cells.append(inside)
+            if tell is not None:
+                tell(inside, own)
             continue
         feature[node], threshold[node], left = found
         children[node] = [len(feature), len(feature) + 1]
@@ -267,6 +268,16 @@ class CellPart:
                     centers = self.centers[own].astype(np.float64)
                     values[rows, own] = kernel_block(term, X[rows], centers, np.float64)
             yield Term(features_of(term), values)
+
+    @staticmethod
+    def joined(kernel: Kernel, tree: CellTree, parts: Sequence[CellPart]) -> CellPart:
+        """One of the cells of several, in their order."""
+        part = copy(parts[0])
+        part.kernel, part.tree = kernel, tree
+        part.centers = np.concatenate([each.centers for each in parts])
+        part.coef = np.concatenate([each.coef for each in parts])
+        part.starts = np.cumsum([0, *np.concatenate([np.diff(each.starts) for each in parts])])
+        return part
 
     def scaled(self, factor: float) -> CellPart:
         """The same times a number."""

@@ -18,7 +18,7 @@ from distributed import as_completed
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.cells import CellPart, Stream, cut, graft
 from kboost.core.protocols import Deadline
-from kboost.dask._heap import roomy_heap
+from kboost.dask._heap import in_roomy_heap
 from kboost.dask._table import Table, assemble, take
 from kboost.estimators._cells import CellFit, CellSpec, Progress, averaged, fit_partition, streams
 from kboost.estimators._local_choice import LocalRows
@@ -33,32 +33,34 @@ def fit_cells(
     place = np.empty(table.shape[0], dtype=np.intp)
     place[rows.order] = np.arange(len(rows.order))
     ends = None if deadline.remaining == np.inf else time.time() + deadline.remaining
-    plans = []
-    for stream in streams(spec, rng):
-        top, branches = table.top(rows.order, spec.size, view, stream)
-        plans.append((top, [_send(spec, rows, place, *own, ends) for own in branches]))
-    futures = [future for _, sent in plans for future in sent]
-    fitted = _gathered(table.client, futures)
+    plans: list[tuple[Any, list[Any]]] = []
+    futures: list[Any] = []  # sent while the tree is still cut: workers begin with its first branch
+
+    def send(inside: IntArray, stream: Stream) -> None:
+        futures.append(_sent(spec, rows, place, inside, stream, ends))
+
+    try:
+        for stream in streams(spec, rng):
+            first = len(futures)
+            top = table.top(rows.order, spec.size, view, stream, send)
+            plans.append((top, futures[first:]))
+        # each brought as soon as it is there: together they are the model
+        fitted = {own.key: found for own, found in as_completed(futures, with_results=True)}
+    except BaseException:
+        table.client.cancel(futures)
+        raise
     wholes, n_done = [], 0
     for top, sent in plans:
         found = [fitted[future.key] for future in sent]
-        part = _joined(spec, top, [part for part, *_ in found])
+        parts = [part for part, *_ in found]
+        part = CellPart.joined(spec.kernel, graft(top, [part.tree for part in parts]), parts)
         wholes.append((part, sum(own for _, own, _ in found)))
         n_done += sum(done for *_, done in found)
     n_cells = sum(part.tree.n_cells for part, _ in wholes)
     return averaged(wholes, Progress(n_cells, n_done))
 
 
-def _gathered(client: Any, futures: list[Any]) -> dict[str, Any]:
-    """Results by key, each brought as soon as it is there: together they are the model."""
-    try:
-        return {future.key: found for future, found in as_completed(futures, with_results=True)}
-    except BaseException:
-        client.cancel(futures)
-        raise
-
-
-def _send(
+def _sent(
     spec: CellSpec,
     rows: LocalRows,
     place: IntArray,
@@ -71,6 +73,7 @@ def _send(
     places, pieces = table.sent(inside, take, None)
     own = place[inside]
     return table.client.submit(
+        in_roomy_heap,
         _fit_branch,
         spec,
         places,
@@ -100,16 +103,6 @@ def _fit_branch(
     deadline = Deadline.after(None if ends is None else max(0.0, ends - time.time()))
     plan = cut(X, rows.order, spec.size, spec.kernel.pairings[0].view, stream)
     progress = Progress(len(plan[1]))
-    with roomy_heap(), ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(1) as pool:
         part, objective = fit_partition(spec, rows, plan, deadline, progress, pool)
     return part, objective, progress.done
-
-
-def _joined(spec: CellSpec, top: Any, parts: list[CellPart]) -> CellPart:
-    """One part of the branches."""
-    centers, coef = [], []
-    for part in parts:
-        centers += np.split(part.centers, part.starts[1:-1])
-        coef += np.split(part.coef, part.starts[1:-1])
-    tree = graft(top, [part.tree for part in parts])
-    return CellPart(spec.kernel, tree, centers, coef)

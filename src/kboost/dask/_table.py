@@ -22,10 +22,11 @@ from kboost.columns.cells import (
     CellTree,
     Known,
     Stream,
-    branch,
     cells_around,
+    cut,
     descend,
 )
+from kboost.dask._heap import in_roomy_heap
 from kboost.estimators._large_rows import row_hashes
 from kboost.kernels.rows import narrow
 from kboost.kernels.views import View
@@ -45,7 +46,9 @@ class Table:
         """`parts` are futures of arrays or data frames; `owner` is who refuses bad values."""
         self.client = client
         self._parts = [client.submit(_as_rows, part, owner, pure=False) for part in parts]
-        facts = client.gather([client.submit(_facts, part, pure=False) for part in self._parts])
+        facts = client.gather(
+            [client.submit(in_roomy_heap, _facts, part, pure=False) for part in self._parts]
+        )
         # said with short tasks: the scheduler would rather send a partition to an idle worker
         self._where = client.who_has(self._parts)
         self._starts = np.cumsum([0, *(n for n, _, _, _ in facts)])
@@ -98,14 +101,15 @@ class Table:
         """All of a feature, if it is at hand or worth it."""
         with self._lock:
             kept = self._features.pop(feature, None)
-            if kept is None and _MANY * n_asked >= self.shape[0]:
-                asked = [self._submit(take, part, slice(None), feature) for part in self._parts]
-                kept = np.concatenate(self.client.gather(asked))
-            if kept is not None:
+        if kept is None and _MANY * n_asked >= self.shape[0]:
+            asked = [self._submit(take, part, slice(None), feature) for part in self._parts]
+            kept = np.concatenate(self.client.gather(asked), dtype=self.dtype)
+        if kept is not None:
+            with self._lock:
                 self._features[feature] = kept
                 for oldest in list(self._features)[: -min(_KEPT, max(8, self.shape[1] // 3))]:
                     self._features.pop(oldest)
-            return kept
+        return kept
 
     def _bring(self, rows: IntArray, feature: int | None) -> FloatArray:
         width = () if feature is not None else (self.shape[1],)
@@ -160,7 +164,7 @@ class Table:
             insides.append(inside)
             futures.append(
                 self.client.submit(
-                    _around, places, pieces, self.dtype, size, view, here, pure=False
+                    in_roomy_heap, _around, places, pieces, self.dtype, size, view, here, pure=False
                 )
             )
         for inside, below in zip(insides, self.client.gather(futures), strict=True):
@@ -168,11 +172,17 @@ class Table:
         return [cells[anchor] for anchor in anchors.tolist()]
 
     def top(
-        self, rows: IntArray, size: int, view: View, stream: Stream = None
-    ) -> tuple[CellTree, list[tuple[IntArray, Stream]]]:
-        """The tree down to branches that workers cut further."""
+        self,
+        rows: IntArray,
+        size: int,
+        view: View,
+        stream: Stream,
+        tell: Callable[[IntArray, Stream], None],
+    ) -> CellTree:
+        """The tree down to branches that workers cut further; `tell` hears of each at once."""
         self._hold(rows)
-        return branch(self, rows, self._large(rows, size), view, stream, self._splits(rows, view))
+        known = self._splits(rows, view)
+        return cut(self, rows, self._large(rows, size), view, stream, known, tell)[0]
 
     def _large(self, rows: IntArray, size: int) -> int:
         """Rows of a branch that goes to one worker, at most."""
@@ -244,8 +254,7 @@ def _around(
     return list(zip(here.tolist(), cells, strict=True))
 
 
-def take(rows: FloatArray, inside: Any, feature: int | None) -> FloatArray:
+def take(rows: FloatArray, inside: Any, feature: int | None) -> Any:
     """Some rows of a partition, or one feature of them, to be sent."""
-    if feature is None:
-        return narrow(rows[inside])
-    return np.ascontiguousarray(rows[inside, feature])
+    found = rows[inside] if feature is None else np.ascontiguousarray(rows[inside, feature])
+    return narrow(found, np.int16, np.float32)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
+from itertools import cycle
 from typing import Any
 
 from kboost.dask._heap import in_roomy_heap
-from kboost.estimators._local_choice import Hands
+from kboost.estimators._local_choice import Again, Hands
 
 
 class Workers(Hands):
@@ -26,11 +27,59 @@ class Workers(Hands):
             raise
         return found
 
-    def share(self, value: Any, number: int = 0) -> Any:
+    def share(self, value: Any) -> Any:
         # a task of its own, and not scattered: the scheduler can make it again elsewhere
-        workers = list(self.client.nthreads())
-        there = [workers[number % len(workers)]] if workers else None
-        return self.client.submit(_same, value, workers=there, allow_other_workers=True, pure=False)
+        return self.client.submit(_same, value, pure=False)
+
+    def keep(self, work: Callable[[Any, Any], Any], values: Sequence[Any]) -> Again:
+        """Actors, which are asked directly: a task costs more than a short piece of work.
+
+        They are lost with their workers; from then on there are tasks, as there are from the start
+        where workers have several threads: a worker's actors share one.
+        """
+        actors = self._actors(work, values)
+        plain = super().keep
+
+        @cache
+        def tasks() -> Again:
+            return plain(work, [self.share(value) for value in values])
+
+        def again(more: Any) -> list[Any]:
+            if actors:
+                try:
+                    return [answer.result() for answer in [actor.ask(more) for actor in actors]]
+                except Exception:  # the work's own fails as a task too
+                    actors.clear()
+            return tasks()(more)
+
+        return again
+
+    def _actors(self, work: Callable[[Any, Any], Any], values: Sequence[Any]) -> list[Any]:
+        """One a value, side by side; none where they cannot be had, or would share a thread."""
+        threads = self.client.nthreads()
+        if set(threads.values()) != {1}:
+            return []
+        made = [
+            self.client.submit(
+                _Keeper, work, value, workers=[there], allow_other_workers=True, actor=True,
+                pure=False,
+            )
+            for value, there in zip(values, cycle(threads), strict=False)
+        ]  # fmt: skip
+        try:
+            return [future.result() for future in made]
+        except Exception:
+            return []
+
+
+class _Keeper:
+    """On a worker: a value, and what is done with it."""
+
+    def __init__(self, work: Callable[[Any, Any], Any], value: Any) -> None:
+        self._work, self._value = work, value
+
+    def ask(self, more: Any) -> Any:
+        return in_roomy_heap(self._work, self._value, more)
 
 
 def _same(value: Any) -> Any:

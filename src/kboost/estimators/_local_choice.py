@@ -78,6 +78,9 @@ class _Trial:
     error: float = np.inf
 
 
+Again = Callable[[Any], list[Any]]
+
+
 class Hands:
     """Who does the work: so many threads of this process, here."""
 
@@ -89,9 +92,13 @@ class Hands:
         with ThreadPoolExecutor(self.width) as pool:
             return list(pool.map(work, *each))
 
-    def share(self, value: Any, number: int = 0) -> Any:
-        """A value that work is given again and again; values of several numbers lie apart."""
+    def share(self, value: Any) -> Any:
+        """A value that several pieces of work are given."""
         return value
+
+    def keep(self, work: Callable[[Any, Any], Any], values: Sequence[Any]) -> Again:
+        """What does `work` on each of the values, again and again."""
+        return lambda more: self.map(work, values, [more] * len(values))
 
 
 def choose_local(rows: LocalRows, size: int, rng: np.random.Generator, hands: Hands) -> LocalChoice:
@@ -218,10 +225,9 @@ def _compared(hands: Hands, near: Near, cases: Sequence[Case]) -> list[_Trial]:
     """Cases in all cells, each of them in each by itself."""
     rows, cells = near
     own = [_only(rows, cell) for cell in cells]
-    work = [(each, case) for case in cases for each in own]
+    work = [(each, case) for each in own for case in cases]  # cases, dear or cheap, are mixed
     found = hands.map(_left_out, *zip(*work, strict=True))
-    starts = range(0, len(work), len(cells))
-    summed = [_summed(c, found[i : i + len(cells)]) for c, i in zip(cases, starts, strict=True)]
+    summed = [_summed(case, found[i :: len(cases)]) for i, case in enumerate(cases)]
     return [trial for trials in summed for trial in trials]
 
 
@@ -273,7 +279,7 @@ def _learn(rows: LocalRows, cells: Sequence[IntArray], start: _Trial, hands: Han
     spread = np.sqrt(np.mean([np.mean(t**2) for _, t, _ in data])) or 1.0
     data = [(Z, targets / spread, unit) for Z, targets, unit in data]
     d, step = data[0][0].shape[1], -(-len(data) // hands.width)
-    lessons = [hands.share(data[i : i + step], i // step) for i in range(0, len(data), step)]
+    ask = hands.keep(_likelihoods, [data[i : i + step] for i in range(0, len(data), step)])
     first = np.concatenate(
         [np.full(d, np.log(2 * gamma)), np.log([1.0, 0.1, max(start.ridge, 1e-6)])]
     )
@@ -281,7 +287,7 @@ def _learn(rows: LocalRows, cells: Sequence[IntArray], start: _Trial, hands: Han
     def penalised(logs: FloatArray) -> tuple[float, FloatArray]:
         away = logs - first
         value, slope = 0.5 * _PRIOR * float(away @ away), _PRIOR * away
-        for lesson in hands.map(_likelihoods, lessons, [logs] * len(lessons)):
+        for lesson in ask(logs):
             for own, its in lesson:
                 value, slope = value + own, slope + its
         return value, slope
