@@ -52,7 +52,7 @@ class Bench:
     def run(self, job: Job, label: str) -> Row:
         """The job's row; with repeats, the one with the median fit time."""
         job = job if self.threads is None else replace(job, threads=self.threads)
-        rows = [self._once(replace(job, repeat=i), label) for i in range(self.repeats)]
+        rows = [self._once(replace(job, repeat=job.repeat + i), label) for i in range(self.repeats)]
         failed = [row for row in rows if row["status"] != "ok"]
         if failed:
             return failed[0]

@@ -96,6 +96,9 @@ def test_repeats_give_the_row_in_the_middle(tmp_path, monkeypatch):
     bench = Bench(store(tmp_path / "x.json"), repeats=3, say=lambda words: None)
     assert bench.run(Job("svc", "friedman"), "svc")["fit_seconds"] == 2.0
     assert len(bench.used) == 3
+    times = iter([5.0, 7.0, 6.0])
+    turn = bench.run(Job("svc", "friedman", repeat=3), "svc")  # rows of its own
+    assert turn["fit_seconds"] == 6.0
 
 
 @pytest.mark.parametrize(("asked", "told", "used"), [(1, None, 1), (1, 2, 2), (None, None, None)])
