@@ -86,7 +86,8 @@ def test_readme_runs_and_prints_what_it_says(in_tmp):
 
 
 def span(values, form):
-    return f"{min(values):{form}} to {max(values):{form}}"
+    low, high = f"{min(values):{form}}", f"{max(values):{form}}"
+    return low if low == high else f"{low} to {high}"
 
 
 def figures():
@@ -111,9 +112,10 @@ def figures():
         rows = [row for row in lines("covtype") if row["method"] == method]
         yield span([row["error %"] for row in rows], ".2f") + " %"
         yield span([row["total s"] for row in rows], ".0f") + " s"
-    joint, plain = lines("mnist_rls")[2], lines("mnist_rls")[5]
-    yield f"{joint['test error %']:.2f} % with {joint['basis']:,} basis vectors, {joint['s']:.0f} s"
-    yield f"{plain['basis']:,} centres: {plain['test error %']:.2f} %, {plain['s']:.0f} s"
+    joint, plain = lines("mnist_rls")[1], lines("mnist_rls")[5]
+    for name, row in (("basis vectors", joint), ("centres", plain)):
+        error, seconds = row["test error %"], row["processor s"]
+        yield f"{error:.2f} % with {row['basis']:,} {name}, {seconds:.0f} s"
     few = lines("ssmk")[0]
     yield f"{few['SSMK, test %']:.1f} % wrong"
     yield f"{few['IMK, test %']:.1f} %"
