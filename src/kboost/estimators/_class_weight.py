@@ -57,4 +57,5 @@ def shifted_weights(
     if class_weight is None:
         return weight
     found = class_weighted(class_weight, classes, codes, weight)
-    return found * (weight.sum() / found.sum())
+    found *= weight.sum() / found.sum()
+    return found
