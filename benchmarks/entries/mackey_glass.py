@@ -24,7 +24,7 @@ from benchmarks.objective import Row
 
 SEEDS = tuple(range(20, 40))
 NOISES = (0.062, 0.124, 0.186)
-METHODS = ("CG-k", "CG-k, mixed", "CG-ak", "Bar-k", "Bar-ak", "SVR", "LightGBM")
+METHODS = (*_tuned.OURS, "SVR", "LightGBM")
 SHOWN = {"SVR": "SVR, tuned alike"}
 SCORES = ("one_step", "hundred_steps")
 STEPS, EVERY = 100, 5

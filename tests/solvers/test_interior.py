@@ -136,3 +136,20 @@ def test_mirrored_rows_give_the_same_normal_matrix(n_other):
     expected = columns.T @ (weights[:, None] * columns)
     assert mirrored.n_mirrored == 6 - n_other
     np.testing.assert_allclose(np.tril(mirrored.normal(weights)), np.tril(expected), atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("price", [1e-4, 1e-6, 1e-7])
+def test_a_column_may_be_the_bias(seed, price):
+    """The system of a step is all but singular then: its last pivot is the column's own."""
+    H, rows, lp = problem(seed)
+    both = replace(
+        lp,
+        columns=np.asfortranarray(np.column_stack([lp.columns, lp.signs])),
+        cost=np.append(lp.cost, price),
+        two_sided=np.append(lp.two_sided, True),
+    )
+    found = solve_interior(both, cold(both), tol=1e-8).best
+    assert found.gap <= 1e-8
+    # the bias is free, so the column that is like it does not pay
+    assert found.objective == pytest.approx(margin_lp(H, rows, False, "free").objective, rel=1e-7)

@@ -31,6 +31,7 @@ from kboost._typing import BoolArray, FloatArray
 from kboost.solvers.lp import MarginData
 
 _STEP = 0.99  # of the way to the boundary
+_ROUGH = 1e-6  # what columns leave of the bias's pivot, at which directions must be refined
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,7 @@ class Iterate:
 
 
 def advance(lp: DenseMarginLP, at: Iterate, *, refine: bool) -> Iterate:
-    """One predictor-corrector step; `refine` asks for directions refined once."""
+    """One predictor-corrector step; `refine` asks for a direction refined once."""
     newton = _Newton(lp, at)
     products = (at.v * at.z, at.over * (lp.caps - at.u), at.under * at.u)
     count = len(at.v) + 2 * len(at.u)
@@ -175,7 +176,7 @@ def advance(lp: DenseMarginLP, at: Iterate, *, refine: bool) -> Iterate:
         target - products[0] - plain.v * plain.z,
         target - products[1] + plain.over * plain.u,
         target - products[2] - plain.under * plain.u,
-        refine=refine,
+        refine=refine or newton.rough,
     )
     primal, dual = _lengths(lp, at, corrected)
     return at.moved(corrected, min(1.0, _STEP * primal), min(1.0, _STEP * dual))
@@ -192,7 +193,7 @@ class _Newton:
     """The linear system of one step, factored once."""
 
     def __init__(self, lp: DenseMarginLP, at: Iterate) -> None:
-        self.lp, self.at = lp, at
+        self.lp, self.at, self.rough = lp, at, False
         self.slack = lp.caps - at.u
         self.D = at.over / self.slack + at.under / at.u  # (n,)
         self.T = lp.gather(at.v / at.z, 1.0)  # (k,)
@@ -208,7 +209,11 @@ class _Newton:
         if lp.free_bias:
             self.across = lp.edges(lp.signs / self.D)
             self.along = self._times_inverse(self.across)
-            self.pivot = float(lp.signs @ (lp.signs / self.D) - self.across @ self.along)
+            # sign' D^-1 (sign - G along), as squares: where columns make up the bias, the
+            # difference would be nothing but rounding
+            apart = lp.signs - lp.margins(self.along)
+            self.pivot = float(apart @ (apart / self.D) + self.along @ (self.along / self.T))
+            self.rough = bool(self.pivot < _ROUGH * (lp.signs @ (lp.signs / self.D)))
 
     def direction(
         self, sides: FloatArray, over: FloatArray, under: FloatArray, *, refine: bool
