@@ -22,7 +22,7 @@ from kboost.core.grow import Grown
 from kboost.core.protocols import Deadline, Master
 from kboost.core.stopping import INTERRUPTED
 from kboost.estimators._base import KernelBoostBase
-from kboost.estimators._class_weight import class_weighted
+from kboost.estimators._class_weight import class_factors, class_weighted
 from kboost.estimators._lesson import Lesson, Task
 from kboost.estimators._probability import Output, calibrate
 from kboost.estimators._rows import MergedRows, merge_rows
@@ -337,6 +337,7 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
             )
         targets = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         tasks = [self._one_against_rest(k) for k in targets]
+        factors = class_factors(self.class_weight, self.classes_, found, weight[labelled])
         return Lesson(rows, tasks, X.shape[0], self._held_rows(factors, **validation))
 
     def _held_rows(self, factors: FloatArray, **validation: Any) -> MergedRows | None:
