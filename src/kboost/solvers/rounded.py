@@ -209,7 +209,7 @@ def _gram(rows: FloatArray) -> FloatArray:
 def _solve(gram: FloatArray, diagonal: FloatArray, right: FloatArray) -> FloatArray:
     """Solve with `gram + diag(diagonal)`, the latter lifted above rounding."""
     place = np.diag_indices(len(gram))
-    gram[place] += np.maximum(diagonal, _JITTER * np.max(gram[place], initial=0.0))
+    gram[place] += np.maximum(diagonal, _JITTER * gram[place])
     factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
     solved: FloatArray = cho_solve(factor, right, check_finite=False)
     return solved
