@@ -40,6 +40,7 @@ from kboost.solvers.rounded import Candidate, Smooth
 
 _SHARP = 0.3  # sharpness times unit, for a gap of 1; it rises as the gap's inverse root
 _PUSH = 2.0  # further rise where the gap has not fallen
+_WORSE, _NEAR, _PULL = 10.0, 1e-4, 10.0  # a gap so much worse so near the end: too sharp
 _SHARPEST = 1e9
 _MANY = 1e5  # units of margin that a dual as large as its yardstick makes
 _STALLS, _FINE = 40, 1e-7  # smooth problems without progress; two are enough below this gap
@@ -146,10 +147,16 @@ class MarginQP:
             stalls += 1
             if now.gap < 0.9 * best.gap:
                 stalls = 0
+            elif now.gap > _WORSE * best.gap and best.gap < _NEAR:
+                smooth.back()
+                push /= _PULL
+                continue
             else:
                 smooth.refresh()
                 push *= _PUSH
-            best = min(best, now, key=lambda candidate: candidate.gap)
+            if now.gap < best.gap:
+                best = now
+                smooth.keep()
         return best, steps
 
     def _optimum(self, gap: float, steps: int) -> MarginOptimum:

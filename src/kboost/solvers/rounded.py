@@ -40,6 +40,7 @@ _INNER = 0.1  # what a smooth problem may be left with, of the move of the duals
 _FLAT = 0.2  # slope a line search may leave, of that at its start
 _JITTER = 1e-14  # on the diagonal of a system, relative
 _EPS = 1e-13  # promises below this are near rounding, relative
+_SPARE = 1e-12  # margins are stretched by so much more than they must, for their rounding
 _STEPS = 200  # in one smooth problem
 _ROUNDING = 1e-5  # gaps are relative to the objective, or to this share of what it is made of
 
@@ -59,7 +60,8 @@ class Smooth:
 
     def __init__(self, qp: MarginQP) -> None:
         self.qp, self.k = qp, len(qp.x)
-        self.unit, self.yard, self.mass = qp.unit(), qp.yardstick(), float(qp.rows.caps.sum())
+        self.unit, self.yard = qp.unit(), qp.yardstick()
+        self.mass = float(self.yard.sum())  # of the duals; caps far beyond them say nothing
         p = len(qp.offset_values)
         weak = _PROXIMAL * self.mass / self.unit
         self.curvature = np.concatenate([np.ones(self.k), np.full(p, weak)])
@@ -71,11 +73,21 @@ class Smooth:
         self.refresh()
         self._shrink()
         self.pull = np.where(self.bounded, np.maximum(self.prices - self.edges, 0.0), 0.0)
+        self.keep()
 
     def refresh(self) -> None:
         """Compute afresh what the steps only update."""
         self.reached = self.qp.margins(self.v[: self.k], self.v[self.k :])
         self.edges = self.qp.edges(self.w)
+
+    def keep(self) -> None:
+        """Remember this point as the one to go back to."""
+        self._kept = self.v, self.w, self.pull
+
+    def back(self) -> None:
+        """Return to the point kept."""
+        self.v, self.w, self.pull = self._kept
+        self.refresh()
 
     def _shrink(self) -> None:
         """Take the best multiple of the duals: new columns charge for their edges."""
@@ -120,14 +132,30 @@ class Smooth:
         v = np.where(self.bounded, np.maximum(self.v, 0.0), self.v)
         x, offsets = v[:k], v[k:]
         reached = qp.margins(x, offsets) if self.bounded.any() else self.reached
-        slack = np.maximum(qp.rows.targets - reached, 0.0)
-        primal = 0.5 * float(x @ x) + float(self.prices @ v) + float(qp.rows.caps @ slack)
+        primal, length = min((self._primal(v, reached, s), s) for s in (1.0, self._stretch(reached)))
+        x, offsets = length * x, length * offsets
         dual = float(qp.rows.targets @ self.w) - 0.5 * self._charge()
         excess = self.edges[k:] - qp.offset_prices
         missed = np.where(qp.offset_bounded, np.maximum(excess, 0.0), np.abs(excess))
         gap = primal - dual + float(missed @ (np.abs(offsets) + self.unit))
         size = max(abs(primal), abs(dual), _ROUNDING * self.mass * self.unit)
         return Candidate(x, offsets, self.w, gap / size)
+
+    def _primal(self, v: FloatArray, reached: FloatArray, length: float) -> float:
+        """The objective at a multiple of v, whose margins are known."""
+        x, rows = length * v[: self.k], self.qp.rows
+        slack = np.maximum(rows.targets - length * reached, 0.0)
+        return 0.5 * float(x @ x) + length * float(self.prices @ v) + float(rows.caps @ slack)
+
+    def _stretch(self, reached: FloatArray) -> float:
+        """The multiple at which margins that fall short by little do so no more.
+
+        Where errors are so dear that there are none, the price of what rounding leaves of a slack
+        would be more than the objective.
+        """
+        targets = self.qp.rows.targets
+        short = (reached < targets) & (reached > 0.0)
+        return float(np.max(targets[short] / reached[short], initial=1.0)) * (1.0 + _SPARE)
 
     def minimise(self, ends: float) -> int:
         """Newton steps until they promise little against the move of the duals; their number."""
