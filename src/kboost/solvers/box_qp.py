@@ -40,9 +40,9 @@ from kboost.solvers.rounded import Candidate, Smooth
 
 _SHARP = 0.3  # sharpness times unit, for a gap of 1; it rises as the gap's inverse root
 _PUSH = 2.0  # further rise where the gap has not fallen
-_WORSE, _NEAR, _PULL = 10.0, 1e-4, 10.0  # a gap so much worse so near the end: too sharp
 _SHARPEST = 1e9
 _MANY = 1e5  # units of margin that a dual as large as its yardstick makes
+_BLUNT, _NEAR, _WORSE = 10, 1e-3, 10.0  # stalls, near the end, that made it so much worse
 _STALLS, _FINE = 40, 1e-7  # smooth problems without progress; two are enough below this gap
 _USELESS = 1e-6  # a gap above which the solution is not to be had
 
@@ -144,19 +144,17 @@ class MarginQP:
             except LinAlgError:  # overflow: what was found before stands
                 break
             now = smooth.candidate()
-            stalls += 1
-            if now.gap < 0.9 * best.gap:
-                stalls = 0
-            elif now.gap > _WORSE * best.gap and best.gap < _NEAR:
-                smooth.back()
-                push /= _PULL
-                continue
-            else:
-                smooth.refresh()
-                push *= _PUSH
+            stalls = 0 if now.gap < 0.9 * best.gap else stalls + 1
             if now.gap < best.gap:
                 best = now
                 smooth.keep()
+            if stalls % (2 * _BLUNT) >= _BLUNT and best.gap < _NEAR:
+                if now.gap > _WORSE * best.gap:  # too sharp for the rounding of the margins
+                    smooth.back()
+                    push /= _PUSH**2
+            elif stalls:
+                smooth.refresh()
+                push *= _PUSH
         return best, steps
 
     def _optimum(self, gap: float, steps: int) -> MarginOptimum:

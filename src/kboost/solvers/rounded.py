@@ -40,6 +40,7 @@ _INNER = 0.1  # what a smooth problem may be left with, of the move of the duals
 _FLAT = 0.2  # slope a line search may leave, of that at its start
 _JITTER = 1e-14  # on the diagonal of a system, relative
 _EPS = 1e-13  # promises below this are near rounding, relative
+_REST = 1e-10  # residual that needs no refinement, of the point
 _SPARE = 1e-12  # margins are stretched by so much more than they must, for their rounding
 _STEPS = 200  # in one smooth problem
 _ROUNDING = 1e-5  # gaps are relative to the objective, or to this share of what it is made of
@@ -61,11 +62,8 @@ class Smooth:
     def __init__(self, qp: MarginQP) -> None:
         self.qp, self.k = qp, len(qp.x)
         self.unit, self.yard = qp.unit(), qp.yardstick()
-        self.mass = float(self.yard.sum())  # of the duals; caps far beyond them say nothing
         p = len(qp.offset_values)
-        weak = _PROXIMAL * self.mass / self.unit
-        self.curvature = np.concatenate([np.ones(self.k), np.full(p, weak)])
-        self.stiff = np.concatenate([np.ones(self.k), np.full(p, self.mass / self.unit)])
+        self.stiff = np.concatenate([np.ones(self.k), np.full(p, qp.rows.caps.sum() / self.unit)])
         self.prices = np.concatenate([np.zeros(self.k), qp.offset_prices])
         self.bounded = qp.bounded
         self.v = np.concatenate([qp.x, qp.offset_values])
@@ -74,6 +72,11 @@ class Smooth:
         self._shrink()
         self.pull = np.where(self.bounded, np.maximum(self.prices - self.edges, 0.0), 0.0)
         self.keep()
+
+    @property
+    def mass(self) -> float:
+        """Of the duals, as they are or may become; caps far beyond them say nothing."""
+        return float(max(self.yard.sum(), self.w.sum()))
 
     def refresh(self) -> None:
         """Compute afresh what the steps only update."""
@@ -105,6 +108,8 @@ class Smooth:
         self.steep = sharpness / self.unit * self.yard  # (r,)
         self.stiffness = np.where(self.bounded, _STIFF * sharpness, 0.0) * self.stiff
         self.duals, self.multipliers = self.w, self.pull
+        weak = np.full(len(self.prices) - self.k, _PROXIMAL * self.mass / self.unit)
+        self.curvature = np.concatenate([np.ones(self.k), weak])
         self.center = np.concatenate([np.zeros(self.k), self.v[self.k :]])
         self._look()
 
@@ -132,8 +137,10 @@ class Smooth:
         v = np.where(self.bounded, np.maximum(self.v, 0.0), self.v)
         x, offsets = v[:k], v[k:]
         reached = qp.margins(x, offsets) if self.bounded.any() else self.reached
-        primal, length = min((self._primal(v, reached, s), s) for s in (1.0, self._stretch(reached)))
-        x, offsets = length * x, length * offsets
+        primal, stretch = self._primal(v, reached, 1.0), self._stretch(reached)
+        stretched = self._primal(v, reached, stretch)
+        if stretched <= primal + 10.0 * _SPARE * abs(primal):
+            primal, x, offsets = stretched, stretch * x, stretch * offsets
         dual = float(qp.rows.targets @ self.w) - 0.5 * self._charge()
         excess = self.edges[k:] - qp.offset_prices
         missed = np.where(qp.offset_bounded, np.maximum(excess, 0.0), np.abs(excess))
@@ -154,12 +161,14 @@ class Smooth:
         would be more than the objective.
         """
         targets = self.qp.rows.targets
-        short = (reached < targets) & (reached > 0.0)
-        return float(np.max(targets[short] / reached[short], initial=1.0)) * (1.0 + _SPARE)
+        short = (reached > 0.0) & (reached < (1.0 + 0.5 * _SPARE) * targets)
+        most = float(np.max(targets[short] / reached[short], initial=0.0))
+        return (1.0 + _SPARE) * most if most > 0.0 else 1.0
 
     def minimise(self, ends: float) -> int:
         """Newton steps until they promise little against the move of the duals; their number."""
-        small, last = _EPS * self.mass * self.unit, np.inf
+        small, last, rest = _EPS * self.mass * self.unit, np.inf, np.inf
+        rough = True  # one step at least: without, new duals would belong to old coefficients
         for step in range(1, _STEPS + 1):
             if time.monotonic() > ends:
                 raise OutOfTimeError("max_seconds reached inside the quadratic program")
@@ -167,7 +176,7 @@ class Smooth:
             promise = float(self.residual @ dv)
             moved = float(np.sum((self.w - self.duals) ** 2 / self.steep))
             stuck = promise < small and promise > 0.1 * last  # rounding
-            if not promise > _INNER * moved or stuck:
+            if (not promise > _INNER * moved or stuck) and not rough:
                 return step
             last = promise
             ahead = self.qp.margins(dv[: self.k], dv[self.k :])
@@ -177,8 +186,10 @@ class Smooth:
             inside, binding = self.inside, self.binding
             self._look()
             same = np.array_equal(inside, self.inside) and np.array_equal(binding, self.binding)
-            if length == 1.0 and same:
-                return step  # quadratic between the two points: this is the minimum
+            before, rest = rest, float(np.linalg.norm(self.residual))
+            rough = _REST * float(np.linalg.norm(self.v)) < rest < 0.5 * before
+            if length == 1.0 and same and not rough:
+                return step  # quadratic between the two points: the minimum, as refined as can be
         return _STEPS
 
     def _direction(self) -> FloatArray:
