@@ -44,7 +44,7 @@ _SHARPEST = 1e9
 _MANY = 1e5  # units of margin that a dual as large as its yardstick makes
 _BLUNT, _NEAR, _WORSE = 10, 1e-3, 10.0  # stalls, near the end, that made it so much worse
 _STALLS, _FINE = 40, 1e-7  # smooth problems without progress; two are enough below this gap
-_USELESS = 1e-6  # a gap above which the solution is not to be had
+_LOOSE = 1e-6  # a gap above which the solution was not to be had
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,16 @@ class MarginOptimum:
     level: float
     gap: float  # relative
     steps: int
+    precise: bool  # whether that is what was asked for, or near it
+
+    def checked(self) -> MarginOptimum:
+        """This optimum; raises if it is not one."""
+        if self.precise:
+            return self
+        raise SolverError(
+            f"the quadratic program was solved to a relative gap of {self.gap:.1e} only; "
+            "scale the features or the columns."
+        )
 
 
 class MarginQP:
@@ -125,13 +135,8 @@ class MarginQP:
         """Go from the last solution to a relative gap of `tol`, or as near as rounding allows."""
         with np.errstate(all="ignore"):
             best, steps = self._close(time.monotonic() + seconds, tol)
-        if not best.gap <= max(tol, _USELESS):
-            raise SolverError(
-                f"the quadratic program was solved to a relative gap of {best.gap:.1e} only; "
-                "scale the features or the columns."
-            )
         self.x, self.offset_values, self.duals = best.x, best.offsets, best.duals
-        return self._optimum(best.gap, steps)
+        return self._optimum(best.gap, steps, best.gap <= max(tol, _LOOSE))
 
     def _close(self, ends: float, tol: float) -> tuple[Candidate, int]:
         """Round off, minimise, sharpen until the gap is closed; the best found, and all steps."""
@@ -157,13 +162,13 @@ class MarginQP:
                 push *= _PUSH
         return best, steps
 
-    def _optimum(self, gap: float, steps: int) -> MarginOptimum:
+    def _optimum(self, gap: float, steps: int, precise: bool) -> MarginOptimum:
         rest = self.offset_values.tolist()
         bias = float(self.x[0]) if self._lead else 0.0
         if self.rows.intercept == "free":
             bias = rest.pop(0)
         level = rest.pop(0) if self.rows.level is not None else 0.0
-        return MarginOptimum(self.x[self._lead :], bias, self.duals, level, gap, steps)
+        return MarginOptimum(self.x[self._lead :], bias, self.duals, level, gap, steps, precise)
 
     # -- the matrix [G O] ------------------------------------------------------------------------
 
