@@ -60,7 +60,7 @@ class MarginOptimum:
     precise: bool  # whether that is what was asked for, or near it
 
     def checked(self) -> MarginOptimum:
-        """This optimum; raises if it is not one."""
+        """The optimum itself; raises if it is not one."""
         if self.precise:
             return self
         raise SolverError(
