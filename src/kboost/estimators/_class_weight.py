@@ -56,5 +56,6 @@ def shifted_weights(
     """The same, in all as much as before: draws by weight are as many."""
     if class_weight is None:
         return weight
-    found: FloatArray = class_weighted(class_weight, classes, codes, weight)
-    return found * (weight.sum() / found.sum())
+    found = class_weighted(class_weight, classes, codes, weight)
+    shifted: FloatArray = found * (weight.sum() / found.sum())
+    return shifted

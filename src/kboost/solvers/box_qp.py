@@ -21,7 +21,8 @@ need to enter a linear system. So not an interior point, whose systems hold all 
 but the method of multipliers: around given duals the corners of the problem are rounded off, the
 smooth problem is solved by Newton steps on the rows inside (rounded.py), its slopes are the next
 duals. The rounding gets sharper until the gap is closed; the sets settle after a few steps, and
-then a step is exact. A warm start keeps u, x and o while columns are appended.
+then a step is exact. A warm start keeps u, x and o while columns are appended; where these are
+more than the rows, products of rows are kept and only the new columns' are added to them.
 """
 
 from __future__ import annotations
@@ -83,6 +84,8 @@ class MarginQP:
         self._buffer = np.empty((self.n_samples, 64))
         self._size = 0
         self._power = np.zeros(self.n_samples)  # |row of G|^2
+        self._products: FloatArray = np.zeros((0, 0))  # H H' of the columns that are in it
+        self._in_products, self._worked = 0, 0.0
         self.x: FloatArray = np.zeros(0)
         self._lead = 1 if rows.intercept == "penalized" else 0
         if self._lead:
@@ -176,6 +179,26 @@ class MarginQP:
         """G of some rows, (len(which), k)."""
         samples = which if self.sample is None else self.sample[which]
         return self.rows.signs[which][:, None] * self.all_columns[samples]
+
+    def products(self, which: IntArray) -> FloatArray | None:
+        """`G G'` of some rows from the products of all samples; None while these cost more.
+
+        They are brought up to date when the work done without them is as much as that.
+        """
+        n, missing = self.n_samples, self._size - self._in_products
+        self._worked += len(which) ** 2 * self._size
+        if self._size <= n or self._worked < n**2 * missing:
+            return None
+        if not self._products.size:
+            self._products = np.zeros((n, n))
+        if missing:
+            new = self.all_columns[:, self._in_products :]
+            self._products += new @ new.T
+            self._in_products, self._worked = self._size, 0.0
+        samples = which if self.sample is None else self.sample[which]
+        signs = self.rows.signs[which]
+        found: FloatArray = signs[:, None] * self._products[np.ix_(samples, samples)] * signs
+        return found
 
     def margins(self, x: FloatArray, offsets: FloatArray) -> FloatArray:
         """`G x + O o`, (r,)."""

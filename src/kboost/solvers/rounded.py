@@ -197,20 +197,26 @@ class Smooth:
         qp, k = self.qp, self.k
         inner = np.flatnonzero(self.inside)
         curvature = self.curvature + self.stiffness * self.binding
-        G, offsets = qp.some_rows(inner), qp.offsets[inner]
-        D = 1.0 / self.steep[inner]
+        offsets, D = qp.offsets[inner], 1.0 / self.steep[inner]
         if len(inner) > k:
-            A = np.hstack([G, offsets]) / np.sqrt(D)[:, None]
+            A = np.hstack([qp.some_rows(inner), offsets]) / np.sqrt(D)[:, None]
             return _solve(_gram(A.T), curvature, self.residual)
         T = 1.0 / curvature[:k]
         pulled = T * self.residual[:k]
-        rows = G * np.sqrt(T) if self.binding[:k].any() else G
-        found = _solve(_gram(rows), D, np.column_stack([-(G @ pulled), offsets]))
+        bound = bool(self.binding[:k].any())
+        products = None if bound else qp.products(inner)
+        if products is None:
+            G = qp.some_rows(inner)
+            products, reach = _gram(G * np.sqrt(T) if bound else G), G @ pulled
+        else:
+            reach = qp.margins(pulled, np.zeros(len(curvature) - k))[inner]
+        found = _solve(products, D, np.column_stack([-reach, offsets]))
         plain, along = found[:, 0], found[:, 1:]
         border = offsets.T @ along + np.diag(curvature[k:])
         do = np.linalg.solve(border, offsets.T @ plain + self.residual[k:])
-        dw = plain - along @ do
-        return np.concatenate([pulled + T * (dw @ G), do])
+        dw = np.zeros(len(self.w))
+        dw[inner] = plain - along @ do
+        return np.concatenate([pulled + T * qp.edges(dw)[:k], do])
 
     def _search(self, dv: FloatArray, ahead: FloatArray, promise: float) -> float:
         """A step length where the slope along dv is nearly 0; 1 wherever it is not yet positive."""
