@@ -148,7 +148,7 @@ class MarginQP:
         while best.gap > tol and stalls < (_STALLS if best.gap > _FINE else 2):
             smooth.renew(min(_SHARPEST, push / math.sqrt(min(1.0, best.gap))))
             try:
-                steps += smooth.minimise(ends)
+                steps += smooth.minimise(ends, careful=stalls > 0)
             except LinAlgError:  # overflow: what was found before stands
                 break
             now = smooth.candidate()

@@ -165,10 +165,13 @@ class Smooth:
         most = float(np.max(targets[short] / reached[short], initial=0.0))
         return (1.0 + _SPARE) * most if most > 0.0 else 1.0
 
-    def minimise(self, ends: float) -> int:
-        """Newton steps until they promise little against the move of the duals; their number."""
+    def minimise(self, ends: float, *, careful: bool) -> int:
+        """Newton steps until they promise little against the move of the duals; their number.
+
+        With care it is one at least: without a step the new duals belong to old coefficients.
+        """
         small, last, rest = _EPS * self.mass * self.unit, np.inf, np.inf
-        rough = True  # one step at least: without, new duals would belong to old coefficients
+        rough = careful
         for step in range(1, _STEPS + 1):
             if time.monotonic() > ends:
                 raise OutOfTimeError("max_seconds reached inside the quadratic program")
@@ -205,6 +208,7 @@ class Smooth:
         pulled = T * self.residual[:k]
         bound = bool(self.binding[:k].any())
         products = None if bound else qp.products(inner)
+        G = None
         if products is None:
             G = qp.some_rows(inner)
             products, reach = _gram(G * np.sqrt(T) if bound else G), G @ pulled
@@ -214,9 +218,12 @@ class Smooth:
         plain, along = found[:, 0], found[:, 1:]
         border = offsets.T @ along + np.diag(curvature[k:])
         do = np.linalg.solve(border, offsets.T @ plain + self.residual[k:])
-        dw = np.zeros(len(self.w))
-        dw[inner] = plain - along @ do
-        return np.concatenate([pulled + T * qp.edges(dw)[:k], do])
+        dw = plain - along @ do
+        if G is None:
+            every = np.zeros(len(self.w))
+            every[inner] = dw
+            return np.concatenate([pulled + T * qp.edges(every)[:k], do])
+        return np.concatenate([pulled + T * (dw @ G), do])
 
     def _search(self, dv: FloatArray, ahead: FloatArray, promise: float) -> float:
         """A step length where the slope along dv is nearly 0; 1 wherever it is not yet positive."""
