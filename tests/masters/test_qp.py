@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -17,6 +19,7 @@ from kboost.kernels import Gaussian, Polynomial
 from kboost.kernels.adapters import Precomputed
 from kboost.masters.qp import QPMaster
 from kboost.oracles.scan import ScanOracle
+from kboost.solvers.box_qp import MarginQP
 from tests.contracts.reference import margin_problem, margin_qp, table
 
 VARIANTS = pytest.mark.parametrize(
@@ -239,15 +242,73 @@ def test_when_the_time_is_over_the_last_fit_stands():
     assert_array_equal(found.fit.weights, before.weights)
 
 
-@pytest.mark.parametrize("size", [1e17, 1e150])
-def test_columns_too_large_for_the_solver_are_an_error_in_words(size):
+def enlarged(size, scaling=None):
+    """A bank of Gaussian columns times a size, and rows that they can separate."""
     X, y, weight = table(0)
     K = size * Gaussian(1.0)(X)
-    bank = Bank([Precomputed(0, 24)], K, centers=np.arange(24)[:, None])
+    bank = Bank([Precomputed(0, 24)], K, centers=np.arange(24)[:, None], scaling=scaling)
+    return bank, hinge(y, weight, 1.0)
+
+
+@pytest.mark.parametrize("size", [1e4, 1e9, 1e17, 1e150])
+def test_columns_of_any_size_are_solved_for(size):
+    """Where no error is made, columns times a size are coefficients over it."""
+    plain, found = (grown(*enlarged(s), QPMaster(), 4) for s in (1e3, size))
+    assert found.gap <= 1e-9
+    assert_allclose(found.fit.decision, plain.fit.decision, atol=1e-4)
+    half = [one.fit.objective * s * s for one, s in ((plain, 1e3), (found, size))]
+    assert_allclose(half[1], half[0], rtol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("size", [1e155, 1e300])
+def test_columns_too_large_for_the_solver_are_an_error_in_words(size):
     with pytest.raises(SolverError, match="scale the features or the columns"):
-        grown(bank, hinge(y, weight, 1.0), QPMaster(), 4)
-    scaled = Bank([Precomputed(0, 24)], K, centers=np.arange(24)[:, None], scaling="unit")
-    assert grown(scaled, hinge(y, weight, 1.0), QPMaster(), 4).gap <= 1e-8
+        grown(*enlarged(size), QPMaster(), 4)
+    for one in (1e17, 1e150):
+        assert grown(*enlarged(one, scaling="unit"), QPMaster(), 4).gap <= 1e-8
+
+
+def loosened(monkeypatch, after, spoil):
+    """Let the solver fail from so many columns on; `spoil` changes what it then finds."""
+    solve = MarginQP.solve
+
+    def short(self, seconds=np.inf, tol=1e-10):
+        found = solve(self, seconds, tol)
+        if self.columns.shape[1] < after:
+            return found
+        return replace(spoil(found), gap=3e-4, precise=False)
+
+    monkeypatch.setattr(MarginQP, "solve", short)
+
+
+def ruined(found):
+    return replace(found, coef=found.coef + 1e3, duals=0.0 * found.duals)
+
+
+@pytest.mark.parametrize("spoil", [lambda found: found, ruined])
+def test_a_loose_solution_ends_the_fit_with_the_best_model_and_its_true_gap(monkeypatch, spoil):
+    bank, rows, H = problem(1)
+    optimum = margin_qp(H, rows).objective
+    loosened(monkeypatch, after=12, spoil=spoil)
+    found = grown(bank, rows, QPMaster(), 4)
+    assert found.reason.rule == "precision"
+    assert "column_scaling='unit'" in str(found.reason)
+    assert "3.0e-04" in str(found.reason)
+    assert len(found.hypotheses) == 12
+    objectives, bound = found.trace.values("objective"), found.trace[-1].bound
+    assert len(objectives) == 4
+    assert objectives[3] <= objectives[2]
+    assert found.fit.objective == objectives[3]
+    assert bound <= optimum * (1 + 1e-9) <= found.fit.objective
+    assert_allclose(found.gap, (found.fit.objective - bound) / found.fit.objective)
+
+
+def test_a_loose_first_step_that_is_of_no_use_is_an_error(monkeypatch):
+    bank, rows, _ = problem(1)
+    loosened(monkeypatch, after=4, spoil=ruined)
+    with pytest.raises(SolverError, match=r"relative gap of 3\.0e-04 only; scale"):
+        grown(bank, rows, QPMaster(), 4)
 
 
 @pytest.mark.parametrize("C", [1e-6, 1e-2, 1.0])

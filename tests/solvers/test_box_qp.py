@@ -122,6 +122,24 @@ def test_units_do_not_matter(scale, kind):
     assert_allclose(two.bias, one.bias, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize("k", [7, 14, 28])
+@pytest.mark.parametrize("C", [0.01, 50.0])
+def test_columns_as_they_come_of_rows_of_very_different_sizes(k, C):
+    """Cubic columns of unscaled features: near a vertex, and with a margin that is nearly hard."""
+    rng = np.random.default_rng(k)
+    X = rng.normal(size=(60, 4)) * np.array([1.0, 2.0, 4.0, 8.0])
+    y = np.where(X[:, 1] + 0.02 * X[:, 3] + 2.0 * rng.normal(size=60) > 0, 1.0, -1.0)
+    H = (1.0 + X @ X[:k].T) ** 3
+    size = np.linalg.norm(H, axis=1)
+    assert size.max() > 1e3 * size.min()
+    rows = hinge(y, np.ones(60), C)
+    qp = start(rows)
+    qp.extend(H)
+    found = qp.solve().checked()
+    optimum = margin_qp(H, rows).objective
+    assert_allclose(objective(H, rows, found, "free"), optimum, rtol=1e-8)
+
+
 def test_equal_rows_equal_columns_and_columns_of_zeros():
     H, rows = draw(2)
     twice = np.r_[np.arange(30), np.arange(30)]

@@ -1,7 +1,8 @@
 """The one loop: ask the oracle, look at the trace, give the master what it offered.
 
 Nothing in it depends on the method; a method is the choice of the four parts. The loop always
-ends with a model: when time runs out inside a solver, or on Ctrl-C, the last finished fit stands.
+ends with a model: when time runs out inside a solver, or on Ctrl-C, the last finished fit stands,
+and so it does, or what improves on it, when a solver's precision does not reach any further.
 It also ends with a certificate: an oracle that has not looked at the whole library in the last step
 does so once more, whatever the reason to stop (but Ctrl-C).
 """
@@ -24,7 +25,14 @@ from kboost.core.protocols import (
     Proposal,
     Search,
 )
-from kboost.core.stopping import EXHAUSTED, INTERRUPTED, OUT_OF_TIME, StopReason, StopRule
+from kboost.core.stopping import (
+    EXHAUSTED,
+    INTERRUPTED,
+    OUT_OF_TIME,
+    StopReason,
+    StopRule,
+    imprecise,
+)
 from kboost.core.trace import Step, Trace, relative_gap
 from kboost.core.watch import Watch
 
@@ -108,7 +116,7 @@ class Growth:
                     )
                     trace.append(step)
                     logger.log(level, "%s", step)
-                    if reason := stop(trace) or _exhausted(run.fit, proposal):
+                    if reason := stop(trace) or _over(run.fit, proposal):
                         self.refused = proposal
                         break
                     run.extend(proposal)
@@ -129,6 +137,8 @@ class Growth:
         return Grown(hypotheses[: len(fit.coef)], fit, trace, reason)
 
 
-def _exhausted(fit: Fit, proposal: Proposal) -> StopReason | None:
-    """Nothing was offered and the master has nothing left to tighten: going on changes nothing."""
+def _over(fit: Fit, proposal: Proposal) -> StopReason | None:
+    """Going on changes nothing, as nothing is left to add or tighten, or nothing for the better."""
+    if fit.loose is not None:
+        return imprecise(fit.loose)
     return EXHAUSTED if fit.settled and not proposal.hypotheses else None

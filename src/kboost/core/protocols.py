@@ -119,6 +119,7 @@ class Fit:
     settled: bool = True  # False while a master is still tightening
     level: float = 0.0  # the variable all rows share, where the formulation has one
     errors: BoolArray | None = None  # (n,), the rows with a positive slack; None: not known
+    loose: float | None = None  # the relative gap its solver had to leave, where that is too much
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,15 @@ OUT_OF_TIME = StopReason(
 )
 
 
+def imprecise(gap: float) -> StopReason:
+    """The columns so far are more than the solver's digits can tell apart."""
+    return StopReason(
+        "precision",
+        f"the solver's precision ended the fit: a step was solved to a relative gap of {gap:.1e} "
+        "only; scale the features or use column_scaling='unit'.",
+    )
+
+
 class StopRule(Protocol):
     """Called with the trace after every step; None means go on."""
 

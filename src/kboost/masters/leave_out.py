@@ -107,5 +107,5 @@ def _quadratic(
     qp = MarginQP(rows, fit.weights)
     qp.extend(columns)
     qp.start_from(fit.coef, fit.bias)
-    optimum = qp.solve(seconds, tol=tol)
+    optimum = qp.solve(seconds, tol=tol).checked()
     return optimum.coef, optimum.bias

@@ -24,14 +24,15 @@ an exactly solved step, objective - bound is half the sum of edge^2 over the col
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kboost._errors import SolverError
 from kboost._typing import FloatArray
 from kboost.core.protocols import Problem, Proposal
 from kboost.masters.margin import MarginPenalty, MarginRun
-from kboost.solvers.box_qp import MarginQP
+from kboost.solvers.box_qp import MarginOptimum, MarginQP
 
 
 @dataclass(frozen=True)
@@ -50,16 +51,16 @@ class QPRun(MarginRun):
     def __init__(self, master: QPMaster, problem: Problem) -> None:
         super().__init__(master, problem)
         self._qp = MarginQP(self.data, self.repaired(self.rows.caps), self.rows.sample)
-        self._solve(np.inf)
+        self._take(self._qp.solve().checked())
 
     def extend(self, proposal: Proposal) -> None:
         self._qp.extend(proposal.values)
-        self._solve(self.deadline.remaining)
+        self._solve()
 
     def recap(self, factor: float) -> None:
         super().recap(factor)
         self._qp.recap(self.data)
-        self._solve(self.deadline.remaining)
+        self._solve()
 
     def price(self, edges: FloatArray) -> FloatArray:
         size = abs(self.fit.objective)
@@ -98,7 +99,10 @@ class QPRun(MarginRun):
 
     def _terms(self, edges: FloatArray) -> tuple[float, float]:
         """`target'u` and S of the bound."""
-        square = float(self._squares(edges).sum())
+        with np.errstate(over="ignore"):
+            square = float(self._squares(edges).sum())
+        if not np.isfinite(square):  # there is no bound to be had, nor an order of prices
+            raise SolverError("edges overflow when squared; scale the features or the columns.")
         if self.penalty.intercept == "penalized":
             square += float(self.fit.weights.sum()) ** 2
         return float(self.rows.targets @ self.duals), square
@@ -108,7 +112,26 @@ class QPRun(MarginRun):
         squares: FloatArray = (np.maximum(edges, 0.0) if self.penalty.nonnegative else edges) ** 2
         return squares
 
-    def _solve(self, seconds: float) -> None:
-        found = self._qp.solve(seconds)
+    def _solve(self) -> None:
+        """Solve for the columns so far; what the solver left loose counts if it is an improvement.
+
+        Else what stood before stands. A loose fit says so and ends the loop; without any
+        coefficient there is nothing to end with, and the error is raised.
+        """
+        before, duals = self.fit, self.duals
+        found = self._qp.solve(self.deadline.remaining)
+        self._take(found)
+        if found.precise:
+            return
+        coef = np.zeros(len(found.coef))
+        coef[: len(before.coef)] = before.coef
+        stood = self.make_fit(coef, before.bias, self.repaired(duals), before.level)
+        if not self.fit.objective < stood.objective:
+            if not coef.any():
+                found.checked()
+            self.settle(coef, before.bias, self.repaired(duals), before.level)
+        self.fit = replace(self.fit, loose=found.gap)
+
+    def _take(self, found: MarginOptimum) -> None:
         self.columns = self._qp.columns
         self.settle(found.coef, found.bias, self.repaired(found.duals), found.level)

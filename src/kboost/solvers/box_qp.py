@@ -21,7 +21,8 @@ need to enter a linear system. So not an interior point, whose systems hold all 
 but the method of multipliers: around given duals the corners of the problem are rounded off, the
 smooth problem is solved by Newton steps on the rows inside (rounded.py), its slopes are the next
 duals. The rounding gets sharper until the gap is closed; the sets settle after a few steps, and
-then a step is exact. A warm start keeps u, x and o while columns are appended.
+then a step is exact. A warm start keeps u, x and o while columns are appended; where these are
+more than the rows, products of rows are kept and only the new columns' are added to them.
 """
 
 from __future__ import annotations
@@ -42,8 +43,9 @@ _SHARP = 0.3  # sharpness times unit, for a gap of 1; it rises as the gap's inve
 _PUSH = 2.0  # further rise where the gap has not fallen
 _SHARPEST = 1e9
 _MANY = 1e5  # units of margin that a dual as large as its yardstick makes
+_BLUNT, _NEAR, _WORSE = 10, 1e-3, 10.0  # stalls, near the end, that made it so much worse
 _STALLS, _FINE = 40, 1e-7  # smooth problems without progress; two are enough below this gap
-_USELESS = 1e-6  # a gap above which the solution is not to be had
+_LOOSE = 1e-6  # a gap above which the solution was not to be had
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,16 @@ class MarginOptimum:
     level: float
     gap: float  # relative
     steps: int
+    precise: bool  # whether that is what was asked for, or near it
+
+    def checked(self) -> MarginOptimum:
+        """The optimum itself; raises if it is not one."""
+        if self.precise:
+            return self
+        raise SolverError(
+            f"the quadratic program was solved to a relative gap of {self.gap:.1e} only; "
+            "scale the features or the columns."
+        )
 
 
 class MarginQP:
@@ -72,6 +84,8 @@ class MarginQP:
         self._buffer = np.empty((self.n_samples, 64))
         self._size = 0
         self._power = np.zeros(self.n_samples)  # |row of G|^2
+        self._products: FloatArray = np.zeros((0, 0))  # H H' of the columns that are in it
+        self._in_products, self._worked = 0, 0.0
         self.x: FloatArray = np.zeros(0)
         self._lead = 1 if rows.intercept == "penalized" else 0
         if self._lead:
@@ -124,13 +138,8 @@ class MarginQP:
         """Go from the last solution to a relative gap of `tol`, or as near as rounding allows."""
         with np.errstate(all="ignore"):
             best, steps = self._close(time.monotonic() + seconds, tol)
-        if not best.gap <= max(tol, _USELESS):
-            raise SolverError(
-                f"the quadratic program was solved to a relative gap of {best.gap:.1e} only; "
-                "scale the features or the columns."
-            )
         self.x, self.offset_values, self.duals = best.x, best.offsets, best.duals
-        return self._optimum(best.gap, steps)
+        return self._optimum(best.gap, steps, best.gap <= max(tol, _LOOSE))
 
     def _close(self, ends: float, tol: float) -> tuple[Candidate, int]:
         """Round off, minimise, sharpen until the gap is closed; the best found, and all steps."""
@@ -139,26 +148,30 @@ class MarginQP:
         while best.gap > tol and stalls < (_STALLS if best.gap > _FINE else 2):
             smooth.renew(min(_SHARPEST, push / math.sqrt(min(1.0, best.gap))))
             try:
-                steps += smooth.minimise(ends)
+                steps += smooth.minimise(ends, careful=stalls > 0)
             except LinAlgError:  # overflow: what was found before stands
                 break
             now = smooth.candidate()
-            stalls += 1
-            if now.gap < 0.9 * best.gap:
-                stalls = 0
-            else:
+            stalls = 0 if now.gap < 0.9 * best.gap else stalls + 1
+            if now.gap < best.gap:
+                best = now
+                smooth.keep()
+            if stalls % (2 * _BLUNT) >= _BLUNT and best.gap < _NEAR:
+                if now.gap > _WORSE * best.gap:  # too sharp for the rounding of the margins
+                    smooth.back()
+                    push /= _PUSH**2
+            elif stalls:
                 smooth.refresh()
                 push *= _PUSH
-            best = min(best, now, key=lambda candidate: candidate.gap)
         return best, steps
 
-    def _optimum(self, gap: float, steps: int) -> MarginOptimum:
+    def _optimum(self, gap: float, steps: int, precise: bool) -> MarginOptimum:
         rest = self.offset_values.tolist()
         bias = float(self.x[0]) if self._lead else 0.0
         if self.rows.intercept == "free":
             bias = rest.pop(0)
         level = rest.pop(0) if self.rows.level is not None else 0.0
-        return MarginOptimum(self.x[self._lead :], bias, self.duals, level, gap, steps)
+        return MarginOptimum(self.x[self._lead :], bias, self.duals, level, gap, steps, precise)
 
     # -- the matrix [G O] ------------------------------------------------------------------------
 
@@ -166,6 +179,26 @@ class MarginQP:
         """G of some rows, (len(which), k)."""
         samples = which if self.sample is None else self.sample[which]
         return self.rows.signs[which][:, None] * self.all_columns[samples]
+
+    def products(self, which: IntArray) -> FloatArray | None:
+        """`G G'` of some rows from the products of all samples; None while these cost more.
+
+        They are brought up to date when the work done without them is as much as that.
+        """
+        n, missing = self.n_samples, self._size - self._in_products
+        self._worked += len(which) ** 2 * self._size
+        if self._size <= n or self._worked < n**2 * missing:
+            return None
+        if not self._products.size:
+            self._products = np.zeros((n, n))
+        if missing:
+            new = self.all_columns[:, self._in_products :]
+            self._products += new @ new.T
+            self._in_products, self._worked = self._size, 0.0
+        samples = which if self.sample is None else self.sample[which]
+        signs = self.rows.signs[which]
+        found: FloatArray = signs[:, None] * self._products[np.ix_(samples, samples)] * signs
+        return found
 
     def margins(self, x: FloatArray, offsets: FloatArray) -> FloatArray:
         """`G x + O o`, (r,)."""

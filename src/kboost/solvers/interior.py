@@ -75,7 +75,7 @@ def solve_interior(
             with np.errstate(all="ignore"):
                 iterate = advance(lp, iterate, refine=best.gap < _REFINE)
                 now = _point(lp, iterate)
-        except LinAlgError:
+        except (LinAlgError, ZeroDivisionError):
             break
         if not np.isfinite(now.gap) or now.gap > 1e3 * best.gap:
             break  # rounding has taken over: what was found before stands

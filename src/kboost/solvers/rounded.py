@@ -40,6 +40,8 @@ _INNER = 0.1  # what a smooth problem may be left with, of the move of the duals
 _FLAT = 0.2  # slope a line search may leave, of that at its start
 _JITTER = 1e-14  # on the diagonal of a system, relative
 _EPS = 1e-13  # promises below this are near rounding, relative
+_REST = 1e-10  # residual that needs no refinement, of the point
+_SPARE = 1e-12  # margins are stretched by so much more than they must, for their rounding
 _STEPS = 200  # in one smooth problem
 _ROUNDING = 1e-5  # gaps are relative to the objective, or to this share of what it is made of
 
@@ -59,11 +61,9 @@ class Smooth:
 
     def __init__(self, qp: MarginQP) -> None:
         self.qp, self.k = qp, len(qp.x)
-        self.unit, self.yard, self.mass = qp.unit(), qp.yardstick(), float(qp.rows.caps.sum())
+        self.unit, self.yard = qp.unit(), qp.yardstick()
         p = len(qp.offset_values)
-        weak = _PROXIMAL * self.mass / self.unit
-        self.curvature = np.concatenate([np.ones(self.k), np.full(p, weak)])
-        self.stiff = np.concatenate([np.ones(self.k), np.full(p, self.mass / self.unit)])
+        self.stiff = np.concatenate([np.ones(self.k), np.full(p, qp.rows.caps.sum() / self.unit)])
         self.prices = np.concatenate([np.zeros(self.k), qp.offset_prices])
         self.bounded = qp.bounded
         self.v = np.concatenate([qp.x, qp.offset_values])
@@ -71,11 +71,26 @@ class Smooth:
         self.refresh()
         self._shrink()
         self.pull = np.where(self.bounded, np.maximum(self.prices - self.edges, 0.0), 0.0)
+        self.keep()
+
+    @property
+    def mass(self) -> float:
+        """Of the duals, as they are or may become; caps far beyond them say nothing."""
+        return float(max(self.yard.sum(), self.w.sum()))
 
     def refresh(self) -> None:
         """Compute afresh what the steps only update."""
         self.reached = self.qp.margins(self.v[: self.k], self.v[self.k :])
         self.edges = self.qp.edges(self.w)
+
+    def keep(self) -> None:
+        """Remember this point as the one to go back to."""
+        self._kept = self.v, self.w, self.pull
+
+    def back(self) -> None:
+        """Return to the point kept."""
+        self.v, self.w, self.pull = self._kept
+        self.refresh()
 
     def _shrink(self) -> None:
         """Take the best multiple of the duals: new columns charge for their edges."""
@@ -93,6 +108,8 @@ class Smooth:
         self.steep = sharpness / self.unit * self.yard  # (r,)
         self.stiffness = np.where(self.bounded, _STIFF * sharpness, 0.0) * self.stiff
         self.duals, self.multipliers = self.w, self.pull
+        weak = np.full(len(self.prices) - self.k, _PROXIMAL * self.mass / self.unit)
+        self.curvature = np.concatenate([np.ones(self.k), weak])
         self.center = np.concatenate([np.zeros(self.k), self.v[self.k :]])
         self._look()
 
@@ -120,8 +137,10 @@ class Smooth:
         v = np.where(self.bounded, np.maximum(self.v, 0.0), self.v)
         x, offsets = v[:k], v[k:]
         reached = qp.margins(x, offsets) if self.bounded.any() else self.reached
-        slack = np.maximum(qp.rows.targets - reached, 0.0)
-        primal = 0.5 * float(x @ x) + float(self.prices @ v) + float(qp.rows.caps @ slack)
+        primal, stretch = self._primal(v, reached, 1.0), self._stretch(reached)
+        stretched = self._primal(v, reached, stretch)
+        if stretched <= primal + 10.0 * _SPARE * abs(primal):
+            primal, x, offsets = stretched, stretch * x, stretch * offsets
         dual = float(qp.rows.targets @ self.w) - 0.5 * self._charge()
         excess = self.edges[k:] - qp.offset_prices
         missed = np.where(qp.offset_bounded, np.maximum(excess, 0.0), np.abs(excess))
@@ -129,9 +148,30 @@ class Smooth:
         size = max(abs(primal), abs(dual), _ROUNDING * self.mass * self.unit)
         return Candidate(x, offsets, self.w, gap / size)
 
-    def minimise(self, ends: float) -> int:
-        """Newton steps until they promise little against the move of the duals; their number."""
-        small, last = _EPS * self.mass * self.unit, np.inf
+    def _primal(self, v: FloatArray, reached: FloatArray, length: float) -> float:
+        """The objective at a multiple of v, whose margins are known."""
+        x, rows = length * v[: self.k], self.qp.rows
+        slack = np.maximum(rows.targets - length * reached, 0.0)
+        return 0.5 * float(x @ x) + length * float(self.prices @ v) + float(rows.caps @ slack)
+
+    def _stretch(self, reached: FloatArray) -> float:
+        """The multiple at which margins that fall short by little do so no more.
+
+        Where errors are so dear that there are none, the price of what rounding leaves of a slack
+        would be more than the objective.
+        """
+        targets = self.qp.rows.targets
+        short = (reached > 0.0) & (reached < (1.0 + 0.5 * _SPARE) * targets)
+        most = float(np.max(targets[short] / reached[short], initial=0.0))
+        return (1.0 + _SPARE) * most if most > 0.0 else 1.0
+
+    def minimise(self, ends: float, *, careful: bool) -> int:
+        """Newton steps until they promise little against the move of the duals; their number.
+
+        With care it is one at least: without a step the new duals belong to old coefficients.
+        """
+        small, last, rest = _EPS * self.mass * self.unit, np.inf, np.inf
+        rough = careful
         for step in range(1, _STEPS + 1):
             if time.monotonic() > ends:
                 raise OutOfTimeError("max_seconds reached inside the quadratic program")
@@ -139,7 +179,7 @@ class Smooth:
             promise = float(self.residual @ dv)
             moved = float(np.sum((self.w - self.duals) ** 2 / self.steep))
             stuck = promise < small and promise > 0.1 * last  # rounding
-            if not promise > _INNER * moved or stuck:
+            if (not promise > _INNER * moved or stuck) and not rough:
                 return step
             last = promise
             ahead = self.qp.margins(dv[: self.k], dv[self.k :])
@@ -149,8 +189,10 @@ class Smooth:
             inside, binding = self.inside, self.binding
             self._look()
             same = np.array_equal(inside, self.inside) and np.array_equal(binding, self.binding)
-            if length == 1.0 and same:
-                return step  # quadratic between the two points: this is the minimum
+            before, rest = rest, float(np.linalg.norm(self.residual))
+            rough = _REST * float(np.linalg.norm(self.v)) < rest < 0.5 * before
+            if length == 1.0 and same and not rough:
+                return step  # quadratic between the two points: the minimum, as refined as can be
         return _STEPS
 
     def _direction(self) -> FloatArray:
@@ -158,19 +200,29 @@ class Smooth:
         qp, k = self.qp, self.k
         inner = np.flatnonzero(self.inside)
         curvature = self.curvature + self.stiffness * self.binding
-        G, offsets = qp.some_rows(inner), qp.offsets[inner]
-        D = 1.0 / self.steep[inner]
+        offsets, D = qp.offsets[inner], 1.0 / self.steep[inner]
         if len(inner) > k:
-            A = np.hstack([G, offsets]) / np.sqrt(D)[:, None]
+            A = np.hstack([qp.some_rows(inner), offsets]) / np.sqrt(D)[:, None]
             return _solve(_gram(A.T), curvature, self.residual)
         T = 1.0 / curvature[:k]
         pulled = T * self.residual[:k]
-        rows = G * np.sqrt(T) if self.binding[:k].any() else G
-        found = _solve(_gram(rows), D, np.column_stack([-(G @ pulled), offsets]))
+        bound = bool(self.binding[:k].any())
+        products = None if bound else qp.products(inner)
+        G = None
+        if products is None:
+            G = qp.some_rows(inner)
+            products, reach = _gram(G * np.sqrt(T) if bound else G), G @ pulled
+        else:
+            reach = qp.margins(pulled, np.zeros(len(curvature) - k))[inner]
+        found = _solve(products, D, np.column_stack([-reach, offsets]))
         plain, along = found[:, 0], found[:, 1:]
         border = offsets.T @ along + np.diag(curvature[k:])
         do = np.linalg.solve(border, offsets.T @ plain + self.residual[k:])
         dw = plain - along @ do
+        if G is None:
+            every = np.zeros(len(self.w))
+            every[inner] = dw
+            return np.concatenate([pulled + T * qp.edges(every)[:k], do])
         return np.concatenate([pulled + T * (dw @ G), do])
 
     def _search(self, dv: FloatArray, ahead: FloatArray, promise: float) -> float:
@@ -209,7 +261,7 @@ def _gram(rows: FloatArray) -> FloatArray:
 def _solve(gram: FloatArray, diagonal: FloatArray, right: FloatArray) -> FloatArray:
     """Solve with `gram + diag(diagonal)`, the latter lifted above rounding."""
     place = np.diag_indices(len(gram))
-    gram[place] += np.maximum(diagonal, _JITTER * np.max(gram[place], initial=0.0))
+    gram[place] += np.maximum(diagonal, _JITTER * gram[place])
     factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
     solved: FloatArray = cho_solve(factor, right, check_finite=False)
     return solved
