@@ -58,11 +58,13 @@ class SampledNormal:
         dtype = np.float32 if self.rough else np.float64
         unit = float(self._weight.max())
         gram, total = np.zeros(inner.shape), np.zeros((1, inner.shape[1]))
+        product = np.empty(inner.shape, dtype=dtype)  # in memory that was already handed out
         for rows, columns in self._design.tops(len(self._weight), dtype):
             new = (self._weight[rows, None] / unit).astype(dtype) * columns[:, size:]
-            gram += columns.T @ new
+            gram += np.matmul(columns.T, new, out=product)
             total += new.sum(axis=0)
-        gram = unit * gram + self._ridge * inner
+        gram *= unit
+        gram += self._ridge * inner
         cross = np.vstack([unit * total, gram[:size]]) if self._first else gram[:size]
         least = self._factor.append(cross, gram[size:])
         self.least = min(self.least, least)
