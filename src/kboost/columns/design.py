@@ -26,7 +26,6 @@ from kboost.solvers.threads import one_blas_thread, threads_for
 
 _CACHED = 1 << 17  # numbers of a block that is to stay in the cache: 1 MiB
 _ROWS = 512  # of a block at least: sums in float64 and what BLAS prepares are once a block
-_SAMPLED = 1024  # rows of a block whose squares are formed, which are many more sums
 _MADE = 1 << 21  # numbers of a block that is made: 16 MiB
 _LARGE = 1 << 24  # numbers of an F for which float32 pays
 _LOOKED_AT = 512  # rows to measure rounding on
@@ -183,7 +182,8 @@ class Design:
 
     def tops(self, count: int, dtype: Any = np.float64) -> Iterator[tuple[slice, FloatArray]]:
         """The first rows, block by block, in a precision."""
-        step = max(256 if self._buffer is None else _SAMPLED, _MADE // max(1, self.size))
+        # few rows: sums of squares in float32 over 1,024 round away pivots that are sound over 256
+        step = max(256, _MADE // max(1, self.size))
         for start in range(0, count, step):
             rows = slice(start, min(start + step, count))
             block = self._pool.values(self._ids, rows) if self._buffer is None else self._kept(rows)
