@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from kboost.columns.hypothesis import KernelPart
-from kboost.columns.single import SinglePart, in_single
+from kboost.columns.single import LongRows, Side, SinglePart, in_single
 from kboost.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial, Sigmoid, as_kernels
 from kboost.kernels.adapters import FunctionKernel
 
@@ -93,3 +93,16 @@ def test_precomputed_kernels_pick_their_columns():
 def test_what_is_folded_stays_as_it_is():
     part = KernelPart(Linear(), rows(50, 3), np.ones((50, 1)), np.arange(50))
     assert in_single(part) is part
+
+
+def test_features_that_are_0_in_all_rows_are_left_out_of_products():
+    X = rows(60, 6)
+    X[:, [1, 4]] = 0.0
+    long = LongRows(X, np.float32, None)
+    assert long.values.shape == (60, 4 + 2)
+    centers = rows(20, 6, seed=1)  # others than rows: not 0 there
+    pairing = Gaussian(0.2).resolve(X).pairings[0]
+    side = Side(pairing, centers, shift=long.shift, features=long.features)
+    expected = ((X[:, None] - centers) ** 2).sum(axis=2)
+    for found in (side.near_long(long, 0.2), side.near(X, 0.2)):
+        assert_allclose(found, expected, rtol=1e-5, atol=1e-5)

@@ -115,6 +115,8 @@ def test_a_design_is_kept_rounded_or_made_again(budget, tolerance):
     F, right = KERNELS["one"][0](X)[:, ids], RNG.normal(size=(80, 3))
     np.testing.assert_allclose(design.times(right[:24]), F @ right[:24], atol=30 * tolerance)
     np.testing.assert_allclose(design.transposed_times(right), F.T @ right, atol=80 * tolerance)
+    new = design.transposed_times(right, after=16)
+    np.testing.assert_allclose(new, F[:, 16:].T @ right, atol=80 * tolerance)
     np.testing.assert_allclose(design.at(np.array([5, 3])), F[[5, 3]], atol=tolerance)
     stored = design.stored(F)
     np.testing.assert_allclose(stored, F, atol=tolerance)
@@ -160,6 +162,20 @@ def test_a_single_design_rounds_little_and_can_be_promoted(always_single):
     assert not tight.promote()
     assert tight.promote(made=True)
     np.testing.assert_array_equal(tight.at(np.arange(80)), F)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("kernels", KERNELS)
+def test_a_gradient_that_came_along_is_the_gradient(kernels, fit_intercept):
+    problem = Problem(Pool(KERNELS[kernels], X), ROWS)
+    run = JointMaster(ridge=RIDGE, fit_intercept=fit_intercept).start(problem)
+    for ids in np.split(np.arange(0, 48, 2), 3):
+        run.extend(Proposal(ids, [], np.zeros((80, 0)), 0.0, None, 0))
+        came, gradient = run._residual, run._look(run._raw)[1]
+        assert came is not None
+        np.testing.assert_allclose(came, -gradient, atol=1e-9)
+    run.finish()
+    assert run._residual is None
 
 
 @pytest.mark.parametrize("loss", ["squared", "log"])

@@ -6,8 +6,8 @@ Products are sums over blocks of rows in float64 in every case: what is rounded 
 entries of F alone, and the normal equations of the rounded F are as accurate as those of any other
 matrix. `rounding` says what that does to the model, and `promote` undoes it.
 
-Products with F are bound by memory. Rows lie together, and `through` uses a block for F and F'
-while it is in the cache: one pass where two would be needed. A `rough` product of a float32 F is
+Rows lie together, and `through` uses a block for F and F' while it is in the cache: one pass where
+two would be needed. A `rough` product of a float32 F is
 one in float32, block by block; that halves its time, and is for iterations that are restarted from
 exact ones.
 """
@@ -25,6 +25,7 @@ from kboost.columns.pool import Pool
 from kboost.solvers.threads import one_blas_thread, threads_for
 
 _CACHED = 1 << 17  # numbers of a block that is to stay in the cache: 1 MiB
+_ROWS = 512  # of a block at least: sums in float64 and what BLAS prepares are once a block
 _MADE = 1 << 21  # numbers of a block that is made: 16 MiB
 _LARGE = 1 << 24  # numbers of an F for which float32 pays
 _LOOKED_AT = 512  # rows to measure rounding on
@@ -97,10 +98,12 @@ class Design:
             out[rows] = block @ coef
         return out
 
-    def transposed_times(self, right: FloatArray, *, rough: bool = False) -> FloatArray:
-        """`F' right`, (size, q)."""
+    def transposed_times(
+        self, right: FloatArray, *, after: int = 0, rough: bool = False
+    ) -> FloatArray:
+        """`F' right`, of the columns after the first few, (size - after, q)."""
         return self._summed(
-            right.shape[1], lambda rows, block: _image(block, right[rows]), rough=rough
+            right.shape[1], lambda rows, block: _image(block, right[rows]), after=after, rough=rough
         )
 
     def through(
@@ -123,13 +126,18 @@ class Design:
         return own, self._summed(coef.shape[1], work, rough=rough)
 
     def _summed(
-        self, q: int, work: Callable[[slice, FloatArray], FloatArray], *, rough: bool
+        self,
+        q: int,
+        work: Callable[[slice, FloatArray], FloatArray],
+        *,
+        after: int = 0,
+        rough: bool,
     ) -> FloatArray:
-        """The sum of what is made of each block, (size, q), in float64."""
+        """The sum of what is made of each block, (size - after, q), in float64."""
 
         def some(part: slice) -> FloatArray:
-            image = np.zeros((self.size, q))
-            for rows, block in self._blocks(part, cached=True, rough=rough):
+            image = np.zeros((self.size - after, q))
+            for rows, block in self._blocks(part, after=after, cached=True, rough=rough):
                 image += work(rows, block)
             return image
 
@@ -174,33 +182,39 @@ class Design:
 
     def tops(self, count: int, dtype: Any = np.float64) -> Iterator[tuple[slice, FloatArray]]:
         """The first rows, block by block, in a precision."""
+        # few rows: sums of squares in float32 over 1,024 round away pivots that are sound over 256
         step = max(256, _MADE // max(1, self.size))
         for start in range(0, count, step):
             rows = slice(start, min(start + step, count))
             block = self._pool.values(self._ids, rows) if self._buffer is None else self._kept(rows)
             yield rows, block.astype(dtype, copy=False)
 
-    def _kept(self, rows: slice) -> FloatArray:
+    def _kept(self, rows: slice, after: int = 0) -> FloatArray:
         assert self._buffer is not None
-        return self._buffer[rows, : self.size]
+        return self._buffer[rows, after : self.size]
 
     def _blocks(
-        self, part: slice | None = None, *, cached: bool = False, rough: bool = False
+        self,
+        part: slice | None = None,
+        *,
+        after: int = 0,
+        cached: bool = False,
+        rough: bool = False,
     ) -> Iterator[tuple[slice, FloatArray]]:
         part = slice(0, self._pool.n_rows) if part is None else part
-        n, width = self._pool.n_rows, max(1, self.size)
+        n, width = self._pool.n_rows, max(1, self.size - after)
         whole = self._buffer is not None and self._buffer.dtype == np.float64
         step = n if whole else max(256, _MADE // width)
         if cached and self._buffer is not None:
-            step = max(64, _CACHED * 8 // self._buffer.itemsize // width)
+            step = max(_ROWS, _CACHED * 8 // self._buffer.itemsize // width)
         for start in range(part.start, part.stop, step):
             rows = slice(start, min(start + step, part.stop))
             if self._buffer is None:
-                yield rows, self._pool.values(self._ids, rows)
+                yield rows, self._pool.values(self._ids[after:], rows)
             elif rough:
-                yield rows, self._kept(rows)
+                yield rows, self._kept(rows, after)
             else:
-                yield rows, self._kept(rows).astype(np.float64, copy=False)
+                yield rows, self._kept(rows, after).astype(np.float64, copy=False)
 
 
 def size_of(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:

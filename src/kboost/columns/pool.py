@@ -29,6 +29,7 @@ from kboost.kernels.views import View
 from kboost.solvers.threads import one_blas_thread
 
 _CHUNK = 1 << 17  # numbers computed at a time: 1 MiB
+_ROWS = 512  # in float32, at least: BLAS prepares the centres once a chunk
 
 
 class Pool:
@@ -158,7 +159,7 @@ class Pool:
         single = out.dtype == np.float32
         size = max(64, _CHUNK // max(1, out.shape[1], columns.width))
         if single:  # rows lie ready
-            size = max(size, 2 * _CHUNK // max(1, out.shape[1]))
+            size = max(size, 2 * _CHUNK // max(1, out.shape[1]), _ROWS)
         make = columns.single(self._seen) if single else columns.double
 
         def one(start: int) -> None:
@@ -207,7 +208,9 @@ class _Columns:
             return self.double
         longs = {p: None if self._gamma is None else rows.long(p) for p in self.kernel.pairings}
         sides = {
-            pairing: Side(pairing, self._raw, shift=None if long is None else long.shift)
+            pairing: Side(pairing, self._raw)
+            if long is None
+            else Side(pairing, self._raw, shift=long.shift, features=long.features)
             for pairing, long in longs.items()
         }
 

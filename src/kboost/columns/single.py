@@ -76,8 +76,10 @@ class Side:
         centers: Matrix,
         dtype: Any = np.float32,
         shift: FloatArray | None = None,
+        features: Any = slice(None),
     ) -> None:
         self.pairing, self._dtype, self._shift = pairing, dtype, shift
+        self._features = features  # that long rows have
         viewed = pairing.view.apply(centers)
         if shift is None and pairing.kind in _DISTANCES and isinstance(viewed, np.ndarray):
             self._shift = viewed.mean(axis=0)
@@ -99,7 +101,8 @@ class Side:
         """The same, of rows the view was already applied to."""
         if gamma is None or self._long is None or not isinstance(viewed, np.ndarray):
             return self._block(viewed)
-        rough = self.near_long(LongRows(viewed, self._dtype, self._shift), gamma, out=out)
+        rows = LongRows(viewed, self._dtype, self._shift, self._features)
+        rough = self.near_long(rows, gamma, out=out)
         return self._block(viewed) if rough is None else rough
 
     def near_long(
@@ -130,7 +133,8 @@ class Side:
             return None
         with np.errstate(over="ignore"):
             down = row_dots(self._centers)
-        long = np.vstack([-2.0 * self._centers.T, np.ones_like(down), down])
+        across = self._centers[:, self._features].T
+        long = np.vstack([-2.0 * across, np.ones_like(down), down])
         return long, float(down.max(initial=0.0))
 
     def _block(self, viewed: Matrix) -> FloatArray:
@@ -145,14 +149,27 @@ class Side:
 
 
 class LongRows:
-    """Rows from a shift as `(x, |x|^2, 1)`: with `(-2 c, 1, |c|^2)` a product is a distance."""
+    """Rows from a shift as `(x, |x|^2, 1)`: with `(-2 c, 1, |c|^2)` a product is a distance.
 
-    def __init__(self, viewed: FloatArray, dtype: Any, shift: FloatArray | None) -> None:
+    Rows that are measured from their own mean leave out `features` that are 0 in all of them (the
+    rim of an image), whose products are 0 whatever the centre.
+    """
+
+    def __init__(
+        self,
+        viewed: FloatArray,
+        dtype: Any,
+        shift: FloatArray | None,
+        features: Any = slice(None),
+    ) -> None:
         self.shift = viewed.mean(axis=0) if shift is None else shift
         rows = rounded(viewed, self.shift, dtype)
         with np.errstate(over="ignore", invalid="ignore"):
             across = row_dots(rows)
         self.largest = float(across.max(initial=0.0))
+        if shift is None and not (used := rows.any(axis=0)).all():
+            features = np.flatnonzero(used)
+        self.features, rows = features, rows[:, features]
         self.values: FloatArray = np.column_stack([rows, across, np.ones_like(across)])
 
 

@@ -57,15 +57,17 @@ class TableDesign:
                 out[place] = image
         return out
 
-    def transposed_times(self, right: FloatArray, *, rough: bool = False) -> FloatArray:
-        """`F' right`, (size, q)."""
-        out = np.zeros((self.size, right.shape[1]))
-        if not self.size:
+    def transposed_times(
+        self, right: FloatArray, *, after: int = 0, rough: bool = False
+    ) -> FloatArray:
+        """`F' right`, of the columns after the first few, (size - after, q)."""
+        out = np.zeros((self.size - after, right.shape[1]))
+        if not len(out):
             return out
-        made = self._made()
+        made = self._made(after)
         pieces = [right[place] for _, place, _ in self._parts]
         futures = [
-            self._client.submit(_transposed, part, inside, block, made, piece, pure=False)
+            self._client.submit(_transposed, part, inside, block, made, piece, after, pure=False)
             for (part, _, inside), block, piece in zip(
                 self._parts, self._blocks, pieces, strict=True
             )
@@ -99,9 +101,9 @@ class TableDesign:
             self._first = np.hstack([self._first, new]) if known else new
         yield slice(0, count), self._first[:, : self.size].astype(dtype, copy=False)
 
-    def _made(self) -> Groups | None:
+    def _made(self, after: int = 0) -> Groups | None:
         """What the workers need where blocks are not kept."""
-        return None if self._kept else self._pool.groups(self._ids)
+        return None if self._kept else self._pool.groups(self._ids[after:])
 
     def _each(self, work: Callable[..., Any], blocks: list[Any], *more: Any) -> list[Any]:
         return [
@@ -146,6 +148,8 @@ def _transposed(
     block: FloatArray | None,
     made: Groups | None,
     right: FloatArray,
+    after: int,
 ) -> FloatArray:
-    image: FloatArray = _here(part, inside, block, made).T @ right
+    new = None if block is None else block[:, after:]
+    image: FloatArray = _here(part, inside, new, made).T @ right
     return image

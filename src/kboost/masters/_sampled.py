@@ -58,11 +58,16 @@ class SampledNormal:
         dtype = np.float32 if self.rough else np.float64
         unit = float(self._weight.max())
         gram, total = np.zeros(inner.shape), np.zeros((1, inner.shape[1]))
+        product = np.empty((size, inner.shape[1]), dtype=dtype)  # memory that is handed out once
         for rows, columns in self._design.tops(len(self._weight), dtype):
-            new = (self._weight[rows, None] / unit).astype(dtype) * columns[:, size:]
-            gram += columns.T @ new
-            total += new.sum(axis=0)
-        gram = unit * gram + self._ridge * inner
+            root = np.sqrt(self._weight[rows, None] / unit).astype(dtype)
+            half = root * columns[:, size:]
+            whole = root * half
+            gram[:size] += np.matmul(columns[:, :size].T, whole, out=product)
+            gram[size:] += half.T @ half  # a square: NumPy forms one triangle of it
+            total += whole.sum(axis=0)
+        gram *= unit
+        gram += self._ridge * inner
         cross = np.vstack([unit * total, gram[:size]]) if self._first else gram[:size]
         least = self._factor.append(cross, gram[size:])
         self.least = min(self.least, least)

@@ -108,6 +108,8 @@ class JointRun:
         self._raw: FloatArray = np.zeros(
             (0, rows.targets.shape[1])
         )  # bias, if any, then coefficients
+        self._residual: FloatArray | None = None  # minus the gradient there, where it is known
+        self._measured: tuple[FloatArray, float] | None = None  # coefficients and their rounding
         self._solve()
         self.fit = self._describe()
 
@@ -147,6 +149,7 @@ class JointRun:
             self._begin_again()
         if self._normal.least < _DEPENDENT and self._master.loss.quadratic:
             self._solve_directly()
+        self._residual = None  # the coefficients may be others now
         self.fit = self._describe()
         return self.fit
 
@@ -232,6 +235,7 @@ class JointRun:
         if not fine:
             self._iterate(_ROUGH["tol"], _FEW_STEPS if single else _ROUGH["max_inner"])
             return
+        self._residual = None  # what was updated only, in float32 perhaps, is not for the end
         if not single:
             self._iterate(_FINE["tol"], _FINE["max_inner"])
             return
@@ -248,7 +252,7 @@ class JointRun:
         The preconditioned square of the gradient is twice what there is to gain. Returns how many
         iterations there were.
         """
-        w, ridge = self._rows.sample_weight[:, None], self._master.ridge
+        w = self._rows.sample_weight[:, None]
         if not self._design.size:  # the bias alone
             away = self._rows.targets - self._rows.offset
             self._raw = np.sum(w * away, axis=0, keepdims=True) / w.sum()
@@ -259,13 +263,14 @@ class JointRun:
             residual = -gradient
         else:
             fit = self._describe()
-            objective, residual = fit.objective, self._transposed(fit.weights)
-            residual[self._first :] -= ridge * self._pull(self._raw[self._first :], self._function)
+            objective, residual = fit.objective, self._start(fit.weights)
+        self._residual = None  # until the iteration has come to its end
         search, power = np.zeros_like(residual), np.zeros(residual.shape[1])
         for done in range(max_steps):
             ready = self._normal.solve(residual)
             new = np.maximum(np.einsum("ij,ij->j", residual, ready), 0.0)
             if new.sum() <= tol * max(objective, np.finfo(float).tiny):
+                self._residual = residual
                 return done
             self._deadline.check()
             ratio = np.divide(new, power, out=np.zeros_like(new), where=power > 0)
@@ -276,7 +281,19 @@ class JointRun:
             self._raw = self._raw + length * search
             self._function = self._function + length * own
             residual = residual - length * image
+        self._residual = residual
         return max_steps
+
+    def _start(self, weights: FloatArray) -> FloatArray:
+        """Minus the gradient; where that of older columns is at hand, only F' of new ones."""
+        known = np.zeros((0, weights.shape[1])) if self._residual is None else self._residual
+        after = max(0, len(known) - self._first)
+        pull = self._pull(self._raw[self._first :], self._function)[after:]
+        new = self._design.transposed_times(weights, after=after, rough=True)
+        new -= self._master.ridge * pull
+        if self._first and not len(known):
+            known = weights.sum(axis=0, keepdims=True)
+        return np.vstack([known, new])
 
     def _normal_times(self, v: FloatArray, curvature: FloatArray) -> tuple[FloatArray, FloatArray]:
         """`F v`, and `[1 F]' curvature [1 F] v + ridge (0, Q v)`, in one pass over F."""
@@ -324,11 +341,14 @@ class JointRun:
         """What rounding F does to the function, over the residual as it is weighted."""
         if not self._design.is_single:
             return 0.0
+        if self._measured is not None and self._measured[0] is self._raw:
+            return self._measured[1]
         targets = self._rows.targets - self._rows.offset
         residual = size_of(targets - self._function - self._bias, self._rows.sample_weight)
         least = np.finfo(float).eps * size_of(targets) + np.finfo(float).tiny
         away: FloatArray = self._design.rounding(self._raw[self._first :])
-        return float(np.max(away / np.maximum(residual, least)))
+        self._measured = self._raw, float(np.max(away / np.maximum(residual, least)))
+        return self._measured[1]
 
     def _pull(self, coef: FloatArray, function: FloatArray) -> FloatArray:
         """`Q coef`, from `F coef` where that has it."""
@@ -344,10 +364,6 @@ class JointRun:
         same = self._pool.kind(ids)[:, None] == self._pool.kind(self._ids)
         out: FloatArray = (self._design.at(rows) * same) @ self._raw[self._first :]
         return out
-
-    def _transposed(self, right: FloatArray) -> FloatArray:
-        out = self._design.transposed_times(right, rough=True)
-        return np.vstack([right.sum(axis=0, keepdims=True), out]) if self._first else out
 
     def _describe(self) -> Fit:
         loss, w, y = self._master.loss, self._rows.sample_weight[:, None], self._rows.targets
