@@ -5,8 +5,10 @@ each method tries. Q^2 is the squared error over the variance of the values to b
 test rows without noise: one step ahead, and at the 100th step of a prediction that feeds on itself
 from every fifth row. Each horizon has a model of its own, chosen by the error at that horizon on
 the noisy validation rows, for every method alike; the SVR chosen by its one-step error stands
-beside at 100 steps. The paper leaves open when a prediction of 100 steps is judged; its SVM rows
-stand beside. Settings were tried on draws 100 to 111, which are not among these.
+beside at 100 steps. Validation rows as few and noisy as these choose among good settings by luck,
+so the mean of the five best models of each method stands beside, too. The paper leaves open when a
+prediction of 100 steps is judged; its SVM rows stand beside. Settings were tried on draws 100 to
+111, which are not among these.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ SEEDS = tuple(range(20, 40))
 NOISES = (0.062, 0.124, 0.186)
 METHODS = (*_tuned.OURS, "SVR", "LightGBM")
 SHOWN = {"SVR": "SVR, tuned alike"}
+MEANT = ("CG-k, mixed", "CG-k, learned", "CG-ak", "Bar-ak", "SVR", "LightGBM")
 SCORES = ("one_step", "hundred_steps")
 STEPS, EVERY = 100, 5
 PAPER = {
@@ -48,6 +51,7 @@ def run(bench: Bench) -> Report:
                 settings = found[-1]["settings"] if method == "Bar-k" else []
                 rows[method][noise].append(one(bench, method, noise, seed, settings))
     lines = [line(SHOWN.get(method, method), found) for method, found in rows.items()]
+    lines += [line(f"{method}: mean of five", rows[method], "_of_mean") for method in MEANT]
     lines += [[name, *(f"{value:.4f}" for value in values), None, None]
               for name, values in PAPER.items()]  # fmt: skip
     best = {
@@ -87,15 +91,23 @@ def measure(method: str, noise: float, seed: int, settings: list[Any]) -> Row:
     }
     tuned = _tuned.tune(method, data, noise, judges, settings)
     near, far = (tuned[name] for name in SCORES)
-    found = near.model.predict(data.X_test)
+
+    def one_step(model: Any) -> float:
+        return float(np.mean((model.predict(data.X_test) - data.y_test) ** 2) / data.y_test.var())
+
     return {
         "status": "ok",
-        "one_step": float(np.mean((found - data.y_test) ** 2) / data.y_test.var()),
+        "one_step": one_step(near.model),
+        "one_step_of_mean": one_step(near.mean),
         "hundred_steps": late(far.model, future, tested),
+        "hundred_steps_of_mean": late(far.mean, future, tested),
         "hundred_steps_by_one": late(near.model, future, tested),
         "settings": [near.setting, far.setting],
         "validation_errors": [near.error, far.error],
         "columns": near.columns,
+        "columns_of_mean": sum(model.n_columns_ for model in near.mean.models)
+        if method in _tuned.OURS
+        else None,
         "fit_seconds": near.cpu_seconds,
     }
 
@@ -109,39 +121,48 @@ def late(model: Any, series: Any, starts: Any) -> float:
     return float(np.mean((ahead - truth) ** 2) / truth.var())
 
 
-def line(name: str, found: dict[float, list[Row]]) -> list[Any]:
-    """Means and deviations over the draws."""
+def line(name: str, found: dict[float, list[Row]], kind: str = "") -> list[Any]:
+    """Means and deviations over the draws; `kind` is "_of_mean" for the mean of five models."""
     cells = [
         f"{fmean(values):.{digits}f} ± {stdev(values):.{digits}f}"
         for rows in found.values()
         for score, digits in zip(SCORES, (5, 3), strict=True)
-        for values in [[row[score] for row in rows]]
+        for values in [[row[score + kind] for row in rows]]
     ]
     rows = [row for some in found.values() for row in some]
-    columns = None if rows[0]["columns"] is None else round(fmean(r["columns"] for r in rows))
-    return [name, *cells, columns, round(fmean(row["fit_seconds"] for row in rows), 1)]
+    columns = [row["columns" + kind] for row in rows]
+    width = None if columns[0] is None else round(fmean(columns))
+    return [name, *cells, width, round(fmean(row["fit_seconds"] for row in rows), 1)]
 
 
 def compare(rows: dict[str, dict[float, list[Row]]], noise: float, score: str) -> dict[str, Any]:
     """The best mean of ours against the SVR's, and on how many draws it is lower."""
-    values = {method: [row[score] for row in found[noise]] for method, found in rows.items()}
-    best = min(_tuned.OURS, key=lambda method: fmean(values[method]))
-    by_one = score if score == "one_step" else f"{score}_by_one"
-    other = [row[by_one] for row in rows["SVR"][noise]]
-    won = sum(a <= b for a, b in zip(values[best], values["SVR"], strict=True))
+
+    def values(method: str, kind: str = "") -> list[float]:
+        return [row[score + kind] for row in rows[method][noise]]
+
+    ours = {method: values(method) for method in _tuned.OURS}
+    ours |= {f"{m}: mean of five": values(m, "_of_mean") for m in MEANT if m in _tuned.OURS}
+    peer = values("SVR")
+    best = min(ours, key=lambda method: fmean(ours[method]))
+    others = {
+        "SVR": peer,
+        "SVR: mean of five": values("SVR", "_of_mean"),
+        "SVR by one step": values("SVR", "" if score == "one_step" else "_by_one"),
+    }
     return {
         "best": best,
-        "best / SVR": fmean(values[best]) / fmean(values["SVR"]),
-        "draws won": won,
-        "best / SVR by one step": fmean(values[best]) / fmean(other),
-        **{f"{m} / SVR": fmean(values[m]) / fmean(values["SVR"]) for m in _tuned.OURS},
+        "draws won": sum(a <= b for a, b in zip(ours[best], peer, strict=True)),
+        **{f"best / {name}": fmean(ours[best]) / fmean(other) for name, other in others.items()},
+        **{f"{method} / SVR": fmean(found) / fmean(peer) for method, found in ours.items()},
     }
 
 
 def notes(best: dict[str, dict[str, Any]]) -> Sequence[str]:
     return [
         f"{where}: best of ours {one['best']}, {one['best / SVR']:.2f} of the SVR's error, "
-        f"lower on {one['draws won']} of {len(SEEDS)} draws; of the SVR chosen by its one-step "
-        f"error {one['best / SVR by one step']:.2f}; CG-ak {one['CG-ak / SVR']:.2f}"
+        f"lower on {one['draws won']} of {len(SEEDS)} draws; of the SVR's mean of five "
+        f"{one['best / SVR: mean of five']:.2f}, of the SVR chosen by its one-step error "
+        f"{one['best / SVR by one step']:.2f}; CG-ak {one['CG-ak / SVR']:.2f}"
         for where, one in best.items()
     ]
