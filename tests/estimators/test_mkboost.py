@@ -328,6 +328,10 @@ def test_class_weight_shifts_weight_between_classes(estimator):
     shifted = weight * np.where(y == 1, 3.0, 1.0)
     other = estimator(**made).fit(X, y, shifted * (weight.sum() / shifted.sum()))
     np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+    plain = estimator(**made).fit(X, y)
+    for size in (1e308, 1e-320):  # only ratios count
+        same = estimator(class_weight={0: size, 1: size}, **made).fit(X, y)
+        np.testing.assert_array_equal(same.decision_function(X), plain.decision_function(X))
     with pytest.raises(ValueError, match=r"^class_weight must name classes of y; got 7"):
         estimator(class_weight={7: 1.0}, **made).fit(X, y)
 

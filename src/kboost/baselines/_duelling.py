@@ -27,7 +27,7 @@ from kboost.core.protocols import Deadline
 from kboost.core.stopping import INTERRUPTED
 from kboost.estimators._base import numbered
 from kboost.estimators._callbacks import CallbackSupportMixin, fit_task, with_callbacks
-from kboost.estimators._class_weight import class_weighted
+from kboost.estimators._class_weight import class_factors, class_weighted
 from kboost.estimators._duels import Duel, class_scores, duel_names, duels_of, labels_of
 from kboost.estimators._machine_rows import check_two_classes, machine_kernels
 from kboost.estimators._progress import show_progress
@@ -103,7 +103,8 @@ class DuellingBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
                 weight = check_weights(sample_weight, X.shape[0])
                 check_classification_targets(y)
                 self.classes_, codes = np.unique(y, return_inverse=True)
-                weight = class_weighted(self.class_weight, self.classes_, codes, weight)
+                factors = class_factors(self.class_weight, self.classes_, codes, weight)
+                weight = class_weighted(factors, codes, weight, named=self.class_weight)
                 rows = merge_rows(X, codes, weight)
                 check_two_classes(self.classes_, rows)
                 with show_progress(self.verbose), blas_threads_for(len(rows.weight)):

@@ -38,14 +38,13 @@ def class_factors(
 
 
 def class_weighted(
-    class_weight: Any, classes: Any, codes: IntArray, weight: FloatArray
+    factors: FloatArray, codes: IntArray, weight: FloatArray, *, named: Any
 ) -> FloatArray:
     """The weights of rows, some of them positive, times the factors of their classes."""
-    found: FloatArray = weight * class_factors(class_weight, classes, codes, weight)[codes]
+    found: FloatArray = weight * factors[codes]
     if not found.any():
         raise ValueError(
-            "class_weight must leave a positive weight to some row; "
-            f"got class_weight={class_weight!r}."
+            f"class_weight must leave a positive weight to some row; got class_weight={named!r}."
         )
     return found
 
@@ -53,9 +52,11 @@ def class_weighted(
 def shifted_weights(
     class_weight: Any, classes: Any, codes: IntArray, weight: FloatArray
 ) -> FloatArray:
-    """The same, in all as much as before: draws by weight are as many."""
+    """The same, in all as much as before: draws by weight are as many, and only ratios count."""
     if class_weight is None:
         return weight
-    found = class_weighted(class_weight, classes, codes, weight)
+    factors = class_factors(class_weight, classes, codes, weight)
+    factors = factors / (factors.max() or 1.0)
+    found = class_weighted(factors, codes, weight, named=class_weight)
     found *= weight.sum() / found.sum()
     return found

@@ -327,8 +327,9 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         self.classes_, found = np.unique(y[labelled], return_inverse=True)
         codes = np.zeros(len(y), dtype=np.intp)
         codes[labelled] = found
+        factors = class_factors(self.class_weight, self.classes_, found, weight[labelled])
         kept = np.zeros(len(y))
-        kept[labelled] = class_weighted(self.class_weight, self.classes_, found, weight[labelled])
+        kept[labelled] = class_weighted(factors, found, weight[labelled], named=self.class_weight)
         rows = merge_rows(X, codes, kept)
         if len(np.unique(rows.codes)) < 2:
             raise ValueError(
@@ -337,7 +338,6 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
             )
         targets = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         tasks = [self._one_against_rest(k) for k in targets]
-        factors = class_factors(self.class_weight, self.classes_, found, weight[labelled])
         return Lesson(rows, tasks, X.shape[0], self._held_rows(factors, **validation))
 
     def _held_rows(self, factors: FloatArray, **validation: Any) -> MergedRows | None:

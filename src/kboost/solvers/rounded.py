@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kboost.solvers.box_qp import MarginQP
 
 _STIFF = 10.0  # of the bounds, for a sharpness of 1
-_PROXIMAL = 1e-11  # weight of an offset's distance from its last value, of sum(caps)
+_PROXIMAL = 1e-11  # weight of an offset's distance from its last value, of the duals' mass
 _INNER = 0.1  # what a smooth problem may be left with, of the move of the duals
 _FLAT = 0.2  # slope a line search may leave, of that at its start
 _JITTER = 1e-14  # on the diagonal of a system, relative
@@ -132,7 +132,7 @@ class Smooth:
         )
 
     def candidate(self) -> Candidate:
-        """The duals w as a solution, with the certificate at the head of this file."""
+        """The duals w as a solution, with the certificate at the head of box_qp.py."""
         qp, k = self.qp, self.k
         v = np.where(self.bounded, np.maximum(self.v, 0.0), self.v)
         x, offsets = v[:k], v[k:]
