@@ -84,15 +84,21 @@ def test_without_unlabelled_rows_it_is_the_classifier():
     assert_array_equal(model.transduction_, y)
 
 
-def test_that_warning_can_be_made_an_error_which_changes_nothing():
-    X, y, _ = problem()
-    model = SemiSupervisedKernelBoostClassifier()
+def test_where_unlabelled_rows_are_required_none_is_an_error_which_changes_nothing():
+    X, y, some = problem()
+    model = SemiSupervisedKernelBoostClassifier(C=1.0, require_unlabelled=True)
     before = dict(vars(model))
-    with warnings.catch_warnings():
-        warnings.filterwarnings("error", message="y has no unlabelled rows")
-        with pytest.raises(UserWarning, match="so this is KernelBoostClassifier"):
-            model.fit(X, y)
+    with pytest.raises(ValueError, match=r"y must have unlabelled rows.*got none"):
+        model.fit(X, y)
     assert vars(model) == before
+    plain = SemiSupervisedKernelBoostClassifier(C=1.0).fit(X, some)
+    assert_array_equal(model.fit(X, some).transduction_, plain.transduction_)
+
+
+def test_whether_unlabelled_rows_are_required_is_a_yes_or_a_no():
+    X, _, some = problem()
+    with pytest.raises(ValueError, match="require_unlabelled must be"):
+        SemiSupervisedKernelBoostClassifier(require_unlabelled="always").fit(X, some)
 
 
 def test_with_an_unlabelled_row_there_is_no_warning():

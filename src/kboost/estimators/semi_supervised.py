@@ -16,7 +16,14 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import BoolArray, IntArray
-from kboost._validation import UNIT, check_params, check_table, check_weights, optional
+from kboost._validation import (
+    BOOLEAN,
+    UNIT,
+    check_params,
+    check_table,
+    check_weights,
+    optional,
+)
 from kboost.columns.bank import Bank
 from kboost.core.grow import Grown
 from kboost.estimators._lesson import Lesson
@@ -48,13 +55,9 @@ class SemiSupervisedKernelBoostClassifier(KernelBoostClassifier):
     from columns at many places.
 
     What cannot be learnt from is an error: no labelled row, or a single class beside -1 (then -1
-    was perhaps meant as a class). Without unlabelled rows there is nothing wrong to learn: this is
-    then :class:`KernelBoostClassifier`, to the last bit, and a warning says so. It is no error
-    since scikit-learn asks every classifier to fit data that are labelled throughout, its own
-    semi-supervised ones included; so do grid searches, where a fold may hold labelled rows only.
-    It becomes an error by
-    ``warnings.filterwarnings("error", message="y has no unlabelled rows")``, and `fit` then changes
-    nothing. Words as labels want an array of dtype object, so that -1 stays a number.
+    was perhaps meant as a class). Without unlabelled rows this is :class:`KernelBoostClassifier`,
+    to the last bit: a warning says so, and with `require_unlabelled` it is an error. Words as
+    labels want an array of dtype object, so that -1 stays a number.
 
     Parameters
     ----------
@@ -81,6 +84,10 @@ class SemiSupervisedKernelBoostClassifier(KernelBoostClassifier):
         Early stopping on labelled rows held out; these stay possible centres.
     memory_budget, random_state, pricing, stop_at_errors, predict_dtype, n_jobs, verbose : optional
         As for :class:`KernelBoostClassifier`.
+    require_unlabelled : bool, default=False
+        Whether a fit without unlabelled rows is an error. By default it is a warning, since
+        scikit-learn asks every classifier to fit data that are labelled throughout, and so do
+        grid searches, where a fold may hold labelled rows only.
 
     Attributes
     ----------
@@ -114,19 +121,71 @@ intercept_, objective_, dual_gap_, stop_reason_, trace_, n_iter_ : see above
 
     _pool: _Pool
 
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        penalty: str = "l1",
+        C: float | str = "auto",
+        nu: float | None = None,
+        nonnegative: bool = False,
+        intercept: str = "free",
+        column_scaling: str | None = "unit",
+        class_weight: Any = None,
+        columns_per_step: int | str = "auto",
+        max_columns: int | None = None,
+        max_iter: int = 1000,
+        max_seconds: float | None = None,
+        tol: float = 1e-4,
+        validation_fraction: float | None = None,
+        n_iter_no_change: int = 5,
+        memory_budget: int = 2**30,
+        random_state: Any = 0,
+        pricing: str = "scan",
+        stop_at_errors: bool = False,
+        predict_dtype: str = "float64",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        require_unlabelled: bool = False,
+    ) -> None:
+        super().__init__(
+            kernels, penalty=penalty, C=C, nu=nu, nonnegative=nonnegative, intercept=intercept,
+            column_scaling=column_scaling, class_weight=class_weight,
+            columns_per_step=columns_per_step, max_columns=max_columns, max_iter=max_iter,
+            max_seconds=max_seconds, tol=tol, validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change, memory_budget=memory_budget,
+            random_state=random_state, pricing=pricing, stop_at_errors=stop_at_errors,
+            predict_dtype=predict_dtype, n_jobs=n_jobs, verbose=verbose,
+        )  # fmt: skip
+        self.require_unlabelled = require_unlabelled
+
     def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> Lesson:
-        check_params(self.get_params(deep=False), RULES | {"nu": optional(UNIT)})
+        rules = RULES | {"nu": optional(UNIT), "require_unlabelled": BOOLEAN}
+        check_params(self.get_params(deep=False), rules)
         self._check_combination()
         X, y = check_table(self, X, y, reset=True)
         weight = check_weights(sample_weight, X.shape[0])
         labelled = np.array([label != UNLABELLED for label in y.tolist()], dtype=bool)
         _check_labels(y[labelled & (weight > 0)], all_labelled=bool(labelled.all()))
+        if labelled.all():
+            self._say_all_labelled()
         positive = np.flatnonzero(weight > 0)
         center_of_input = np.full(len(weight), -1)
         center_of_input[positive] = group_rows(X[positive])[1]
         everything = merge_rows(X, np.zeros(len(weight), dtype=np.intp), weight)
         self._pool = _Pool(X, y, labelled, everything, center_of_input)
         return self._lesson(X, y, weight, labelled, **validation)
+
+    def _say_all_labelled(self) -> None:
+        if self.require_unlabelled:
+            raise ValueError(
+                "y must have unlabelled rows, marked by -1, with require_unlabelled=True; got none."
+            )
+        warnings.warn(
+            "y has no unlabelled rows (-1), so this is KernelBoostClassifier without them.",
+            UserWarning,
+            stacklevel=2,
+        )
 
     def _pooled(self, rows: MergedRows) -> tuple[MergedRows, IntArray]:
         if self._pool.labelled.all():
@@ -164,10 +223,4 @@ def _check_labels(labels: Any, *, all_labelled: bool) -> None:
         raise ValueError(
             f"y must have at least two labelled classes; got one class, {classes[0]}, beside -1, "
             "which marks unlabelled rows: if -1 is a class here, recode it (as 0, say)."
-        )
-    if all_labelled:
-        warnings.warn(
-            "y has no unlabelled rows (-1), so this is KernelBoostClassifier without them.",
-            UserWarning,
-            stacklevel=2,
         )
