@@ -20,13 +20,11 @@ QUICK = ("MKL-SILP", "MKL-Level", "MKL-Hessian", "Lp-MKL", "MKL-SD", "Boost-Exp"
 SLOW = ("Boost-CG-L1", "Boost-CG-L2")
 PLAN = (
     Stage(QUICK, SMALL, DRAWS),
-    Stage(SLOW, SMALL, 1),
-    Stage(QUICK, LARGE, 1),
-    Stage(SLOW, LARGE, 1),
-    Stage(SLOW, SMALL, FEW_DRAWS),
     Stage(QUICK, LARGE, FEW_DRAWS),
-    Stage(SLOW, LARGE, FEW_DRAWS),
     Stage(SLOW, SMALL, DRAWS),
+    Stage(SLOW, LARGE, 1),
+    Stage(QUICK, LARGE, DRAWS),
+    Stage(SLOW, LARGE, FEW_DRAWS),
 )
 
 
