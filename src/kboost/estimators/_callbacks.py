@@ -21,7 +21,12 @@ except ImportError:  # before scikit-learn 1.9
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-CallbackSupportMixin: Any = object if _callback is None else _callback.CallbackSupportMixin
+
+class _NoCallbacks:
+    """What stands in for the mixin; `object` itself cannot come before another base."""
+
+
+CallbackSupportMixin: Any = _NoCallbacks if _callback is None else _callback.CallbackSupportMixin
 
 
 def with_callbacks(method: Method) -> Method:
