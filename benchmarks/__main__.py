@@ -16,6 +16,7 @@ from typing import Any
 from benchmarks import machine
 from benchmarks.bench import Bench, Report, SkipError
 from benchmarks.datasets import LOCATION
+from benchmarks.earlier import Earlier
 from benchmarks.entries import NAMES
 from benchmarks.store import RESULTS, Store
 from benchmarks.table import table
@@ -51,6 +52,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--seconds", type=float, metavar="N",
         help="begin nothing after N seconds that an entry can leave out; run again to go on",
     )  # fmt: skip
+    parser.add_argument(
+        "--earlier", type=Path, metavar="DIR",
+        help="results of earlier code on this machine: rows are taken over, every tenth checked",
+    )  # fmt: skip
     parser.add_argument("--fresh", action="store_true", help="measure again what is at hand")
     parser.add_argument(
         "--results", type=Path, default=RESULTS, metavar="DIR", help="where to write"
@@ -72,8 +77,9 @@ def run(name: str, options: argparse.Namespace, here: dict[str, Any]) -> bool:
     print(f"\n{name}: {first_line(module)}\n", flush=True)
     suffix = f".threads-{options.threads}" if options.threads else ""
     path = options.results / f"{name}{suffix}.json"
+    earlier = Earlier(options.earlier / path.name, here) if options.earlier else None
     bench = Bench(
-        Store(path, machine=here, fresh=options.fresh),
+        Store(path, machine=here, fresh=options.fresh, earlier=earlier),
         repeats=options.repeats,
         threads=options.threads,
         seconds=options.seconds,
@@ -87,6 +93,8 @@ def run(name: str, options: argparse.Namespace, here: dict[str, Any]) -> bool:
     except RuntimeError as error:
         print(f"  failed: {error}", file=sys.stderr)
         return False
+    if earlier is not None:
+        report.notes = [*report.notes, earlier.words(bench.used)]
     bench.store.finish(report.settings, report.ratios, bench.used, report.shown())
     show(report)
     return report.met is not False

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Any
 
 from benchmarks.objective import Job, Row, judge
-from benchmarks.store import Store, key_of
+from benchmarks.store import Store
 
 
 @dataclass
@@ -44,8 +44,7 @@ class Bench:
 
     def wants(self, job: dict[str, Any]) -> bool:
         """Whether a job that can be left out is at hand, or there is time for it."""
-        known = self.store.rows.get(key_of(job))
-        if known is not None and known["status"] == "ok":
+        if self.store.at_hand(job) is not None:
             return True
         return self.seconds is None or monotonic() - self.started < self.seconds
 

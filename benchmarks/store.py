@@ -2,7 +2,7 @@
 
 A file holds `machine`, `code`, `settings`, `rows`, `ratios` and `shown`, the table as printed. Its
 rows are used again only if machine and code are the same: a ratio then never mixes two machines or
-two versions.
+two versions (but see `earlier.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.earlier import Earlier, key_of
 from benchmarks.objective import ROOT, Row
 
 RESULTS = ROOT / "benchmarks" / "results"
@@ -45,8 +46,9 @@ class Store:
         machine: dict[str, Any],
         version: Callable[[], str] = code_version,
         fresh: bool = False,
+        earlier: Earlier | None = None,
     ) -> None:
-        self.path, self.version = path, version
+        self.path, self.version, self.earlier = path, version, earlier
         self.content: dict[str, Any] = {"machine": machine, "code": version(), "settings": {}}
         self.rows: dict[str, Row] = {}
         if not fresh:
@@ -62,16 +64,25 @@ class Store:
 
     def row(self, job: dict[str, Any], measure: Callable[[], Row]) -> Row:
         """The row of a job: the one at hand, or a new one, written at once."""
-        known = self.rows.get(key_of(job))
-        if known is not None and known["status"] == "ok":
+        if (known := self.at_hand(job)) is not None:
+            self.rows[key_of(job)] = known
             return known
         row = {"job": job, **measure()}
+        if self.earlier is not None:
+            self.earlier.confirms(row)
         if self.version() != self.content["code"]:
             raise RuntimeError("the code changed while it was measured; run it again")
         if row["status"] != "missing data":  # that is no result, and must not replace one
             self.rows[key_of(job)] = row
             self.write()
         return row
+
+    def at_hand(self, job: dict[str, Any]) -> Row | None:
+        """The row of a job that need not be measured."""
+        known = self.rows.get(key_of(job))
+        if known is not None and known["status"] == "ok":
+            return known
+        return None if self.earlier is None else self.earlier.row(job)
 
     def finish(
         self,
@@ -93,7 +104,3 @@ class Store:
         unfinished = self.path.with_suffix(".part")
         unfinished.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
         os.replace(unfinished, self.path)
-
-
-def key_of(job: dict[str, Any]) -> str:
-    return json.dumps(job, sort_keys=True)

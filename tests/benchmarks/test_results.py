@@ -9,6 +9,7 @@ import pytest
 from benchmarks import __main__ as command
 from benchmarks import machine
 from benchmarks.bench import Bench, Report, SkipError, must
+from benchmarks.earlier import Earlier
 from benchmarks.objective import Job
 from benchmarks.store import Store, code_version
 from benchmarks.table import markdown, number, percent, table
@@ -52,6 +53,57 @@ def test_code_that_changes_under_way_is_refused(tmp_path):
     with pytest.raises(RuntimeError, match="changed while"):
         store(path, version=lambda: next(versions)).row({"solver": "svc"}, counted([]))
     assert not path.exists()
+
+
+def earlier_file(path, draws=40, **changes):
+    content = {"machine": HERE, "code": "old", "rows": [figure(draw) for draw in range(draws)]}
+    path.write_text(json.dumps({**content, **changes}))
+    return path
+
+
+def figure(draw, **changes):
+    return {"job": {"draw": draw}, "status": "ok", "accuracy": 0.5, "fit_seconds": 9.0, **changes}
+
+
+def asked(results, draws=40, **changes):
+    """The rows of so many jobs, and how many were measured."""
+    calls, rows = [], []
+    for draw in range(draws):
+        new = {k: v for k, v in figure(draw, fit_seconds=1.0, **changes).items() if k != "job"}
+        rows.append(results.row({"draw": draw}, lambda new=new: calls.append(1) or new))
+    return rows, len(calls)
+
+
+def test_earlier_rows_are_taken_over_and_some_are_measured_again(tmp_path):
+    old = Earlier(earlier_file(tmp_path / "old.json"), HERE)
+    path = tmp_path / "x.json"
+    results = store(path, earlier=old)
+    rows, measured = asked(results)
+    results.finish({}, {}, rows)
+    assert 0 < measured < 20
+    assert sum(row.get("code") == "old" for row in rows) == len(rows) - measured
+    assert f"{40 - measured} of 40 rows" in old.words(rows)
+    assert f"{measured} of its rows were measured again" in old.words(rows)
+    assert json.loads(path.read_text())["code"] == "a"
+    assert asked(store(path)) == (rows, 0)  # what is in the file is there without the earlier one
+
+
+def test_an_earlier_row_that_comes_out_otherwise_ends_the_run(tmp_path):
+    old = Earlier(earlier_file(tmp_path / "old.json"), HERE)
+    with pytest.raises(RuntimeError, match="comes out otherwise than with code old"):
+        asked(store(tmp_path / "x.json", earlier=old), accuracy=0.6)
+
+
+def test_an_earlier_row_that_the_clock_ended_or_that_failed_is_not_taken_over(tmp_path):
+    some = [figure(0, ended_early=1), figure(1, status="failed", message="why")]
+    old = Earlier(earlier_file(tmp_path / "old.json", rows=some), HERE)
+    assert asked(store(tmp_path / "x.json", earlier=old), draws=2)[1] == 2
+
+
+def test_earlier_rows_of_another_machine_are_refused(tmp_path):
+    path = earlier_file(tmp_path / "old.json", machine={"cores": 4})
+    with pytest.raises(ValueError, match=r"result of this machine; got old\.json"):
+        Earlier(path, HERE)
 
 
 def test_other_settings_are_another_row(tmp_path):
