@@ -27,7 +27,7 @@ from benchmarks.objective import Row
 
 SEEDS = range(3)
 PLAIN = (1000, 2000, 4000, 8000)
-JOINT = (1000, 2000, 2800, 4000, 5500)
+JOINT = (1000, 2000, 2800, 4000, 5500, 7000, 10_000)
 SIZED = ("joint", "plain")
 SELECTIONS = ("random", "mp", "max-res", "boost", "ald", "ran")
 SELECTED, ENSEMBLE = 1000, 10_000  # basis vectors at most
