@@ -26,7 +26,7 @@ def with_points(text: Any) -> Any:
     """The same numbers with decimal points, and nothing between thousands."""
 
     def fits(pattern: str) -> Any:
-        return text.str.match(pattern).fillna(False).astype(bool)
+        return text.str.match(pattern, na=False).astype(bool)
 
     by_commas, by_points, comma = fits(_BY_COMMAS), fits(_BY_POINTS), fits(_COMMA)
     unclear = fits(_ONE_COMMA)
