@@ -97,8 +97,10 @@ def test_a_model_of_halfspaces(scaling, intercept, both):
     assert set(features_used(used)) >= {0, 1, 2}
 
 
-def test_the_end_is_relative_to_the_search_and_single_features_were_looked_at():
-    problem, X, _ = make(C=0.05)
+# at the larger C the LP's halfspace is at last one of those in use, of an edge of 1 up to rounding
+@pytest.mark.parametrize(("C", "n", "d"), [(0.05, 40, 5), (0.2, 100, 3)])
+def test_the_end_is_relative_to_the_search_and_single_features_were_looked_at(C, n, d):
+    problem, X, _ = make(C=C, n=n, d=d)
     grown = grow(problem, HalfspaceOracle(0.5), LPMaster(), STOP)
     assert "as far as the search could see" in str(grown.reason)
     weights = grown.fit.weights

@@ -24,7 +24,7 @@ from kboost._validation import (
 from kboost.columns.bank import Bank
 from kboost.core.grow import Grown
 from kboost.core.protocols import Master, PathMaster, PathOracle
-from kboost.estimators._base import KernelBoostBase
+from kboost.estimators._base import PATH_TOL, KernelBoostBase
 from kboost.estimators._bases import BASES, Resolve
 from kboost.estimators._lesson import Lesson, Task
 from kboost.estimators._rows import MergedRows, merge_rows
@@ -382,13 +382,13 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
 
     def _oracle(self, per_step: int) -> PathOracle:
         if self.base in BASES:
-            return BASES[self.base].oracle(self, per_step)
+            return BASES[self.base].oracle(self, per_step, self.tol)
         return super()._oracle(per_step)
 
     def _tuning_oracle(self, per_step: int) -> PathOracle:
         """The kernels that active ones start from are good enough to find C by."""
         if self.base == "halfspaces":
-            return BASES[self.base].oracle(self, per_step)
+            return BASES[self.base].oracle(self, per_step, PATH_TOL)
         return super()._tuning_oracle(per_step)
 
     def _master(self, bank: Bank, *, watched: bool = False) -> Master:
