@@ -162,6 +162,8 @@ CONTRADICTIONS = [
     ({"base": "active", "kernels": [Laplacian()]}, "kernels must be Gaussians"),
     ({"base": "active", "kernels": [Gaussian(on="ranks")]}, "kernels must be Gaussians"),
     ({"base": "active", "width_bounds": (2.0, 1.0)}, "width_bounds must be two positive widths"),
+    ({"base": "active", "width_bounds": (1e-200, 1.0)}, "width_bounds must be two .* from 1e-100"),
+    ({"base": "active", "width_bounds": (1.0, 1e200)}, "width_bounds must be two .* to 1e100"),
     ({"width_bounds": (1.0, 2.0)}, "width_bounds must be None with base='kernels'"),
     ({"halfspace_sparsity": 0.2}, "halfspace_sparsity must be 0.7 with base='kernels'"),
     ({"base": "halfspaces", "halfspace_sparsity": 1.0}, "halfspace_sparsity must be strictly"),

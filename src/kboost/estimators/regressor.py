@@ -35,14 +35,14 @@ from kboost.masters.lp import LPMaster
 from kboost.solvers.lp import Intercept
 
 _BOUNDS = Rule(
-    "two positive widths, the lower one first, or None",
+    "two positive widths from 1e-100 to 1e100, the lower one first, or None",
     lambda v: (
         v is None
         or (
             isinstance(v, tuple | list)
             and len(v) == 2
             and all(map(POSITIVE.holds, v))
-            and v[0] < v[1]
+            and 1e-100 <= v[0] < v[1] <= 1e100  # their squares must be numbers
         )
     ),
 )
