@@ -172,6 +172,18 @@ CONTRADICTIONS = [
 ]
 
 
+@pytest.mark.parametrize("solver", ["cg", "barrier"])
+def test_one_halfspace_a_step_where_one_is_allowed(solver):
+    X, y, _ = problem(7, n=20)
+    most = []
+    for per_step in ("auto", 1):
+        model = KernelBoostRegressor(
+            base="halfspaces", solver=solver, C=1.0, intercept="none", columns_per_step=per_step
+        ).fit(X, y)
+        most.append(np.diff(model.trace_.values("n_columns")).max())
+    assert most == [2, 1]
+
+
 @pytest.mark.parametrize(("parameters", "message"), CONTRADICTIONS)
 def test_contradictions_are_refused_by_a_sentence_that_names_both_sides(parameters, message):
     X, y, _ = problem(7, n=20)

@@ -108,6 +108,12 @@ def test_the_end_is_relative_to_the_search_and_single_features_were_looked_at(C,
         assert max(abs(weights[feature > t].sum()) for t in feature) <= 1 + 1e-6
 
 
+def test_a_column_in_use_is_not_offered_again():
+    problem, _, _ = make(n=30, d=3, C=1.0)
+    grown = grow(problem, HalfspaceOracle(0.5), LPMaster(), AnyOf((MaxIterations(200),)))
+    assert grown.reason.rule == "exhausted"
+
+
 def test_max_columns_holds_in_the_middle_of_a_pair():
     problem, _, _ = make(C=5.0)
     oracle = HalfspaceOracle(0.5, both_sides=True, max_columns=5)

@@ -92,8 +92,10 @@ class Halfspaces:
         return HalfspaceSpace(rows.X, rows.weight, options["scaling"])
 
     def oracle(self, model: Any, per_step: int, tol: float) -> PathOracle:
-        both_sides, enough = model.intercept != "free", _ENOUGH * tol
-        return HalfspaceOracle(model.halfspace_sparsity, both_sides, model.max_columns, enough)
+        both_sides = model.intercept != "free" and model.columns_per_step != 1
+        return HalfspaceOracle(
+            model.halfspace_sparsity, both_sides, model.max_columns, _ENOUGH * tol
+        )
 
     def show(self, parts: Sequence[HalfspacePart], n_features: int) -> dict[str, Any]:
         directions = np.concatenate([np.zeros((0, n_features)), *(p.directions for p in parts)])

@@ -115,7 +115,8 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
     column_scaling : {"unit", None}, default="unit"
         Whether columns are scaled to unit root mean square before they are penalised.
     columns_per_step : int or "auto", default="auto"
-        How many columns are added before the coefficients are solved for again.
+        How many columns are added, at most, before the coefficients are solved for again. With
+        ``base="halfspaces"`` it is one, or without a free offset a pair, whatever more is allowed.
     max_columns : int or None, default=None
         How many columns may be generated.
     max_iter : int, default=1000

@@ -28,7 +28,7 @@ from kboost.columns.halfspaces import HalfspaceSpace
 from kboost.core.protocols import MasterRun, Problem, Proposal
 from kboost.solvers.lp import ColumnShape, MarginData, MarginLP, SampleShape
 
-_NOTHING = 1e-9  # of the largest coefficient: rounding
+_NOTHING = 1e-9  # of the largest coefficient, and as a price: rounding
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class HalfspaceSearch:
         w, cut = np.stack([s[0] for s in sides]), np.array([s[1] for s in sides])
         _, values = space.columns(w, cut, 0)
         own = values.T @ weights
-        worth = np.flatnonzero(run.price(own) > 0)[: self._room()]
+        worth = np.flatnonzero(run.price(own) > _NOTHING)[: self._room()]
         return w[worth], cut[worth], np.concatenate([edges.ravel(), own])
 
     def _room(self) -> int:
