@@ -71,6 +71,7 @@ def test_sinc():
     [
         (lambda: make_mackey_glass(0), "n_samples must be an integer of at least 1"),
         (lambda: make_mackey_glass(delay=2.5), "delay must be an integer of at least 1"),
+        (lambda: make_mackey_glass(start=1e31), "start must be positive and at most 1e30; got"),
         (lambda: make_mackey_glass(noise=-0.1), "noise must be zero or positive; got noise=-0.1"),
         (lambda: make_mackey_glass(n_discarded=-1), "n_discarded must be an integer of zero"),
         (lambda: make_sinc(half_width=0.0), "half_width must be positive"),

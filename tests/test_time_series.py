@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import LinearRegression
 
 from kboost.time_series import embed, iterate
 
@@ -61,6 +62,20 @@ def test_one_step_is_the_model_on_the_embedding():
     assert len(out) == len(X) + 1
 
 
+class Twice:
+    def predict(self, X):
+        return np.hstack([X, X])
+
+
+def test_targets_in_a_column_are_values_too():
+    series = np.sin(np.arange(40.0))
+    X, y = embed(series, 2, 1)
+    flat, column = LinearRegression().fit(X, y), LinearRegression().fit(X, y[:, None])
+    assert_allclose(
+        iterate(column, series, 3, dimension=2, lag=1), iterate(flat, series, 3, dimension=2, lag=1)
+    )
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -72,6 +87,11 @@ def test_one_step_is_the_model_on_the_embedding():
         (lambda: iterate(None, np.arange(9.0), 2, dimension=3, lag=2, starts=[9]), "starts must"),
         (lambda: iterate(None, np.arange(9.0), 2, dimension=1, starts=[0.5]), "integers"),
         (lambda: iterate(None, np.arange(9.0), 0, dimension=1), "n_steps must be"),
+        (lambda: embed(["a", "b"], 1, 1), "series must be finite numbers .*; could not convert"),
+        (lambda: embed(3.0), "series must be finite numbers in one dimension"),
+        (lambda: embed([], 1, 1), "series must be finite numbers .*; Found array with 0 sample"),
+        (lambda: embed(np.arange(40) * 1j), r"series must be finite numbers .* not supported\.$"),
+        (lambda: iterate(Twice(), np.arange(9.0), 2, dimension=1), r"model must predict one value"),
     ],
 )
 def test_bad_input_is_named(call, message):

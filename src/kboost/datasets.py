@@ -20,6 +20,7 @@ from kboost._typing import FloatArray
 from kboost._validation import COUNT, INTEGER, NOT_NEGATIVE, POSITIVE, Rule, check_params
 
 _STEPS = 10  # of the integration, a unit of time
+_START = Rule("positive and at most 1e30", lambda v: POSITIVE.holds(v) and v <= 1e30)
 _DISCARDED = Rule("an integer of zero or more", lambda v: INTEGER.holds(v) and v >= 0)
 
 
@@ -68,7 +69,7 @@ def make_mackey_glass(
             "n_samples": COUNT,
             "delay": COUNT,
             "noise": NOT_NEGATIVE,
-            "start": POSITIVE,
+            "start": _START,
             "n_discarded": _DISCARDED,
         },
     )

@@ -104,17 +104,31 @@ def iterate(
     path[:, :span] = values[known]
     for now in range(span, span + n_steps):
         rows = path[:, now - span : now][:, ::-lag]
-        path[:, now] = model.predict(np.ascontiguousarray(rows))
+        path[:, now] = _one_a_row(model.predict(np.ascontiguousarray(rows)), len(times))
     return path[:, span:]
 
 
 def _checked(series: Any, sizes: Mapping[str, int]) -> tuple[FloatArray, int]:
     """The series as floats, and how many of its values a row reaches over."""
     check_params(sizes, dict.fromkeys(sizes, COUNT))
-    values: FloatArray = check_array(series, ensure_2d=False, dtype=np.float64, input_name="series")
+    try:
+        values: FloatArray = check_array(
+            series, ensure_2d=False, dtype=np.float64, input_name="series"
+        )
+    except (TypeError, ValueError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise ValueError(f"series must be finite numbers in one dimension; {reason}.") from error
     if values.ndim != 1:
         raise ValueError(f"series must be one-dimensional; got shape {values.shape}.")
     return values, (sizes["dimension"] - 1) * sizes["lag"] + 1
+
+
+def _one_a_row(predicted: Any, n: int) -> FloatArray:
+    """The values predicted, (n,), also where a model learnt from a single column of targets."""
+    values: FloatArray = np.asarray(predicted)
+    if values.shape not in ((n,), (n, 1)):
+        raise ValueError(f"model must predict one value a row; got shape {values.shape}, n={n}.")
+    return values.reshape(n)
 
 
 def _checked_starts(starts: Any, n: int, span: int) -> IntArray:

@@ -162,12 +162,26 @@ CONTRADICTIONS = [
     ({"base": "active", "kernels": [Laplacian()]}, "kernels must be Gaussians"),
     ({"base": "active", "kernels": [Gaussian(on="ranks")]}, "kernels must be Gaussians"),
     ({"base": "active", "width_bounds": (2.0, 1.0)}, "width_bounds must be two positive widths"),
+    ({"base": "active", "width_bounds": (1e-200, 1.0)}, "width_bounds must be two .* from 1e-100"),
+    ({"base": "active", "width_bounds": (1.0, 1e200)}, "width_bounds must be two .* to 1e100"),
     ({"width_bounds": (1.0, 2.0)}, "width_bounds must be None with base='kernels'"),
     ({"halfspace_sparsity": 0.2}, "halfspace_sparsity must be 0.7 with base='kernels'"),
     ({"base": "halfspaces", "halfspace_sparsity": 1.0}, "halfspace_sparsity must be strictly"),
     ({"epsilon": 0.1, "nu": 0.5}, "epsilon and nu must not both be given"),
     ({"solver": "newton"}, "solver must be 'cg' or 'barrier'"),
 ]
+
+
+@pytest.mark.parametrize("solver", ["cg", "barrier"])
+def test_one_halfspace_a_step_where_one_is_allowed(solver):
+    X, y, _ = problem(7, n=20)
+    most = []
+    for per_step in ("auto", 1):
+        model = KernelBoostRegressor(
+            base="halfspaces", solver=solver, C=1.0, intercept="none", columns_per_step=per_step
+        ).fit(X, y)
+        most.append(np.diff(model.trace_.values("n_columns")).max())
+    assert most == [2, 1]
 
 
 @pytest.mark.parametrize(("parameters", "message"), CONTRADICTIONS)

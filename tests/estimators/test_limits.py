@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_classification
 
+from kboost import KernelBoostRegressor
+from kboost._errors import OutOfTimeError
 from kboost.core.grow import logger
 from kboost.kernels import Gaussian, Linear
 from kboost.oracles.scan import ScanSearch
@@ -47,6 +49,27 @@ def test_no_time_for_a_model_is_said_and_changes_nothing(noisy):
     with pytest.raises(RuntimeError, match="max_seconds was over before there was a model"):
         model.fit(*noisy)
     assert vars(model) == before
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_time_that_is_over_inside_the_first_search_is_no_interrupt(n_jobs, monkeypatch):
+    def late(search, run):
+        raise OutOfTimeError("the linear program was not solved")
+
+    monkeypatch.setattr(ScanSearch, "propose", late)
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = boost(max_seconds=60.0, n_jobs=n_jobs)
+    before = dict(vars(model))
+    with pytest.raises(RuntimeError, match="max_seconds was over before there was a model"):
+        model.fit(X, np.arange(30) % 3)
+    assert vars(model) == before
+
+
+def test_halfspaces_without_time_say_so():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = KernelBoostRegressor(base="halfspaces", C=1.0, max_seconds=1e-9)
+    with pytest.raises(RuntimeError, match="max_seconds was over before there was a model"):
+        model.fit(X, X[:, 0])
 
 
 def test_more_columns_lower_the_objective(noisy):

@@ -95,6 +95,18 @@ def test_where_unlabelled_rows_are_required_none_is_an_error_which_changes_nothi
     assert_array_equal(model.fit(X, some).transduction_, plain.transduction_)
 
 
+def test_unlabelled_rows_without_weight_are_none():
+    X, _, some = problem()
+    weight = (some != -1).astype(float)
+    with pytest.raises(ValueError, match=r"y must have unlabelled rows.*got none"):
+        SemiSupervisedKernelBoostClassifier(require_unlabelled=True).fit(X, some, weight)
+    with pytest.warns(UserWarning, match="no unlabelled rows"):
+        model = SemiSupervisedKernelBoostClassifier(C=1.0).fit(X, some, weight)
+    plain = KernelBoostClassifier(C=1.0).fit(X[some != -1], some[some != -1])
+    assert_array_equal(model.decision_function(X), plain.decision_function(X))
+    assert not (model.transduction_ == -1).any()
+
+
 def test_whether_unlabelled_rows_are_required_is_a_yes_or_a_no():
     X, _, some = problem()
     with pytest.raises(ValueError, match="require_unlabelled must be"):

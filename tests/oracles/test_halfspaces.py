@@ -97,13 +97,21 @@ def test_a_model_of_halfspaces(scaling, intercept, both):
     assert set(features_used(used)) >= {0, 1, 2}
 
 
-def test_the_end_is_relative_to_the_search_and_single_features_were_looked_at():
-    problem, X, _ = make(C=0.05)
+# at the larger C the LP's halfspace is at last one of those in use, of an edge of 1 up to rounding
+@pytest.mark.parametrize(("C", "n", "d"), [(0.05, 40, 5), (0.2, 100, 3)])
+def test_the_end_is_relative_to_the_search_and_single_features_were_looked_at(C, n, d):
+    problem, X, _ = make(C=C, n=n, d=d)
     grown = grow(problem, HalfspaceOracle(0.5), LPMaster(), STOP)
     assert "as far as the search could see" in str(grown.reason)
     weights = grown.fit.weights
     for feature in X.T:
         assert max(abs(weights[feature > t].sum()) for t in feature) <= 1 + 1e-6
+
+
+def test_a_column_in_use_is_not_offered_again():
+    problem, _, _ = make(n=30, d=3, C=1.0)
+    grown = grow(problem, HalfspaceOracle(0.5), LPMaster(), AnyOf((MaxIterations(200),)))
+    assert grown.reason.rule == "exhausted"
 
 
 def test_max_columns_holds_in_the_middle_of_a_pair():

@@ -16,6 +16,8 @@ from typing import Any, Protocol
 from kboost._errors import OutOfTimeError
 from kboost._typing import BoolArray, FloatArray, IntArray
 
+NO_MODEL_YET = "max_seconds was over before there was a model; raise it."
+
 
 class Hypothesis(Protocol):
     """A function of one row, `h(x)`; its family evaluates many of a kind together."""
@@ -94,7 +96,7 @@ class Deadline:
     def check(self) -> None:
         """Raise if the time is over."""
         if self.remaining == 0.0:
-            raise OutOfTimeError("max_seconds was over before there was a model; raise it.")
+            raise OutOfTimeError(NO_MODEL_YET)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from kboost._errors import OutOfTimeError
 from kboost._typing import FloatArray, IntArray
 from kboost._validation import check_params, check_table, check_weights, unchanged_on_error
 from kboost.columns.bank import Bank
@@ -21,7 +22,14 @@ from kboost.columns.single import in_single
 from kboost.core.grow import Grown, Growth
 from kboost.core.model import AdditiveModel
 from kboost.core.path import Follower
-from kboost.core.protocols import Deadline, Master, PathMaster, PathOracle, Problem
+from kboost.core.protocols import (
+    NO_MODEL_YET,
+    Deadline,
+    Master,
+    PathMaster,
+    PathOracle,
+    Problem,
+)
 from kboost.core.stopping import (
     INTERRUPTED,
     UNFINISHED,
@@ -250,21 +258,20 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
 
         each: Sequence[Watch | None] = watches or [None] * len(problems)
         jobs = list(zip(range(len(problems)), problems, each, strict=True))
+        grown: list[Grown] = []
         if len(jobs) > 1 and effective_n_jobs(self.n_jobs) > 1:
             workers = Parallel(n_jobs=self.n_jobs, prefer="threads")
             try:
-                return list(workers(delayed(one)(*job, deadline) for job in jobs))
+                grown = list(workers(delayed(one)(*job, deadline) for job in jobs))
             except KeyboardInterrupt:
                 deadline.call_off()  # the threads look at it
                 raise
-        grown: list[Grown] = []
+            return _begun(grown, len(jobs))
         for place, job in enumerate(jobs):  # one after the other, each with its share of the time
             grown.append(one(*job, deadline.share(len(jobs) - place)))
             if grown[-1].reason is INTERRUPTED:
                 break
-        if len(grown) < len(jobs) or not all(g.trace for g in grown):
-            raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
-        return grown
+        return _begun(grown, len(jobs))
 
     def _master(self, bank: Bank, *, watched: bool = False) -> Master:
         """Simplex where each step counts or is cheap; else from the inside to the optimum."""
@@ -370,6 +377,15 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = isinstance(self.kernels, str) and self.kernels == "precomputed"
         return tags
+
+
+def _begun(grown: list[Grown], count: int) -> list[Grown]:
+    """All `count` models if each has a first step; what kept them from it is raised."""
+    if any(not g.trace and g.reason is not INTERRUPTED for g in grown):
+        raise OutOfTimeError(NO_MODEL_YET)
+    if len(grown) < count or not all(g.trace for g in grown):
+        raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
+    return grown
 
 
 def _pick(values: FloatArray, single: bool) -> float | FloatArray:

@@ -23,6 +23,7 @@ Resolve: TypeAlias = Callable[[Any], Sequence[Kernel]]
 
 _WIDTHS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)  # of gamma, against the mean rule
 _WORTH = 0.3  # of tol: columns of a lower price are no reason to go on, and slow the solves
+_ENOUGH = 2.0  # of tol: the gap ends a fit too, at prices a little above it
 _PER_STEP = 250  # columns, at least: all places want to move a little at once
 _BEYOND = 1.5  # how far widths may go beyond those to start from
 
@@ -33,8 +34,8 @@ class Base(Protocol):
     def library(self, model: Any, rows: Any, resolve: Resolve, options: Any) -> Any:
         """What is searched; `options` are those of a bank."""
 
-    def oracle(self, model: Any, per_step: int) -> PathOracle:
-        """Who searches it."""
+    def oracle(self, model: Any, per_step: int, tol: float) -> PathOracle:
+        """Who searches it, until no column has a price above `tol`."""
 
     def show(self, parts: Sequence[Any], n_features: int) -> dict[str, Any]:
         """Fitted attributes."""
@@ -57,10 +58,10 @@ class Active:
             bounds = min(widths) / _BEYOND, max(widths) * _BEYOND
         return ActiveBank(gaussians, rows.X, width_bounds=bounds, **options)
 
-    def oracle(self, model: Any, per_step: int) -> PathOracle:
+    def oracle(self, model: Any, per_step: int, tol: float) -> PathOracle:
         if model.columns_per_step == "auto" and model.max_columns is None:
             per_step = max(per_step, _PER_STEP)
-        return ActiveOracle(per_step, model.max_columns, least=_WORTH * model.tol)
+        return ActiveOracle(per_step, model.max_columns, least=_WORTH * tol)
 
     def show(self, parts: Sequence[ActivePart], n_features: int) -> dict[str, Any]:
         n = sum(len(part.widths) for part in parts)
@@ -90,9 +91,10 @@ class Halfspaces:
     def library(self, model: Any, rows: Any, resolve: Resolve, options: Any) -> Any:
         return HalfspaceSpace(rows.X, rows.weight, options["scaling"])
 
-    def oracle(self, model: Any, per_step: int) -> PathOracle:
+    def oracle(self, model: Any, per_step: int, tol: float) -> PathOracle:
+        both_sides = model.intercept != "free" and model.columns_per_step != 1
         return HalfspaceOracle(
-            model.halfspace_sparsity, model.intercept != "free", model.max_columns
+            model.halfspace_sparsity, both_sides, model.max_columns, _ENOUGH * tol
         )
 
     def show(self, parts: Sequence[HalfspacePart], n_features: int) -> dict[str, Any]:

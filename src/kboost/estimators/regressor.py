@@ -24,7 +24,7 @@ from kboost._validation import (
 from kboost.columns.bank import Bank
 from kboost.core.grow import Grown
 from kboost.core.protocols import Master, PathMaster, PathOracle
-from kboost.estimators._base import KernelBoostBase
+from kboost.estimators._base import PATH_TOL, KernelBoostBase
 from kboost.estimators._bases import BASES, Resolve
 from kboost.estimators._lesson import Lesson, Task
 from kboost.estimators._rows import MergedRows, merge_rows
@@ -35,14 +35,14 @@ from kboost.masters.lp import LPMaster
 from kboost.solvers.lp import Intercept
 
 _BOUNDS = Rule(
-    "two positive widths, the lower one first, or None",
+    "two positive widths from 1e-100 to 1e100, the lower one first, or None",
     lambda v: (
         v is None
         or (
             isinstance(v, tuple | list)
             and len(v) == 2
             and all(map(POSITIVE.holds, v))
-            and v[0] < v[1]
+            and 1e-100 <= v[0] < v[1] <= 1e100  # their squares must be numbers
         )
     ),
 )
@@ -115,7 +115,8 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
     column_scaling : {"unit", None}, default="unit"
         Whether columns are scaled to unit root mean square before they are penalised.
     columns_per_step : int or "auto", default="auto"
-        How many columns are added before the coefficients are solved for again.
+        How many columns are added, at most, before the coefficients are solved for again. With
+        ``base="halfspaces"`` it is one, or without a free offset a pair, whatever more is allowed.
     max_columns : int or None, default=None
         How many columns may be generated.
     max_iter : int, default=1000
@@ -382,13 +383,13 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
 
     def _oracle(self, per_step: int) -> PathOracle:
         if self.base in BASES:
-            return BASES[self.base].oracle(self, per_step)
+            return BASES[self.base].oracle(self, per_step, self.tol)
         return super()._oracle(per_step)
 
     def _tuning_oracle(self, per_step: int) -> PathOracle:
         """The kernels that active ones start from are good enough to find C by."""
         if self.base == "halfspaces":
-            return BASES[self.base].oracle(self, per_step)
+            return BASES[self.base].oracle(self, per_step, PATH_TOL)
         return super()._tuning_oracle(per_step)
 
     def _master(self, bank: Bank, *, watched: bool = False) -> Master:

@@ -45,6 +45,11 @@ class _Pool:
     rows: MergedRows
     center_of_input: IntArray  # (n,), -1 for rows without weight
 
+    @property
+    def all_labelled(self) -> bool:
+        """Whether no unlabelled row has a weight."""
+        return bool(self.labelled[self.center_of_input >= 0].all())
+
 
 class SemiSupervisedKernelBoostClassifier(KernelBoostClassifier):
     """Classify with a sparse mixture of kernels, centred at labelled and unlabelled rows.
@@ -167,7 +172,7 @@ intercept_, objective_, dual_gap_, stop_reason_, trace_, n_iter_ : see above
         weight = check_weights(sample_weight, X.shape[0])
         labelled = np.array([label != UNLABELLED for label in y.tolist()], dtype=bool)
         _check_labels(y[labelled & (weight > 0)], all_labelled=bool(labelled.all()))
-        if labelled.all():
+        if labelled[weight > 0].all():
             self._say_all_labelled()
         positive = np.flatnonzero(weight > 0)
         center_of_input = np.full(len(weight), -1)
@@ -179,16 +184,18 @@ intercept_, objective_, dual_gap_, stop_reason_, trace_, n_iter_ : see above
     def _say_all_labelled(self) -> None:
         if self.require_unlabelled:
             raise ValueError(
-                "y must have unlabelled rows, marked by -1, with require_unlabelled=True; got none."
+                "y must have unlabelled rows with a positive weight, marked by -1, with "
+                "require_unlabelled=True; got none."
             )
         warnings.warn(
-            "y has no unlabelled rows (-1), so this is KernelBoostClassifier without them.",
+            "y has no unlabelled rows (-1) with a positive weight, so this is "
+            "KernelBoostClassifier without them.",
             UserWarning,
             stacklevel=2,
         )
 
     def _pooled(self, rows: MergedRows) -> tuple[MergedRows, IntArray]:
-        if self._pool.labelled.all():
+        if self._pool.all_labelled:
             return super()._pooled(rows)
         at_input = rows.first[rows.center_of_row]
         return self._pool.rows, self._pool.center_of_input[at_input]

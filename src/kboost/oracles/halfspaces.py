@@ -12,8 +12,9 @@ down for m). Along w the cut is then put where the price itself is largest, on e
 LP's b is the best one for its own costs only.
 
 With a free offset a halfspace and its complement say the same, and the better one is offered;
-otherwise both may be (`both_sides`). If the LP's halfspace is not worth its price, those along
-single features are looked at. Price and bound are relative to this search.
+otherwise both may be (`both_sides`). If the LP's halfspace is hardly worth its price, those along
+single features are looked at too: at a vertex the columns in use have an edge of 1 up to rounding,
+and one of them, found again, must not end the search. Price and bound are relative to this search.
 """
 
 from __future__ import annotations
@@ -27,16 +28,20 @@ from kboost.columns.halfspaces import HalfspaceSpace
 from kboost.core.protocols import MasterRun, Problem, Proposal
 from kboost.solvers.lp import ColumnShape, MarginData, MarginLP, SampleShape
 
-_NOTHING = 1e-9  # of the largest coefficient: rounding
+_NOTHING = 1e-9  # of the largest coefficient, and as a price: rounding
 
 
 @dataclass(frozen=True)
 class HalfspaceOracle:
-    """One halfspace a round, or two: with its complement."""
+    """One halfspace a round, or two: with its complement.
+
+    `enough` is the price that is: below it the search goes on to single features.
+    """
 
     sparsity: float = 0.7
     both_sides: bool = False
     max_columns: int | None = None
+    enough: float = 1e-4
 
     def start(self, problem: Problem) -> HalfspaceSearch:
         return HalfspaceSearch(self, problem)
@@ -74,11 +79,12 @@ class HalfspaceSearch:
 
     def _search(self, run: MasterRun) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Directions and cuts worth their price, and the edges of all that were looked at."""
-        w, cut, seen = self._best_cut(self._direction(run.fit.weights), run)
-        if not len(cut):
-            w, cut, more = self._best_cut(np.eye(self._space.rows.shape[1]), run)
-            seen = np.concatenate([seen, more])
-        return w, cut, seen
+        directions = self._direction(run.fit.weights)
+        found = self._best_cut(directions, run)
+        if np.max(run.price(found[2]), initial=0.0) > self._oracle.enough:
+            return found
+        singles = np.eye(self._space.rows.shape[1])
+        return self._best_cut(np.concatenate([directions, singles]), run)
 
     def _best_cut(
         self, directions: FloatArray, run: MasterRun
@@ -100,7 +106,7 @@ class HalfspaceSearch:
         w, cut = np.stack([s[0] for s in sides]), np.array([s[1] for s in sides])
         _, values = space.columns(w, cut, 0)
         own = values.T @ weights
-        worth = np.flatnonzero(run.price(own) > 0)[: self._room()]
+        worth = np.flatnonzero(run.price(own) > _NOTHING)[: self._room()]
         return w[worth], cut[worth], np.concatenate([edges.ravel(), own])
 
     def _room(self) -> int:
