@@ -121,6 +121,17 @@ def test_the_gap_is_proven_wherever_it_stops(problem, method, max_iter):
     assert "max_iter" in model.stop_reason_ or model.dual_gap_ <= 1e-9
 
 
+@pytest.mark.parametrize("C", [1e5, 1e8])
+@pytest.mark.parametrize("method", [*METHODS, "lp"])
+def test_where_errors_cost_all_the_optimum_is_found_and_proven(problem, method, C):
+    X, y, weight, matrices, _ = problem
+    model = MKLClassifier(LIBRARY, method=method, C=C, tol=1e-5).fit(X, y, weight)
+    optimum = conic(matrices, y, 1e4 * weight, 2 if method == "lp" else 1)
+    assert optimum < 1e3  # no error is made
+    assert model.objective_ == pytest.approx(optimum, rel=2e-5)
+    assert model.dual_gap_ <= 1e-5
+
+
 @pytest.mark.parametrize("p", [1.0, 1.2, 3.0, 8.0])
 def test_any_norm(problem, p):
     X, y, weight, matrices, _ = problem

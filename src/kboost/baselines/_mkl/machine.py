@@ -25,7 +25,7 @@ import numpy as np
 
 from kboost._typing import FloatArray
 from kboost.estimators._libsvm import solve_dual
-from kboost.solvers.svm_dual import DualPoint, balanced, from_guess, judged
+from kboost.solvers.svm_dual import DualPoint, balanced, from_guess, judged, stretched
 
 _SHARE = 0.05  # of the tolerance of theta, that a machine may be wrong by
 _BEST = 1e-9  # relative accuracy, not to be asked for more
@@ -131,6 +131,8 @@ class Machine:
                 point = exact if exact is not None else point
             if best is None or point.gap < best.gap:
                 best = point
-            if best.gap <= self.accuracy or self._libsvm_tol <= _TIGHT:
+            if best.gap <= self.accuracy:
                 return best
+            if self._libsvm_tol <= _TIGHT:
+                return stretched(K, self.signs, self.caps, best)
             self._libsvm_tol /= 10
