@@ -22,6 +22,7 @@ from kboost.baselines._mkl.hessian import HessianSearch, newton_step
 from kboost.baselines._mkl.learn import METHODS
 from kboost.baselines._mkl.level import nearest
 from kboost.baselines._mkl.machine import Machine
+from kboost.estimators._libsvm import solve_dual
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from tests.contracts.reference import table
 
@@ -370,3 +371,20 @@ def test_the_least_distance_to_half_spaces():
         )
         assert z @ z <= peer.fun + 1e-6
     assert nearest(np.array([[1.0], [-1.0]]), np.array([1.0, 1.0])) is None
+
+
+def test_a_machine_that_does_not_converge_is_not_asked_to_come_closer(monkeypatch):
+    X, y, weight = table(5, n=60)
+    asked = []
+
+    def solved(K, signs, caps, tol):
+        asked.append(tol)
+        duals, bias, _ = solve_dual(K, signs, caps, 0.5)
+        return duals, bias, 100
+
+    monkeypatch.setattr("kboost.baselines._mkl.machine.MOST_STEPS", 100)
+    monkeypatch.setattr("kboost.baselines._mkl.machine.solve_dual", solved)
+    monkeypatch.setattr("kboost.baselines._mkl.machine.from_guess", lambda *_: None)
+    model = MKLClassifier(LIBRARY, tol=1e-5, max_iter=1).fit(X, y, weight)
+    assert len(asked) == model.n_machines_
+    assert model.dual_gap_ > 1e-5

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray
-from kboost.estimators._libsvm import solve_dual
+from kboost.estimators._libsvm import MOST_STEPS, solve_dual
 from kboost.solvers.svm_dual import DualPoint, balanced, from_guess, judged, stretched
 
 _SHARE = 0.05  # of the tolerance of theta, that a machine may be wrong by
@@ -124,7 +124,7 @@ class Machine:
         """By libsvm, as tight as it takes; Newton's method puts the last touch to it."""
         best: DualPoint | None = None
         while True:
-            duals, _, _ = solve_dual(K, self.signs, self.caps, self._libsvm_tol)
+            duals, _, steps = solve_dual(K, self.signs, self.caps, self._libsvm_tol)
             point = judged(K, self.signs, self.caps, balanced(self.signs, self.caps, duals))
             if point.gap > self.accuracy:
                 exact = from_guess(K, self.signs, self.caps, duals, self.accuracy)
@@ -133,6 +133,6 @@ class Machine:
                 best = point
             if best.gap <= self.accuracy:
                 return best
-            if self._libsvm_tol <= _TIGHT:
+            if self._libsvm_tol <= _TIGHT or steps >= MOST_STEPS:
                 return stretched(K, self.signs, self.caps, best)
             self._libsvm_tol /= 10
