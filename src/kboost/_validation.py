@@ -84,8 +84,12 @@ def check_table(
 ) -> Any:
     """X (and y) as scikit-learn checks them: float64, dense or CSR, finite, with known names.
 
-    `as_it_is` leaves float32 and the memory order alone, so that nothing is copied.
+    `as_it_is` leaves float32 and the memory order alone, so that nothing is copied. Kernel matrices
+    may lie one behind the other, (n, m, P): that is what cross-validation can cut to its folds.
     """
+    if getattr(X, "ndim", 2) == 3 and get_tags(estimator).input_tags.pairwise:
+        n, m, P = X.shape
+        X = np.moveaxis(np.asarray(X), 2, 1).reshape(n, P * m)
     options: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "reset": reset}
     if as_it_is:
         options["dtype"] = [np.float64, np.float32]

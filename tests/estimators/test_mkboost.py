@@ -5,14 +5,20 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from kboost import MKBoostClassifier
-from kboost.baselines import BoostedSVMClassifier
+from kboost import KernelBoostClassifier, MKBoostClassifier, SparseKernelClassifier
+from kboost.baselines import (
+    BoostedSVMClassifier,
+    CompositeSVC,
+    KernelDesignClassifier,
+    MKLClassifier,
+)
 from kboost.estimators import _machine_boost
 from kboost.estimators._rows import merge_rows
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial
@@ -278,6 +284,41 @@ def test_precomputed_matrices_make_the_machines_of_their_kernels():
     model = MKBoostClassifier("precomputed", max_iter=6, tol=1e-9).fit(side_by_side, y)
     assert [step.kernels for step in model.trace_] == chosen
     np.testing.assert_allclose(model.decision_function(new_values), F, atol=1e-9)
+
+
+BEHIND = {
+    "MKBoost": MKBoostClassifier("precomputed", max_iter=5),
+    "MKL": MKLClassifier("precomputed"),
+    "design": KernelDesignClassifier("precomputed", max_iter=5),
+    "boosted": BoostedSVMClassifier("precomputed", max_iter=5, n_folds=3),
+    "composite": CompositeSVC("precomputed"),
+    "mixture": KernelBoostClassifier("precomputed", C=1.0),
+    "sparse": SparseKernelClassifier("precomputed", max_columns=10),
+}
+
+
+@pytest.mark.parametrize("estimator", BEHIND.values(), ids=BEHIND)
+def test_matrices_behind_one_another_are_those_side_by_side_and_cut_by_folds(estimator):
+    X, y = problem()
+    parts = [kernel(X) for kernel in (Linear(), Gaussian(0.05), Gaussian(1.0))]
+    behind, beside = np.dstack(parts), np.hstack(parts)
+    one, other = clone(estimator).fit(behind, y), clone(estimator).fit(beside, y)
+    np.testing.assert_array_equal(
+        one.decision_function(behind[:9]), other.decision_function(beside[:9])
+    )
+    assert one.n_features_in_ == 3 * len(y)
+    scores = cross_val_score(estimator, behind, y, cv=3)
+    learn, test = next(StratifiedKFold(3).split(X, y))
+    cut = clone(estimator).fit(np.hstack([K[np.ix_(learn, learn)] for K in parts]), y[learn])
+    assert scores[0] == cut.score(np.hstack([K[np.ix_(test, learn)] for K in parts]), y[test])
+    search = GridSearchCV(make_pipeline(estimator), {}, cv=3, error_score="raise")
+    assert search.fit(behind, y).best_score_ == pytest.approx(scores.mean())
+
+
+def test_tables_are_not_taken_for_matrices():
+    X, y = problem()
+    with pytest.raises(ValueError, match="dim 3"):
+        MKBoostClassifier(KERNELS).fit(np.dstack([X, X]), y)
 
 
 def test_groups_of_features_by_name():
