@@ -315,6 +315,33 @@ def test_matrices_behind_one_another_are_those_side_by_side_and_cut_by_folds(est
     assert search.fit(behind, y).best_score_ == pytest.approx(scores.mean())
 
 
+MACHINES = [name for name in BEHIND if name not in ("mixture", "sparse")]
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_matrices_and_functions_that_are_no_kernels_are_refused(name):
+    X, y = problem()
+    good, bad = Gaussian(1.0)(X), np.tanh(X @ X.T - 1.0) + np.eye(len(y))
+    estimator = clone(BEHIND[name])
+    message = r"^kernels must be positive semidefinite .*; got Precomputed\(part=1, .* from -.* to "
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(np.hstack([good, bad]), y)
+    with pytest.raises(ValueError, match=r"^kernels must be symmetric; got Precomputed\(part=0"):
+        estimator.fit(np.hstack([good + 0.1 * np.triu(np.ones_like(good), 1), good]), y)
+    assert vars(estimator) == vars(clone(estimator))
+    with pytest.raises(ValueError, match=r"^kernels must be positive semidefinite"):
+        clone(estimator).set_params(kernels=lambda A, B: -A @ B.T).fit(X, y)
+    rounded = np.hstack([good.astype(np.float32), (X @ X.T).astype(np.float32)])
+    estimator.fit(rounded, y)
+
+
+def test_a_matrix_may_lack_an_offset():
+    X, y = problem()
+    apart = ((X[:, None] - X) ** 2).sum(axis=2)
+    model = MKLClassifier("precomputed", tol=1e-5).fit(np.hstack([9.0 - apart, X @ X.T]), y)
+    assert model.dual_gap_ <= 1e-5
+
+
 def test_tables_are_not_taken_for_matrices():
     X, y = problem()
     with pytest.raises(ValueError, match="dim 3"):

@@ -111,7 +111,7 @@ class MachineBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
     def _learn(self, rows: MergedRows, n_input_rows: int) -> bool:
         deadline = Deadline.after(self.max_seconds)
         centers = rows.first[rows.center_of_row][:, None] if self._is_precomputed else rows.X
-        library = machine_kernels(self, rows, n_input_rows)
+        library = machine_kernels(self, rows, centers, n_input_rows)
         kernels = self._in_unit(library, rows, centers)
         duels = duels_of(rows.codes, len(self.classes_), self.multi_class)
         offered = self._offered(kernels, rows, duels, centers, deadline)
