@@ -404,9 +404,10 @@ def test_class_weight_shifts_weight_between_classes(estimator):
         estimator(class_weight={7: 1.0}, **made).fit(X, y)
 
 
-def test_weights_may_be_huge():
+@pytest.mark.parametrize("size", [1e12, 1e20, 1e300])
+def test_weights_may_be_huge(size):
     X, y = problem()
-    weight = np.where(np.arange(len(y)) % 2, 1e12, 3e12)
+    weight = np.where(np.arange(len(y)) % 2, size, 3 * size)
     model = MKBoostClassifier([Gaussian(0.05), Gaussian(1.0)], max_iter=3).fit(X, y, weight)
     assert [step.n_rows for step in model.trace_] == [len(y)] * 3  # every row, very often
     assert np.average(model.predict(X) == y, weights=weight) > 0.9
