@@ -84,8 +84,12 @@ def check_table(
 ) -> Any:
     """X (and y) as scikit-learn checks them: float64, dense or CSR, finite, with known names.
 
-    `as_it_is` leaves float32 and the memory order alone, so that nothing is copied.
+    `as_it_is` leaves float32 and the memory order alone, so that nothing is copied. Kernel matrices
+    may lie one behind the other, (n, m, P): that is what cross-validation can cut to its folds.
     """
+    if getattr(X, "ndim", 2) == 3 and get_tags(estimator).input_tags.pairwise:
+        n, m, P = X.shape
+        X = np.moveaxis(np.asarray(X), 2, 1).reshape(n, P * m)
     options: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "reset": reset}
     if as_it_is:
         options["dtype"] = [np.float64, np.float32]
@@ -93,6 +97,7 @@ def check_table(
         options["order"] = "C"
     if y_numeric:
         options["y_numeric"] = True
+        check_numeric(y, "y")
     if multi_output:
         options["multi_output"] = True
     try:
@@ -108,6 +113,17 @@ def check_table(
                 f"X must be numeric; {error}. Encode such columns first (OneHotEncoder, say)."
             ) from error
         raise
+
+
+def check_numeric(values: Any, name: str) -> None:
+    """Refuse words in place of numbers; whatever else may be wrong is not looked for."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "OSU":
+            array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        if "could not convert string to float" in str(error):
+            raise ValueError(f"{name} must be numeric; {error}.") from error
 
 
 def requires_y(estimator: Any) -> bool:
@@ -143,6 +159,10 @@ def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") 
     """One finite weight a row, none negative, not all zero; None means ones."""
     if sample_weight is None:
         return np.ones(n_rows)
+    shape = np.asarray(sample_weight).shape
+    if len(shape) != 1:
+        raise ValueError(f"{name} must have one value a row; got shape {shape} for {n_rows} rows.")
+    check_numeric(sample_weight, name)
     weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name=name)
     if weight.shape != (n_rows,):
         raise ValueError(

@@ -22,6 +22,7 @@ from kboost.baselines._mkl.hessian import HessianSearch, newton_step
 from kboost.baselines._mkl.learn import METHODS
 from kboost.baselines._mkl.level import nearest
 from kboost.baselines._mkl.machine import Machine
+from kboost.estimators._libsvm import solve_dual
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from tests.contracts.reference import table
 
@@ -119,6 +120,17 @@ def test_the_gap_is_proven_wherever_it_stops(problem, method, max_iter):
     assert best * (1 - 1e-7) <= model.objective_
     assert model.objective_ - best <= (model.dual_gap_ + 1e-7) * model.objective_
     assert "max_iter" in model.stop_reason_ or model.dual_gap_ <= 1e-9
+
+
+@pytest.mark.parametrize("C", [1e5, 1e8])
+@pytest.mark.parametrize("method", [*METHODS, "lp"])
+def test_where_errors_cost_all_the_optimum_is_found_and_proven(problem, method, C):
+    X, y, weight, matrices, _ = problem
+    model = MKLClassifier(LIBRARY, method=method, C=C, tol=1e-5).fit(X, y, weight)
+    optimum = conic(matrices, y, 1e4 * weight, 2 if method == "lp" else 1)
+    assert optimum < 1e3  # no error is made
+    assert model.objective_ == pytest.approx(optimum, rel=2e-5)
+    assert model.dual_gap_ <= 1e-5
 
 
 @pytest.mark.parametrize("p", [1.0, 1.2, 3.0, 8.0])
@@ -359,3 +371,20 @@ def test_the_least_distance_to_half_spaces():
         )
         assert z @ z <= peer.fun + 1e-6
     assert nearest(np.array([[1.0], [-1.0]]), np.array([1.0, 1.0])) is None
+
+
+def test_a_machine_that_does_not_converge_is_not_asked_to_come_closer(monkeypatch):
+    X, y, weight = table(5, n=60)
+    asked = []
+
+    def solved(K, signs, caps, tol):
+        asked.append(tol)
+        duals, bias, _ = solve_dual(K, signs, caps, 0.5)
+        return duals, bias, 100
+
+    monkeypatch.setattr("kboost.baselines._mkl.machine.MOST_STEPS", 100)
+    monkeypatch.setattr("kboost.baselines._mkl.machine.solve_dual", solved)
+    monkeypatch.setattr("kboost.baselines._mkl.machine.from_guess", lambda *_: None)
+    model = MKLClassifier(LIBRARY, tol=1e-5, max_iter=1).fit(X, y, weight)
+    assert len(asked) == model.n_machines_
+    assert model.dual_gap_ > 1e-5

@@ -21,6 +21,7 @@ from kboost.core.stopping import (
     PriceBelow,
     StopReason,
     ValidationStall,
+    imprecise,
 )
 from kboost.core.trace import Step
 
@@ -162,6 +163,11 @@ def test_optimal_is_said_only_where_the_gap_agrees(bound, optimal):
     reason = PriceBelow(1e-4)(one(price=0.0, bound=bound))
     assert reason.message.startswith("optimal") == optimal
     assert ("lower tol" in reason.message) != optimal
+
+
+def test_scaling_of_columns_is_advised_only_where_there_is_none():
+    for reason in (PriceBelow(1e-4)(one(price=0.0, bound=1.0)), imprecise(1e-3)):
+        assert "column_scaling='unit' where it is None" in reason.message
 
 
 def test_a_shared_deadline_ends_every_fit_that_looks_at_it():

@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 PAGES = (
     "index", "getting_started", "how_to_choose", "plots", "files", "deploy", "extend/kernel",
-    "papers/mkboost", "papers/mkl_rivals",
+    "papers/mkboost", "papers/mkl_rivals", "user_guide/several_kernels",
 )  # fmt: skip
 NOT_RUN = {
     "command_line": "needs a table and a model file",

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_moons
 
+from kboost import KernelBoostRegressor
+from kboost.baselines import CompositeSVR
 from kboost.kernels import Gaussian, Linear
 from tests.estimators.boost import boost
 
@@ -54,7 +56,8 @@ PARAMETERS = [
     ({"kernels": [words]}, r"words must return real numbers; got an array of <U1\.$"),
     ({"class_weight": {7: 3.0}}, r"^class_weight must name classes of y; got 7, y has \[0, 1\]"),
     ({"class_weight": {0: "a"}}, r"^class_weight must hold finite weights of zero or more; got "),
-    ({"n_jobs": "a"}, r"^n_jobs must be an integer, or None; got n_jobs='a'\.$"),
+    ({"n_jobs": "a"}, r"^n_jobs must be an integer other than 0, or None; got n_jobs='a'\.$"),
+    ({"n_jobs": 0}, r"^n_jobs must be an integer other than 0, or None; got n_jobs=0\.$"),
     ({"random_state": "x"}, r"^random_state must be None, an integer from 0 on or a RandomState"),
     ({"verbose": "yes"}, r"^verbose must be an integer; got verbose='yes'\.$"),
     ({"C": 1e13}, r"^C times the largest sample weight must be below 1e\+12; got 1e\+13\.$"),
@@ -90,6 +93,8 @@ WEIGHTS = [
     (np.zeros(20), r"^sample_weight must not be zero for every row; got all zeros\.$"),
     (np.full(20, -1.0), r"^sample_weight must not be negative; got -1\.$"),
     (np.ones(19), r"^sample_weight must have one value a row; got shape \(19,\) for 20 rows\.$"),
+    (2.0, r"^sample_weight must have one value a row; got shape \(\) for 20 rows\.$"),
+    (["a"] * 20, r"^sample_weight must be numeric; could not convert string to float: .*'a'.*\.$"),
     (np.full(20, np.nan), r"NaN"),
     (np.where(Y == 1, 0.0, 1.0), r"^y must have at least two classes with a positive weight"),
 ]
@@ -128,6 +133,14 @@ def test_bad_weights(weight, message):
     with pytest.raises(ValueError, match=message):
         model.fit(X, Y, sample_weight=weight)
     assert vars(model) == before
+
+
+@pytest.mark.parametrize("dtype", [str, object])
+@pytest.mark.parametrize("estimator", [KernelBoostRegressor(), CompositeSVR()])
+def test_words_for_targets_are_not_blamed_on_the_rows(estimator, dtype):
+    words = np.array(["low", "high"] * 10, dtype=dtype)
+    with pytest.raises(ValueError, match=r"^y must be numeric; could not convert string to float"):
+        estimator.fit(X, words)
 
 
 def test_column_names_must_be_in_the_frame():

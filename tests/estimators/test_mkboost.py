@@ -5,14 +5,20 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from kboost import MKBoostClassifier
-from kboost.baselines import BoostedSVMClassifier
+from kboost import KernelBoostClassifier, MKBoostClassifier, SparseKernelClassifier
+from kboost.baselines import (
+    BoostedSVMClassifier,
+    CompositeSVC,
+    KernelDesignClassifier,
+    MKLClassifier,
+)
 from kboost.estimators import _machine_boost
 from kboost.estimators._rows import merge_rows
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial
@@ -280,6 +286,68 @@ def test_precomputed_matrices_make_the_machines_of_their_kernels():
     np.testing.assert_allclose(model.decision_function(new_values), F, atol=1e-9)
 
 
+BEHIND = {
+    "MKBoost": MKBoostClassifier("precomputed", max_iter=5),
+    "MKL": MKLClassifier("precomputed"),
+    "design": KernelDesignClassifier("precomputed", max_iter=5),
+    "boosted": BoostedSVMClassifier("precomputed", max_iter=5, n_folds=3),
+    "composite": CompositeSVC("precomputed"),
+    "mixture": KernelBoostClassifier("precomputed", C=1.0),
+    "sparse": SparseKernelClassifier("precomputed", max_columns=10),
+}
+
+
+@pytest.mark.parametrize("estimator", BEHIND.values(), ids=BEHIND)
+def test_matrices_behind_one_another_are_those_side_by_side_and_cut_by_folds(estimator):
+    X, y = problem()
+    parts = [kernel(X) for kernel in (Linear(), Gaussian(0.05), Gaussian(1.0))]
+    behind, beside = np.dstack(parts), np.hstack(parts)
+    one, other = clone(estimator).fit(behind, y), clone(estimator).fit(beside, y)
+    np.testing.assert_array_equal(
+        one.decision_function(behind[:9]), other.decision_function(beside[:9])
+    )
+    assert one.n_features_in_ == 3 * len(y)
+    scores = cross_val_score(estimator, behind, y, cv=3)
+    learn, test = next(StratifiedKFold(3).split(X, y))
+    cut = clone(estimator).fit(np.hstack([K[np.ix_(learn, learn)] for K in parts]), y[learn])
+    assert scores[0] == cut.score(np.hstack([K[np.ix_(test, learn)] for K in parts]), y[test])
+    search = GridSearchCV(make_pipeline(estimator), {}, cv=3, error_score="raise")
+    assert search.fit(behind, y).best_score_ == pytest.approx(scores.mean())
+
+
+MACHINES = [name for name in BEHIND if name not in ("mixture", "sparse")]
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_matrices_and_functions_that_are_no_kernels_are_refused(name):
+    X, y = problem()
+    good, bad = Gaussian(1.0)(X), np.tanh(X @ X.T - 1.0) + np.eye(len(y))
+    estimator = clone(BEHIND[name])
+    message = r"^kernels must be positive semidefinite .*; got Precomputed\(part=1, .* from -.* to "
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(np.hstack([good, bad]), y)
+    with pytest.raises(ValueError, match=r"^kernels must be symmetric; got Precomputed\(part=0"):
+        estimator.fit(np.hstack([good + 0.1 * np.triu(np.ones_like(good), 1), good]), y)
+    assert vars(estimator) == vars(clone(estimator))
+    with pytest.raises(ValueError, match=r"^kernels must be positive semidefinite"):
+        clone(estimator).set_params(kernels=lambda A, B: -A @ B.T).fit(X, y)
+    rounded = np.hstack([good.astype(np.float32), (X @ X.T).astype(np.float32)])
+    estimator.fit(rounded, y)
+
+
+def test_a_matrix_may_lack_an_offset():
+    X, y = problem()
+    apart = ((X[:, None] - X) ** 2).sum(axis=2)
+    model = MKLClassifier("precomputed", tol=1e-5).fit(np.hstack([9.0 - apart, X @ X.T]), y)
+    assert model.dual_gap_ <= 1e-5
+
+
+def test_tables_are_not_taken_for_matrices():
+    X, y = problem()
+    with pytest.raises(ValueError, match="dim 3"):
+        MKBoostClassifier(KERNELS).fit(np.dstack([X, X]), y)
+
+
 def test_groups_of_features_by_name():
     pandas = pytest.importorskip("pandas")
     X, y = problem()
@@ -336,9 +404,10 @@ def test_class_weight_shifts_weight_between_classes(estimator):
         estimator(class_weight={7: 1.0}, **made).fit(X, y)
 
 
-def test_weights_may_be_huge():
+@pytest.mark.parametrize("size", [1e12, 1e20, 1e300])
+def test_weights_may_be_huge(size):
     X, y = problem()
-    weight = np.where(np.arange(len(y)) % 2, 1e12, 3e12)
+    weight = np.where(np.arange(len(y)) % 2, size, 3 * size)
     model = MKBoostClassifier([Gaussian(0.05), Gaussian(1.0)], max_iter=3).fit(X, y, weight)
     assert [step.n_rows for step in model.trace_] == [len(y)] * 3  # every row, very often
     assert np.average(model.predict(X) == y, weights=weight) > 0.9

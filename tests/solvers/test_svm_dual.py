@@ -5,7 +5,7 @@ import pytest
 from sklearn.svm import SVC
 
 from kboost.kernels import Gaussian, Linear
-from kboost.solvers.svm_dual import balanced, best_bias, from_guess, judged, sides
+from kboost.solvers.svm_dual import balanced, best_bias, from_guess, judged, sides, stretched
 from tests.contracts.reference import table
 
 
@@ -75,3 +75,33 @@ def test_between_equal_biases_the_middle_one():
     bias, price = best_bias(np.array([3.0, -5.0]), np.array([1.0, -1.0]), np.ones(2))
     assert price == 0.0
     assert bias == pytest.approx(1.0)  # any from -2 to 4 is as good
+
+
+@pytest.mark.parametrize("price", [0.1, 1.0, 1e6])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_multiple_of_the_function_has_a_lower_value(seed, price):
+    X, y, weight = table(seed, n=30)
+    K, caps = Gaussian(0.5)(X), price * weight
+    duals = balanced(y, caps, np.random.default_rng(seed).uniform(0, 1, size=30) * weight)
+    point = judged(K, y, caps, duals)
+    found = stretched(K, y, caps, point)
+    v = y * duals
+    margins = y * (K @ v + point.bias)
+    for t in np.concatenate([np.linspace(0, 3, 300), 1 / margins[margins > 0]]):
+        value = t * t / 2 * (v @ K @ v) + caps @ np.maximum(0, 1 - t * margins)
+        assert found.upper <= value * (1 + 1e-12)
+    assert found.upper <= point.upper
+
+
+def test_margins_short_of_1_by_rounding_are_forgiven():
+    X, y, weight = table(3, n=30)
+    K, caps = Gaussian(5.0)(X), 1e9 * weight
+    point = judged(K, y, caps, balanced(y, caps, machine(K, y, 1e3 * weight)[0]))
+    assert point.gap > 1e-4
+    assert stretched(K, y, caps, point).gap <= 1e-7
+
+
+def test_a_function_that_is_zero_has_no_multiples():
+    y, caps = np.array([1.0, -1.0]), np.ones(2)
+    point = judged(np.zeros((2, 2)), y, caps, np.ones(2))
+    assert stretched(np.zeros((2, 2)), y, caps, point) == point

@@ -116,7 +116,7 @@ class DuellingBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
     def _learn(self, rows: MergedRows, n_input_rows: int) -> bool:
         """All duels; says whether Ctrl-C ended one."""
         centers = rows.first[rows.center_of_row][:, None] if self._is_precomputed else rows.X
-        kernels = machine_kernels(self, rows, n_input_rows)
+        kernels = machine_kernels(self, rows, centers, n_input_rows)
         diagonals = self._diagonals(kernels, rows.X, centers)
         kernels = normalized(kernels, diagonals, rows.weight, self.normalize)
         duels = duels_of(rows.codes, len(self.classes_), self.multi_class)

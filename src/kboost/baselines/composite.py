@@ -38,9 +38,9 @@ from kboost._validation import (
 from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
 from kboost.estimators._base import numbered
+from kboost.estimators._machine_rows import check_two_classes, machine_kernels
 from kboost.estimators._rows import MergedRows, merge_rows
 from kboost.estimators.explanation import ExplainMixin
-from kboost.kernels.adapters import as_kernels
 
 RULES: dict[str, Rule] = {"C": POSITIVE, "tol": POSITIVE}
 
@@ -55,13 +55,7 @@ class CompositeBase(ExplainMixin, BaseEstimator):
         """
         precomputed = self._is_precomputed
         centers = rows.first[rows.center_of_row][:, None] if precomputed else rows.X
-        names = getattr(self, "feature_names_in_", None)
-        kernels = as_kernels(self.kernels, rows.X, rows.weight, names, n_input_rows)
-        if not all(kernel.is_psd for kernel in kernels):
-            raise ValueError(
-                "kernels must be positive semidefinite for a support vector machine; "
-                f"got kernels={self.kernels!r}."
-            )
+        kernels = machine_kernels(self, rows, centers, n_input_rows)
         K = sum(kernel(rows.X, centers) for kernel in kernels)
         coef, bias = np.zeros((len(rows.weight), len(machines))), np.zeros(len(machines))
         self.n_iter_ = 0
@@ -183,12 +177,7 @@ class CompositeSVC(ClassifierMixin, CompositeBase):
             check_classification_targets(y)
             self.classes_, codes = np.unique(y, return_inverse=True)
             rows = merge_rows(X, codes, check_weights(sample_weight, len(codes)))
-            present = np.unique(rows.codes)
-            if len(present) < 2:
-                raise ValueError(
-                    "y must have at least two classes with a positive weight; got one class, "
-                    f"{self.classes_[present[0]]}."
-                )
+            check_two_classes(self.classes_, rows)
             targets = [1] if len(self.classes_) == 2 else range(len(self.classes_))
             self._learn(rows, X.shape[0], [self._against_rest(rows.codes, k) for k in targets])
         return self

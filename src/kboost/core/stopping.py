@@ -38,7 +38,7 @@ def imprecise(gap: float) -> StopReason:
     return StopReason(
         "precision",
         f"the solver's precision ended the fit: a step was solved to a relative gap of {gap:.1e} "
-        "only; scale the features or use column_scaling='unit'.",
+        "only; scale the features, or take column_scaling='unit' where it is None.",
     )
 
 
@@ -62,8 +62,8 @@ class PriceBelow:
             return StopReason(
                 "tol",
                 f"no remaining column has a price above tol={self.tol:g}; the objective is within "
-                f"{last.gap:.1e} of the optimum; lower tol, or use column_scaling='unit' or a "
-                "smaller C, to come closer.",
+                f"{last.gap:.1e} of the optimum; lower tol, take a smaller C, or "
+                "column_scaling='unit' where it is None, to come closer.",
             )
         gap = "" if last.gap is None else f"; the objective is within {last.gap:.1e} of the optimum"
         return StopReason(

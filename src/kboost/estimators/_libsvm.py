@@ -13,7 +13,7 @@ from sklearn.svm import _libsvm
 
 from kboost._typing import FloatArray
 
-_MOST_STEPS = 10_000_000  # where libsvm does not converge it would go on for ever
+MOST_STEPS = 10_000_000  # where libsvm does not converge it would go on for ever
 _LEAST_CACHE, _MOST_CACHE = 50.0, 2000.0  # MiB
 
 
@@ -22,7 +22,7 @@ def solve_dual(
 ) -> tuple[FloatArray, float, int]:
     """The duals (n,), the bias, and the steps made; `K` is (n, n), float64, in C order.
 
-    No margin is wrong by more than `tol` where it matters.
+    Unless it took MOST_STEPS, no margin is wrong by more than `tol` where it matters.
     """
     n = len(signs)
     _libsvm.set_verbosity_wrap(0)  # it prints its steps otherwise
@@ -35,7 +35,7 @@ def solve_dual(
         sample_weight=caps,
         tol=tol,
         cache_size=min(max(5e-6 * n * n, _LEAST_CACHE), _MOST_CACHE),
-        max_iter=_MOST_STEPS,
+        max_iter=MOST_STEPS,
     )
     support, coef, bias, steps = found[0], found[3], found[4], found[8]
     duals = np.zeros(n)

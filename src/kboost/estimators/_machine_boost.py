@@ -51,6 +51,7 @@ from kboost.oracles.svm import KernelMachines
 from kboost.solvers.threads import blas_threads_for
 
 TINY = 1e-300
+MOST_DRAWN = 2.0**62  # rows in a round: more cannot be counted
 GRAINS = 2.0**40  # in a unit of mean margin: the order of its sum must not decide a tie
 _TAKEN = ("max_iter", "max_seconds", "memory_budget", "random_state", "n_jobs", "verbose")
 RULES: dict[str, Rule] = {name: SHARED[name] for name in _TAKEN} | {
@@ -111,7 +112,7 @@ class MachineBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
     def _learn(self, rows: MergedRows, n_input_rows: int) -> bool:
         deadline = Deadline.after(self.max_seconds)
         centers = rows.first[rows.center_of_row][:, None] if self._is_precomputed else rows.X
-        library = machine_kernels(self, rows, n_input_rows)
+        library = machine_kernels(self, rows, centers, n_input_rows)
         kernels = self._in_unit(library, rows, centers)
         duels = duels_of(rows.codes, len(self.classes_), self.multi_class)
         offered = self._offered(kernels, rows, duels, centers, deadline)
@@ -153,7 +154,8 @@ class MachineBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
                         self.kernels_, rows.X[duel.rows], centers[duel.rows], self.memory_budget
                     )
                 weight = rows.weight[duel.rows]
-                size = max(2, round(self.sample_ratio * float(weight.sum())))
+                drawn = min(self.sample_ratio * float(weight.sum()), MOST_DRAWN)
+                size = max(2, round(drawn))
                 found = boost(
                     KernelMachines(gram, duel.signs, scheme.C, solve),
                     AdaBoost(duel.signs, weight),

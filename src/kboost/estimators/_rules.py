@@ -30,7 +30,9 @@ RULES: dict[str, Rule] = {
     "validation_fraction": optional(FRACTION),
     "n_iter_no_change": COUNT,
     "memory_budget": COUNT,
-    "n_jobs": optional(INTEGER),
+    "n_jobs": optional(
+        Rule("an integer other than 0", lambda v: bool(INTEGER.holds(v) and v != 0))
+    ),
     "predict_dtype": one_of("float64", "float32"),
     "random_state": SEED,
     "verbose": Rule("an integer", lambda v: INTEGER.holds(v) or BOOLEAN.holds(v)),

@@ -49,7 +49,9 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
     ----------
     kernels : "auto", "precomputed", or list of kernels, names and callables, default="auto"
         The library. "auto" chooses one from the data (:func:`kboost.kernels.default_kernels`).
-        Names are scikit-learn's. With "precomputed", X is ``[K_1 ... K_P]`` side by side.
+        Names are scikit-learn's. With "precomputed", X is ``[K_1 ... K_P]`` side by side, (n, P n),
+        or one behind the other, (n, n, P), as ``np.dstack`` puts them: scikit-learn's
+        cross-validation and searches need the second form, where rows and columns can be cut.
     penalty : {"l1", "l2"}, default="l1"
         The norm of the coefficients that is penalised. With "l2" (half the squared norm) the
         optimum is dense, and `tol` and `max_columns` are parameters of the model.

@@ -12,11 +12,14 @@ Newton's method for such problems (primal-dual active sets) takes a guess, solve
 rows whose dual or margin contradicts it. From a good guess, the solution for a similar K, it ends
 after a few rounds; from a bad one it may cycle, or K_FF be singular: then there is no answer, and
 the caller asks a solver that always has one. An answer is good by its own certificate, P - D.
+
+Where caps are huge, a margin of 1 - 1e-9 costs as much as the rest of P together, and P of v proves
+nothing. That of t v, t a little above 1, does: the least P over all multiples is found exactly.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -25,6 +28,7 @@ from kboost._typing import BoolArray, FloatArray
 
 _ROUNDS = 12
 _JITTER = 1e-11  # of the mean diagonal
+_ROUND = 1e-15  # a margin must not fall short of 1 by rounding alone
 _AGREES = 1e-9  # margins and duals (over the largest cap) that contradict by less do not count
 
 
@@ -61,8 +65,11 @@ def from_guess(
         out = ~capped & ((~free & (margins >= 1 - _AGREES)) | (free & (found < -slack)))
         now_capped = (capped & (margins <= 1 + _AGREES)) | (free & (found > caps + slack))
         now_free = ~out & ~now_capped
-        if not now_free.any() or ((now_free == free).all() and (now_capped == capped).all()):
+        if not now_free.any():
             return None
+        if (now_free == free).all() and (now_capped == capped).all():
+            point = stretched(K, signs, caps, point)
+            return point if point.gap <= accuracy else None
         free, capped = now_free, now_capped
     return None
 
@@ -83,6 +90,29 @@ def judged(K: FloatArray, signs: FloatArray, caps: FloatArray, duals: FloatArray
     power = float((signs * duals) @ values)
     bias, errors = best_bias(values, signs, caps)
     return DualPoint(duals, bias, float(duals.sum()) - power / 2, power / 2 + errors)
+
+
+def stretched(K: FloatArray, signs: FloatArray, caps: FloatArray, point: DualPoint) -> DualPoint:
+    """The point with the least P that a multiple of its function and bias gives.
+
+    P(t) = t^2/2 power + sum_i caps_i max(0, 1 - t m_i), for margins m, is convex; its slope rises
+    by caps_i m_i at t = 1 / m_i.
+    """
+    values = K @ (signs * point.duals)
+    power = float((signs * point.duals) @ values)
+    margins = signs * (values + point.bias)
+    ahead = np.flatnonzero(margins > 0)
+    if not len(ahead) or not power > 0:
+        return point
+    ahead = ahead[np.argsort(-margins[ahead], kind="stable")]
+    ends = 1.0 / margins[ahead]
+    pull = np.cumsum((caps * margins)[ahead][::-1])[::-1]  # of the rows that end here or later
+    back = float(caps @ np.maximum(0.0, -margins))
+    rises = ends * power + back >= np.append(pull[1:], 0.0)  # the slope, right after each end
+    k = int(np.argmax(rises))
+    t = min(ends[k], max(0.0, pull[k] - back) / power) * (1 + _ROUND)
+    upper = t * t / 2 * power + float(caps @ np.maximum(0.0, 1.0 - t * margins))
+    return replace(point, upper=min(point.upper, upper))
 
 
 def best_bias(values: FloatArray, signs: FloatArray, caps: FloatArray) -> tuple[float, float]:

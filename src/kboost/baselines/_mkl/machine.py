@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray
-from kboost.estimators._libsvm import solve_dual
-from kboost.solvers.svm_dual import DualPoint, balanced, from_guess, judged
+from kboost.estimators._libsvm import MOST_STEPS, solve_dual
+from kboost.solvers.svm_dual import DualPoint, balanced, from_guess, judged, stretched
 
 _SHARE = 0.05  # of the tolerance of theta, that a machine may be wrong by
 _BEST = 1e-9  # relative accuracy, not to be asked for more
@@ -124,13 +124,15 @@ class Machine:
         """By libsvm, as tight as it takes; Newton's method puts the last touch to it."""
         best: DualPoint | None = None
         while True:
-            duals, _, _ = solve_dual(K, self.signs, self.caps, self._libsvm_tol)
+            duals, _, steps = solve_dual(K, self.signs, self.caps, self._libsvm_tol)
             point = judged(K, self.signs, self.caps, balanced(self.signs, self.caps, duals))
             if point.gap > self.accuracy:
                 exact = from_guess(K, self.signs, self.caps, duals, self.accuracy)
                 point = exact if exact is not None else point
             if best is None or point.gap < best.gap:
                 best = point
-            if best.gap <= self.accuracy or self._libsvm_tol <= _TIGHT:
+            if best.gap <= self.accuracy:
                 return best
+            if self._libsvm_tol <= _TIGHT or steps >= MOST_STEPS:
+                return stretched(K, self.signs, self.caps, best)
             self._libsvm_tol /= 10
