@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from kboost import SparseKernelRegressor
 from kboost._errors import OutOfTimeError
 from kboost.columns.design import Design
 from kboost.columns.pool import Pool
@@ -12,6 +13,7 @@ from kboost.core.protocols import Deadline, Problem, Proposal
 from kboost.core.stopping import MaxColumns
 from kboost.formulations import TargetRows
 from kboost.kernels import Gaussian, Linear, Sigmoid
+from kboost.masters import joint
 from kboost.masters.forward import ForwardMaster
 from kboost.masters.joint import JointMaster
 from kboost.masters.losses import LOSSES
@@ -331,3 +333,26 @@ def test_columns_that_nearly_depend_on_each_other(kernels, ridge):
     q, r = np.linalg.qr(long)
     best = 0.5 * np.sum((target - long @ np.linalg.solve(r, q.T @ target)) ** 2)
     assert result.fit.objective <= best * (1 + 1e-4)
+
+
+def _outlying():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 4))
+    return X, np.sin(2 * X[:, 0]) * X[:, -1]
+
+
+def test_coefficients_that_are_not_the_best_are_told(monkeypatch):
+    monkeypatch.setitem(joint._FINE, "max_inner", 1)
+    monkeypatch.setattr(joint, "_DIRECT", 0.0)
+    X, y = _outlying()
+    model = SparseKernelRegressor([Gaussian(1.0)], ridge=1e-4, max_columns=300).fit(X, y)
+    assert "left to gain" in model.stop_reason_
+
+
+def test_few_rows_are_solved_for_where_the_iteration_comes_to_its_limit(monkeypatch):
+    X, y = _outlying()
+    best = SparseKernelRegressor([Gaussian(1.0)], ridge=1e-4, max_columns=300).fit(X, y)
+    monkeypatch.setitem(joint._FINE, "max_inner", 1)
+    model = SparseKernelRegressor([Gaussian(1.0)], ridge=1e-4, max_columns=300).fit(X, y)
+    assert "left to gain" not in model.stop_reason_
+    assert model.objective_ <= best.objective_ * (1 + 1e-6)

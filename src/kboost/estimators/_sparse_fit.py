@@ -11,14 +11,15 @@ A series of ensembles is a chain of such fits; see _series.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kboost._typing import FloatArray
 from kboost.columns.pool import Pool
 from kboost.core.grow import grow
-from kboost.core.protocols import Deadline, Fit, Hypothesis, Problem
+from kboost.core.protocols import Deadline, Hypothesis, Problem
 from kboost.core.stopping import (
+    INTERRUPTED,
     AnyOf,
     MaxColumns,
     MaxIterations,
@@ -94,8 +95,18 @@ def fit_rows(
     problem = Problem(pool, rows, deadline)
     stop = tell(_stop(spec, deadline, watch))
     grown = grow(problem, _oracle(spec), _master(spec), stop, watch)
-    fit: Fit = grown.fit
-    return SparseFit(grown.hypotheses, fit.coef, fit.bias, fit.objective, grown.trace, grown.reason)
+    fit, reason = grown.fit, grown.reason
+    if fit.loose is not None and reason is not INTERRUPTED:
+        reason = replace(reason, message=f"{reason.message} {_short_of_it(fit.loose)}")
+    return SparseFit(grown.hypotheses, fit.coef, fit.bias, fit.objective, grown.trace, reason)
+
+
+def _short_of_it(left: float) -> str:
+    return (
+        "The coefficients are not the best for these basis vectors, as the iteration came to its "
+        f"limit: by its last gradient {min(left, 1.0):.0%} of the objective may be left to gain; "
+        "raise ridge, or lower max_columns."
+    )
 
 
 def step_size(spec: SparseSpec) -> int:

@@ -15,7 +15,13 @@ One growing factor serves all outputs and all losses, whose second derivative `b
     G = bound [1 F]' W [1 F] + ridge diag(0, Omega) = L L'
 
 For the squared loss it is the normal matrix (SYB (12), (32)). For the others it preconditions
-Newton's method, and gives the penalty: `ridge Omega z = L L'z - bound [1 F]'W [1 F] z`.
+Newton's method. The penalty is not read off it (`ridge Omega z = L L'z - bound [1 F]'W [1 F] z` is
+a small difference of large numbers): `Omega z` is `F z` at the rows of the centres, and Omega is
+kept where columns are learners or of several kernels.
+
+Columns that nearly depend on each other give the factor a jitter, and the normal equations square
+their condition. A solution by which the objective rises is therefore none; the coefficients are
+then found from those before them, as for the other losses.
 
     update "full"    all coefficients together; with one basis vector a step that is (6)
            "one"     the new coefficient alone, (31); F is not kept
@@ -50,6 +56,8 @@ Rule = Literal["boost", "mp", "full"]
 
 _JITTER = 1e-10
 _TOL = 1e-7  # of Newton's method, relative to the objective
+_STEPS = 50  # of it, at most
+_RISE = 1 + 1e-6  # of the objective: what rounding explains
 
 
 @dataclass(frozen=True)
@@ -86,6 +94,10 @@ class ForwardRun:
             capacity = 0
         self._design = Design(pool, capacity, master.budget, made=not master.combine)
         self._kinds: IntArray = np.zeros(0, dtype=np.intp)  # the kernel of each column
+        self._centers: IntArray = np.zeros(0, dtype=np.intp)  # rows of columns that are no learners
+        self._omega: FloatArray | None = None  # where these do not tell it
+        if master.combine or len(pool.kernels) > 1:
+            self._omega = np.zeros((0, 0))
         self._mixes: list[FloatArray] = []  # (S, q) a learner
         self._parts: FloatArray | None = None  # with "one": the function of each kernel at the rows
         if master.update == "one":
@@ -194,8 +206,14 @@ class ForwardRun:
             new_kinds = np.full(new.shape[1], kinds[0])
             new_ids = np.full(new.shape[1], -1)
             self._mixes.append(mix)
+        corner = (corner + corner.T) / 2
+        if self._omega is None:
+            self._centers = np.concatenate([self._centers, rows])
+        else:
+            inner = self._inner(kinds, rows, mix)
+            self._omega = np.block([[self._omega, inner.T], [inner, corner]])
         cross = self._cross(new, kinds, rows, mix)
-        self._grow_factor(new, cross, self._master.ridge * (corner + corner.T) / 2)
+        self._grow_factor(new, cross, self._master.ridge * corner)
         self._design.append(new, new_ids)
         self._kinds = np.concatenate([self._kinds, new_kinds])
 
@@ -208,11 +226,22 @@ class ForwardRun:
         if self._master.fit_intercept:
             parts.append(weighted.sum(axis=0, keepdims=True))
         if self._design.size:
-            inner = self._design.at(rows)  # (S, m)
-            inner = inner * (kinds[:, None] == self._kinds[None, :])
-            inner = inner if mix is None else mix.T @ inner
+            inner = self._inner(kinds, rows, mix)
             parts.append(self._design.transposed_times(weighted) + self._master.ridge * inner.T)
         return np.vstack(parts) if parts else np.zeros((0, new.shape[1]))
+
+    def _inner(self, kinds: IntArray, rows: IntArray, mix: FloatArray | None) -> FloatArray:
+        """Inner products of columns centred at `rows`, or of a learner of them, with all there are.
+
+        (S, m), or (q, m).
+        """
+        inner: FloatArray = self._design.at(rows) * (kinds[:, None] == self._kinds[None, :])
+        return inner if mix is None else np.asarray(mix.T @ inner)
+
+    def _pull(self, coef: FloatArray, function: FloatArray) -> FloatArray:
+        """`Omega coef`, from `F coef` where that has it."""
+        pull: FloatArray = function[self._centers] if self._omega is None else self._omega @ coef
+        return pull
 
     def _grow_factor(self, new: FloatArray, cross: FloatArray, corner: FloatArray) -> None:
         weighted = self._rows.sample_weight[:, None] * new
@@ -241,44 +270,43 @@ class ForwardRun:
 
     def _solve(self) -> None:
         """All coefficients together; the function without its bias at the rows."""
-        if not self._factor.size:
-            self._raw = np.zeros((0, self._n_outputs))
-        elif self._master.loss.quadratic:
-            self._raw = self._factor.solve(self._right)
-        else:
-            old = np.zeros((self._factor.size - len(self._raw), self._n_outputs))
-            start = np.vstack([self._raw, old])
-            self._raw = minimise(
-                self._around,
-                self._factor.solve,
-                start,
-                tol=_TOL,
-                before_step=self._deadline.check,
-            )
+        old, new = self._raw, self._factor.size - len(self._raw)
+        start = np.vstack([old, np.zeros((new, self._n_outputs))])
+        if self._master.loss.quadratic:
+            self._raw = self._factor.solve(self._right) if len(start) else start
+            self._function = self._design.times(self._raw[self._first :])
+            if not len(old) or self._objective() <= _RISE * self.fit.objective:
+                return
+        self._raw = minimise(
+            self._around,
+            self._factor.solve,
+            start,
+            tol=_TOL,
+            max_steps=1 if self._master.loss.quadratic else _STEPS,
+            before_step=self._deadline.check,
+        )
         self._function = self._design.times(self._raw[self._first :])
 
     def _around(self, raw: FloatArray) -> Model:
-        """The objective around coefficients, by products with F and the factor alone."""
-        loss, bound = self._master.loss, self._master.loss.bound
+        """The objective around coefficients, by products with F."""
+        loss, ridge, coef = self._master.loss, self._master.ridge, raw[self._first :]
         w, y = self._rows.sample_weight[:, None], self._rows.targets
-        half = self._factor.lower.T @ raw
-        own = self._apply(raw)
-        decision = self._offset + own
-        penalty = 0.5 * float(np.sum(half**2)) - 0.5 * bound * float(np.sum(w * own**2))
+        function = self._design.times(coef)
+        pull = self._pull(coef, function)
+        decision = self._offset + function + self._bias(raw)
+        penalty = 0.5 * ridge * float(np.sum(coef * pull))
         value = float(np.sum(w * loss.value(y, decision))) + max(0.0, penalty)
-        pull = w * (loss.slope(y, decision) + bound * own)
-        gradient = self._factor.lower @ half - self._apply_transposed(pull)
-        rest = w * (bound - loss.curvature(y, decision))
+        gradient = -self._apply_transposed(w * loss.slope(y, decision))
+        gradient[self._first :] += ridge * pull
+        bend = w * loss.curvature(y, decision)
 
         def hessian_times(v: FloatArray) -> FloatArray:
-            out = self._factor.lower @ (self._factor.lower.T @ v)
-            return out - self._apply_transposed(rest * self._apply(v))
+            own = self._design.times(v[self._first :])
+            out = self._apply_transposed(bend * (own + self._bias(v)))
+            out[self._first :] += ridge * self._pull(v[self._first :], own)
+            return out
 
         return Model(value, gradient, hessian_times)
-
-    def _apply(self, raw: FloatArray) -> FloatArray:
-        out = self._design.times(raw[self._first :])
-        return out + raw[0] if self._first else out
 
     def _apply_transposed(self, right: FloatArray) -> FloatArray:
         out = self._design.transposed_times(right)
@@ -286,25 +314,29 @@ class ForwardRun:
 
     def _describe(self) -> Fit:
         loss, w, y = self._master.loss, self._rows.sample_weight[:, None], self._rows.targets
-        bias = self._raw[0] if self._first else np.zeros(self._n_outputs)
         if self._parts is not None:
-            function = self._parts.sum(axis=0)
+            self._function = self._parts.sum(axis=0)
             coef = np.concatenate([np.zeros((0, self._n_outputs)), *self._own])
-            penalty = self._penalty
         else:
-            function = self._function
             coef = self._expanded(self._raw[self._first :])
-            half = self._factor.lower.T @ self._raw
-            explained = loss.bound * float(np.sum(w * (function + bias) ** 2))
-            penalty = 0.5 * max(0.0, float(np.sum(half**2)) - explained)
-        decision = self._offset + function + bias
+        decision = self._decision
         return Fit(
             coef=coef,
-            bias=bias,
+            bias=self._bias(self._raw),
             decision=decision,
             weights=w * loss.slope(y, decision),
-            objective=float(np.sum(w * loss.value(y, decision))) + penalty,
+            objective=self._objective(),
         )
+
+    def _objective(self) -> float:
+        """At the coefficients and the function as they stand."""
+        loss, w, y = self._master.loss, self._rows.sample_weight[:, None], self._rows.targets
+        penalty = self._penalty
+        if self._parts is None:
+            coef = self._raw[self._first :]
+            pull = self._pull(coef, self._function)
+            penalty = 0.5 * self._master.ridge * max(0.0, float(np.sum(coef * pull)))
+        return float(np.sum(w * loss.value(y, self._decision))) + penalty
 
     def _expanded(self, coef: FloatArray) -> FloatArray:
         """Coefficients of learners as those of their basis vectors."""
@@ -318,6 +350,13 @@ class ForwardRun:
     def _first(self) -> int:
         """Where the coefficients begin after the bias."""
         return int(self._master.fit_intercept)
+
+    def _bias(self, raw: FloatArray) -> FloatArray:
+        return raw[0] if self._first else np.zeros(self._n_outputs)
+
+    @property
+    def _decision(self) -> FloatArray:
+        return self._offset + self._function + self._bias(self._raw)
 
     @property
     def _offset(self) -> FloatArray:

@@ -18,8 +18,12 @@ asked for. What rounding F does to the model is measured at the end; where that 
 the residual, F is made again in float64 (tiny ridges, exact data), and the iteration begins again
 from nothing.
 
+The preconditioned square of the last gradient says what is left to gain, as far as P is like the
+true matrix; a basis of outlying rows, which a sample hardly has, is where it is not. If much is
+left when the iteration comes to its limit, the fit says so (`loose`).
+
 Columns that nearly depend on each other give P a jitter, which hides directions in which there is
-still something to gain. Where that happens and the problem is small, its coefficients come in the
+still something to gain. Where either happens and the problem is small, its coefficients come in the
 end from solvers/ridge.py, which forms no squares.
 
 For losses that are not squared these are the inner iterations of Newton's method. Since centres
@@ -30,7 +34,7 @@ kept).
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -61,6 +65,7 @@ _FINE: dict[str, Any] = {
 }  # at the end
 _FEW_STEPS, _ENOUGH = 2, 1e-4  # of a large F: iterations on the way, gain at the end
 _RESTARTS = 5
+_SHORT = 1e-2  # of the objective: what may be left to gain without a word
 _DEPENDENT = 1e-6  # least pivot, over its diagonal, at which columns nearly depend on each other
 _FAINT, _VISIBLE = 1e-3, 0.03  # of the residual: rounding that is nothing, or too much
 _GROSS = 0.3  # rounding that is worth to make F for every product, where there is no room
@@ -147,11 +152,21 @@ class JointRun:
         rounding = self._rounding()
         if rounding > _VISIBLE and self._design.promote(made=rounding > _GROSS):
             self._begin_again()
-        if self._normal.least < _DEPENDENT and self._master.loss.quadratic:
+        left, iterated = self._left(), self._raw
+        if self._master.loss.quadratic and (left > _SHORT or self._normal.least < _DEPENDENT):
             self._solve_directly()
+        left = left if self._raw is iterated else 0.0
         self._residual = None  # the coefficients may be others now
-        self.fit = self._describe()
+        self.fit = replace(self._describe(), loose=left if left > _SHORT else None)
         return self.fit
+
+    def _left(self) -> float:
+        """What more iterations might gain, over the objective; 0 where that is not known."""
+        residual = self._residual
+        if residual is None:  # other losses bend less than P
+            return 0.0
+        gain = 0.5 * float(np.sum(residual * self._normal.solve(residual)))
+        return gain / max(self._describe().objective, np.finfo(float).tiny)
 
     def complete(self, fit: Fit) -> Fit:
         if fit is not self.fit or len(fit.coef) < self._design.size:  # interrupted in `extend`

@@ -4,7 +4,8 @@ A step draws T rows, selects S of them there against the present residual (local
 these; with several kernels each selects, and the one that lowers the local objective most is
 taken. Rows are drawn evenly, as in the paper, or in proportion to their squared residual, which
 sends the basis where the model is wrong: on KIN40K 2,000 such vectors do what 3,000 even ones do.
-"random" offers S random columns.
+"random" offers S random columns. Where the rows that were drawn have nothing to tell, since the
+loss is 0 there (the hinge's) or their columns are, those that have are drawn from.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kboost._typing import FloatArray, IntArray
+from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.core.protocols import Problem, Proposal
 from kboost.oracles.forward import ForwardRun, Stock
 from kboost.oracles.local import LocalRule, select
@@ -65,7 +66,12 @@ class EnsembleSearch:
             centers = stock.rng.permutation(np.flatnonzero(left[kernel]))[:count]
             price = 0.0
         else:
-            kernel, centers, price = self._selected(run, count)
+            among: BoolArray = np.any(left, axis=0)
+            kernel, centers, price = self._selected(run, count, among)
+            if not len(centers):
+                stock.sort_out()
+                among = np.any(left, axis=0) & (stock.residual(run) > 0)
+                kernel, centers, price = self._selected(run, count, among)
         if not len(centers):
             return stock.nothing()
         ids = kernel * stock.pool.n_centers + centers
@@ -77,15 +83,17 @@ class EnsembleSearch:
     def bound(self, run: Any) -> float | None:
         return None
 
-    def _selected(self, run: ForwardRun, count: int) -> tuple[int, IntArray, float]:
-        """The kernel, the centres and the local drop of the objective."""
+    def _selected(
+        self, run: ForwardRun, count: int, among: BoolArray
+    ) -> tuple[int, IntArray, float]:
+        """The kernel, the centres (drawn `among` some) and the local drop of the objective."""
         stock, oracle = self._stock, self._oracle
         left = stock.free.reshape(len(stock.pool.kernels), -1)
         T = min(2 * count, _MOST_ROWS) if oracle.n_init_rows is None else oracle.n_init_rows
         if oracle.n_init_rows is None and _CHOICE * count > T and len(left) == 1:
-            useful = left[0] & bool(run.fit.weights.any())
+            useful = among & bool(run.fit.weights.any())
             return 0, self._drawn(run, useful, count), 0.0
-        drawn = self._drawn(run, left.any(axis=0), max(count, T))
+        drawn = self._drawn(run, among, max(count, T))
         best: tuple[int, IntArray, float] = (0, drawn[:0], 0.0)
         for p in range(len(stock.pool.kernels)):
             centers = drawn[left[p, drawn]]

@@ -5,6 +5,9 @@
     boost     the steepest descent in the RKHS, among as many
     max-res   the row with the largest residual
 
+A column of norm 0 (a linear kernel at a row of zeros) is worth nothing to anyone: where the best
+candidate is, columns like it leave the stock and others are looked at.
+
 With several kernels, candidates are drawn among all pairs of a kernel and a centre; at the row
 with the largest residual the kernels compete by the drop of the objective.
 """
@@ -21,6 +24,8 @@ from kboost.columns.pool import Pool
 from kboost.core.protocols import Fit, Problem, Proposal
 
 Selection = Literal["random", "mp", "boost", "max-res"]
+
+_AT_A_TIME = 4096  # columns whose norms are asked for
 
 
 class ForwardRun(Protocol):
@@ -42,12 +47,24 @@ class Stock:
         self.weight: FloatArray = problem.rows.sample_weight
         self.free: BoolArray = np.ones(self.pool.n_columns, dtype=bool)
         self.room = self.pool.n_columns if max_columns is None else max_columns
+        self._sorted_out = False
 
     def residual(self, run: ForwardRun) -> FloatArray:
         """The size of the residual at each centre: the largest of its rows, over all outputs."""
         size = np.sqrt(np.sum(run.fit.weights**2, axis=1)) / self.weight
         largest: FloatArray = np.maximum.reduceat(size, self.pool.center_rows)
         return largest
+
+    def sort_out(self) -> bool:
+        """Take columns of norm 0 off the stock; says whether there were any, and not before."""
+        if self._sorted_out:
+            return False
+        self._sorted_out, before = True, np.count_nonzero(self.free)
+        left = np.flatnonzero(self.free)
+        for start in range(0, len(left), _AT_A_TIME):
+            ids = left[start : start + _AT_A_TIME]
+            self.free[ids] = self.pool.diagonal(ids) > 0
+        return bool(np.count_nonzero(self.free) < before)
 
     def offer(self, ids: IntArray, values: FloatArray, price: float, n_priced: int) -> Proposal:
         """Take columns off the stock."""
@@ -90,7 +107,7 @@ class ForwardSearch:
         prices = run.price_of(ids, values, "boost" if rule == "boost" else "mp")
         best = int(np.argmax(prices))
         if not prices[best] > 0:
-            return stock.nothing()
+            return self.propose(run) if stock.sort_out() else stock.nothing()
         return stock.offer(ids[[best]], values[:, [best]], float(prices[best]), len(ids))
 
     def bound(self, run: Any) -> float | None:

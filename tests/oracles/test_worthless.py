@@ -1,0 +1,46 @@
+"""Columns and rows that have nothing to tell do not end a fit while others have."""
+
+import numpy as np
+import pytest
+
+from kboost import SparseKernelClassifier, SparseKernelRegressor
+from kboost.kernels import Gaussian, Linear
+
+
+@pytest.mark.parametrize("selection", ["random", "mp", "max-res", "boost"])
+@pytest.mark.parametrize("size", [1, 2])
+def test_a_column_of_zeros_is_passed_over(selection, size):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    X[0] = 0.0
+    y = X @ [1.0, 2.0]
+    y[0] = 50.0  # the largest residual, at a row whose column is 0
+    model = SparseKernelRegressor(
+        [Linear()],
+        selection=selection,
+        n_candidates=1,
+        n_init_rows=2,
+        update="full",
+        basis_per_step=size,
+        ridge=1e-3,
+        fit_intercept=False,
+        max_columns=8,
+    ).fit(X, y)
+    assert model.n_columns_ >= 2
+    assert model.score(X[1:], y[1:]) > 0.99
+
+
+@pytest.mark.parametrize("selection", ["max-res", "mp", "boost"])
+def test_rows_without_a_loss_are_drawn_past(selection):
+    X = np.random.default_rng(0).normal(size=(600, 2))
+    y = X[:, 0] + 0.3 * np.sin(3 * X[:, 1]) > 0
+    model = SparseKernelClassifier(
+        [Gaussian(1.0)],
+        loss="hinge",
+        selection=selection,
+        update="full",
+        basis_per_step=2,
+        n_init_rows=5,
+        ridge=1e-3,
+        max_columns=40,
+    ).fit(X, y)
+    assert model.stop_reason_.startswith("max_columns=40")
