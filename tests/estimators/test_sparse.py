@@ -170,6 +170,23 @@ def test_rows_held_out_end_a_series():
     assert model.score(points, labels) > 0.7
 
 
+@pytest.mark.parametrize(("selection", "value"), [("ald", 0.5), ("ran", 0.1)])
+def test_a_pass_that_is_over_names_its_threshold(selection, value):
+    threshold = {f"{selection}_threshold": value}
+    model = SparseKernelRegressor(
+        KERNEL, ridge=0.01, selection=selection, update="full", **threshold
+    )
+    reason = model.fit(X, Y).stop_reason_
+    assert model.n_columns_ < len(X)
+    assert f"no other one passes {selection}_threshold={value:g}" in reason
+
+
+def test_a_held_out_decision_of_zero_is_the_first_class_as_it_is_in_predictions():
+    model = SparseKernelClassifier()
+    signs, zeros = np.array([[-1.0], [-1.0], [1.0]]), np.zeros((3, 1))
+    assert model._error(signs, zeros, np.full(3, 1 / 3)) == pytest.approx(1 / 3)
+
+
 def test_limits_are_kept_and_named():
     model = SparseKernelRegressor(
         KERNEL, ridge=0.01, update="full", selection="mp", max_columns=100

@@ -19,6 +19,7 @@ from kboost.columns.pool import Pool
 from kboost.core.grow import grow
 from kboost.core.protocols import Deadline, Hypothesis, Problem
 from kboost.core.stopping import (
+    EXHAUSTED,
     INTERRUPTED,
     AnyOf,
     MaxColumns,
@@ -40,6 +41,7 @@ from kboost.oracles.forward import ForwardOracle
 from kboost.oracles.novelty import NoveltyOracle
 
 _SMALLEST_STEP, _STEPS, _GROWTH = 16, 12, 0.35  # of joint steps
+_THRESHOLDS = {"ald": "ald_threshold", "ran": "ran_threshold"}
 _ENSEMBLE_ROWS = 10  # rows drawn a basis vector of a learner
 
 
@@ -96,9 +98,16 @@ def fit_rows(
     stop = tell(_stop(spec, deadline, watch))
     grown = grow(problem, _oracle(spec), _master(spec), stop, watch)
     fit, reason = grown.fit, grown.reason
+    if reason is EXHAUSTED and spec.selection in _THRESHOLDS:
+        reason = replace(reason, message=_after_the_pass(spec))
     if fit.loose is not None and reason is not INTERRUPTED:
         reason = replace(reason, message=f"{reason.message} {_short_of_it(fit.loose)}")
     return SparseFit(grown.hypotheses, fit.coef, fit.bias, fit.objective, grown.trace, reason)
+
+
+def _after_the_pass(spec: SparseSpec) -> str:
+    name = _THRESHOLDS[spec.selection]
+    return f"every row had its turn, and no other one passes {name}={getattr(spec, name):g}."
 
 
 def _short_of_it(left: float) -> str:
@@ -120,8 +129,8 @@ def step_size(spec: SparseSpec) -> int:
 
 def _oracle(spec: SparseSpec) -> Any:
     size = step_size(spec)
-    if spec.selection in ("ald", "ran"):
-        threshold = spec.ald_threshold if spec.selection == "ald" else spec.ran_threshold
+    if spec.selection in _THRESHOLDS:
+        threshold = getattr(spec, _THRESHOLDS[spec.selection])
         return NoveltyOracle(spec.selection, threshold, size, spec.max_columns, spec.seed)  # type: ignore[arg-type]
     joint = spec.update == "joint"
     if size == 1 and not joint:

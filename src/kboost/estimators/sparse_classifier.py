@@ -400,5 +400,5 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
 
     def _error(self, targets: FloatArray, decision: FloatArray, share: FloatArray) -> float:
         if targets.shape[1] == 1:
-            return float(share @ (np.sign(decision[:, 0]) != targets[:, 0]))
+            return float(share @ ((decision[:, 0] > 0) != (targets[:, 0] > 0)))
         return float(share @ (decision.argmax(axis=1) != targets.argmax(axis=1)))

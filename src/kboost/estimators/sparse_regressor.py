@@ -235,9 +235,10 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
         The basis grows by the rows that are new enough ("ran": and useful enough; any other
         `selection`: "ald"), up to `max_columns` (1,000 by default). What earlier rows say about a
         later basis vector is known by projection on the basis they had. Kernels and ridge are
-        chosen on the first batch. `update`, `series`, `cells`, `validation_fraction` and the limits
-        of steps and time have no part in it. A `fit` begins anew, and so does a `partial_fit` after
-        it.
+        chosen on the first batch. What belongs to a search among rows that are kept (`update`,
+        `basis_per_step`, `n_candidates`, `n_init_rows`, `combination`, `shrinkage`, `series`), and
+        `cells`, `partitions`, `validation_fraction`, `memory_budget` and the limits of steps and
+        time have no part in it. A `fit` begins anew, and so does a `partial_fit` after it.
 
         Parameters
         ----------
