@@ -85,10 +85,15 @@ def check_table(
     """X (and y) as scikit-learn checks them: float64, dense or CSR, finite, with known names.
 
     `as_it_is` leaves float32 and the memory order alone, so that nothing is copied. Kernel matrices
-    may lie one behind the other, (n, m, P): that is what cross-validation can cut to its folds.
+    may lie one behind the other, (n, m, P), which is what cross-validation can cut to its folds;
+    these are copied side by side.
     """
     if getattr(X, "ndim", 2) == 3 and get_tags(estimator).input_tags.pairwise:
         n, m, P = X.shape
+        if reset and n != m:
+            raise ValueError(
+                f"X must be (n, n, P) for P matrices one behind the other; got shape {X.shape}."
+            )
         X = np.moveaxis(np.asarray(X), 2, 1).reshape(n, P * m)
     options: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "reset": reset}
     if as_it_is:

@@ -165,7 +165,7 @@ def test_optimal_is_said_only_where_the_gap_agrees(bound, optimal):
     assert ("lower tol" in reason.message) != optimal
 
 
-def test_scaling_of_columns_is_advised_only_where_there_is_none():
+def test_advice_to_scale_columns_says_whom_it_is_for():
     for reason in (PriceBelow(1e-4)(one(price=0.0, bound=1.0)), imprecise(1e-3)):
         assert "column_scaling='unit' where it is None" in reason.message
 

@@ -315,6 +315,14 @@ def test_matrices_behind_one_another_are_those_side_by_side_and_cut_by_folds(est
     assert search.fit(behind, y).best_score_ == pytest.approx(scores.mean())
 
 
+@pytest.mark.parametrize("estimator", BEHIND.values(), ids=BEHIND)
+def test_matrices_with_their_axes_swapped_are_refused(estimator):
+    X, y = problem()
+    swapped = np.stack([kernel(X) for kernel in (Linear(), Gaussian(1.0))], axis=1)
+    with pytest.raises(ValueError, match=r"X must be \(n, n, P\).*got shape"):
+        clone(estimator).fit(swapped, y)
+
+
 MACHINES = [name for name in BEHIND if name not in ("mixture", "sparse")]
 
 
