@@ -99,13 +99,16 @@ class Deadline:
             raise OutOfTimeError(NO_MODEL_YET)
 
 
+NO_LIMIT = Deadline(float("inf"))
+
+
 @dataclass(frozen=True)
 class Problem:
     """What is to be solved: the library, the rows as the formulation made them, the time."""
 
     columns: Any  # a Dictionary, or what an oracle of its own kind searches
     rows: Any  # as the master wants them; see formulations.py
-    deadline: Deadline = Deadline(float("inf"))
+    deadline: Deadline = NO_LIMIT
     inner_products: Any = None  # of the columns, for masters that penalise in the RKHS
 
 

@@ -27,10 +27,10 @@ from scipy.sparse import issparse
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.cells import CellPart, CellTree, Stream, cut, kernel_block
-from kboost.core.grow import logger
-from kboost.core.protocols import Deadline
+from kboost.core.protocols import NO_LIMIT, Deadline
 from kboost.core.stopping import StopReason
 from kboost.estimators._local_choice import LocalRows
+from kboost.estimators._progress import Left
 from kboost.kernels.base import Kernel
 from kboost.oracles.local import LocalRule, select
 from kboost.solvers.ridge import basis_solve, precision, ridge_solve
@@ -136,7 +136,7 @@ def fit_cells(
     """Fit every cell; out of time, those left over stay empty."""
     view = spec.kernel.pairings[0].view
     plans = [cut(rows.X, rows.order, spec.size, view, own) for own in streams(spec, rng)]
-    progress = Progress(sum(len(cells) for _, cells in plans))
+    progress = Progress(sum(len(cells) for _, cells in plans), deadline=deadline)
     with ThreadPoolExecutor(n_jobs) as pool:
         fitted = [fit_partition(spec, rows, plan, deadline, progress, pool) for plan in plans]
     return averaged(fitted, progress)
@@ -241,17 +241,17 @@ def _looked_at(count: int) -> int:
 class Progress:
     """Counts cells and says from time to time how long the rest will take."""
 
-    def __init__(self, total: int, done: int = 0) -> None:
-        self.total, self.done = total, done
+    def __init__(self, total: int, done: int = 0, deadline: Deadline = NO_LIMIT) -> None:
+        self.total, self.done, self._deadline = total, done, deadline
         self._started = self._said = time.monotonic()
 
     def step(self) -> None:
         self.done += 1
         now = time.monotonic()
         if now - self._said > 1.0 or self.done == self.total:
-            left = (now - self._started) / self.done * (self.total - self.done)
+            rest = (now - self._started) / self.done * (self.total - self.done)
             self._said = now
-            logger.info("%d of %d cells, %.0f s left", self.done, self.total, left)
+            Left(self.done, self.total, "cells", min(rest, self._deadline.remaining)).tell()
 
     @property
     def reason(self) -> StopReason:

@@ -123,7 +123,7 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
     n_jobs : int or None, default=None
         Threads for kernel values, in `fit` and for predictions of many rows.
     verbose : int, default=0
-        1 shows every step, and the time left.
+        1 shows every step, and about how long it is to the limit that is reached first.
     loss : {"squared", "log", "hinge"}, default="squared"
         ``1/2 (y - f)^2``, ``log(1 + exp(-y f))`` or ``max(0, 1 - y f)^2``.
     class_weight : dict, "balanced" or None, default=None

@@ -97,7 +97,7 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
     n_jobs : int or None, default=None
         Threads for kernel values, in `fit` and for predictions of many rows.
     verbose : int, default=0
-        1 shows every step, and the time left.
+        1 shows every step, and about how long it is to the limit that is reached first.
     loss : {"squared"}, default="squared"
         The loss.
 
