@@ -37,7 +37,7 @@ from kboost.core.trace import Trace
 from kboost.core.watch import Watch
 from kboost.estimators._base import numbered
 from kboost.estimators._callbacks import CallbackSupportMixin, fit_task, told, with_callbacks
-from kboost.estimators._cells import CellFit, CellSpec, cell_size, check_cells, fit_cells
+from kboost.estimators._cells import CellFit, CellSpec, cell_size, fit_cells
 from kboost.estimators._kernel_choice import ROWS, Lesson, choose
 from kboost.estimators._large_rows import LargeRows
 from kboost.estimators._local_choice import (
@@ -105,7 +105,7 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         deadline = Deadline.after(self.max_seconds)
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(2**31 - 1))
-        if size := cell_size(self.cells, len(rows.center_rows)):
+        if size := cell_size(self, X, len(rows.center_rows)):
             self._fit_in_cells(X, rows, size, seed, deadline)
             return False
         with show_progress(self.verbose), blas_threads_for(len(rows.order)):
@@ -129,7 +129,6 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
     def _fit_in_cells(
         self, X: Any, rows: LargeRows, size: int, seed: int, deadline: Deadline
     ) -> None:
-        check_cells(self, X, len(rows.center_rows))
         rows, inside = rows.by_center()
         rng = np.random.default_rng(seed)
         share = rows.weight / rows.weight.sum()
@@ -356,7 +355,7 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.cells is None
+        tags.input_tags.sparse = self.cells is None or self.cells == "auto"
         tags.input_tags.pairwise = isinstance(self.kernels, str) and self.kernels == "precomputed"
         return tags
 

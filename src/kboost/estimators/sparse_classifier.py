@@ -89,14 +89,18 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         margin is below 1/2.
     cells : int, "auto" or None, default=None
         Cut the space into cells of at most so many distinct rows, each a least-squares problem of
-        its own (`max_columns` counts in each; None: all its rows). "auto": 2500 from 20,000 of
-        them on. With ``kernels="auto"``, raw, standardised, ranked and learned metrics, kernels,
-        widths and ridges compete inside some cells; `choice_` says what won. Parameters that only
-        a fit in steps uses (`basis_per_step`, `update`, `n_candidates`, `n_init_rows`,
-        `ald_threshold`, `ran_threshold`, `combination`, `shrinkage`, `series`,
-        `validation_fraction`, and `selection` without `max_columns`) must have their defaults.
+        its own (`max_columns` counts in each; None: all its rows). With ``kernels="auto"``, raw,
+        standardised, ranked and learned metrics, kernels, widths and ridges compete inside some
+        cells; `choice_` says what won. Cells need dense rows, the squared loss, kernels that are
+        not precomputed and a `memory_budget` for one of them, and parameters that only a fit in
+        steps uses (`basis_per_step`, `update`, `n_candidates`, `n_init_rows`, `ald_threshold`,
+        `ran_threshold`, `combination`, `shrinkage`, `series`, `validation_fraction`, and
+        `selection` without `max_columns`) must have their defaults: a number is refused
+        otherwise. "auto" takes cells of 2500 where all that is so and there are 20,000 distinct
+        rows or more, and none elsewhere; `n_cells_` says which.
     partitions : int, default=1
-        How many random partitions into cells are fitted and averaged, which smooths the borders.
+        How many random partitions into cells are fitted and averaged, which smooths the borders;
+        of no effect where "auto" takes no cells.
     fit_intercept : bool, default=True
         Whether there is an offset, outside the penalty.
     max_columns : int or None, default=None
