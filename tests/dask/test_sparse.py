@@ -83,6 +83,17 @@ def test_auto_decides_as_it_does_locally(client, monkeypatch):
     assert model.n_columns_ == 10
 
 
+def test_the_choice_of_cells_has_a_limit(client):
+    X, y = surface(400)
+    blocks, targets = da.from_array(X, chunks=(250, 2)), da.from_array(y)
+    local = SparseKernelRegressor(cells=150).fit(X, y)
+    model = DaskSparseKernelRegressor(cells=150, max_seconds=1e6).fit(blocks, targets)
+    assert str(model.choice_) == str(local.choice_)
+    model.set_params(max_seconds=1e-9).fit(blocks, targets)
+    assert model.stop_reason_.endswith("cut the choice of kernels and ridge short.")
+    assert_allclose(model.to_local().predict(X), y.mean())
+
+
 def test_frames_weights_labels_and_chunks_of_unknown_size(client):
     X, y = surface(300)
     labels = np.array(["low", "middle", "high"])[np.digitize(y, [-1.0, 1.0])]

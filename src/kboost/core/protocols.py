@@ -89,6 +89,17 @@ class Deadline:
         """The deadline of the first of `count` equal parts of what remains."""
         return self if count == 1 else Deadline.after(self.remaining / count)
 
+    @property
+    def seconds(self) -> float | None:
+        """What remains; None without a limit."""
+        left = self.remaining
+        return None if left == float("inf") else left
+
+    def __reduce__(self) -> Any:
+        """To other processes it goes by the time of day: their clocks start elsewhere."""
+        left = self.seconds
+        return _until, (None if left is None else time.time() + left,)
+
     def call_off(self) -> None:
         """Let everything that looks at this deadline stop."""
         self._called_off.set()
@@ -97,6 +108,10 @@ class Deadline:
         """Raise if the time is over."""
         if self.remaining == 0.0:
             raise OutOfTimeError(NO_MODEL_YET)
+
+
+def _until(time_of_day: float | None) -> Deadline:
+    return Deadline.after(None if time_of_day is None else max(0.0, time_of_day - time.time()))
 
 
 NO_LIMIT = Deadline(float("inf"))

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from kboost._typing import FloatArray
 from kboost._validation import check_params, check_table, check_weights, one_of
+from kboost.core.protocols import Deadline
 from kboost.estimators._class_weight import class_factors
 from kboost.estimators._large_rows import large_rows
 from kboost.estimators._sparse import SPARSE_RULES, SparseKernelBase, is_memory_map
@@ -108,7 +109,9 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
     max_iter : int or None, default=None
         How many steps there may be; a fit in cells is one.
     max_seconds : float or None, default=None
-        Time limit of the fit; the choice of kernels counts, but is not cut short.
+        Time limit of the fit, which ends with the step that runs then. The choice of kernels and
+        ridge gets half of it at most: with little time it is made on fewer rows, and out of time
+        it is the best of what was judged so far, or a plain default (`stop_reason_` says so).
     validation_fraction : float or None, default=None
         Part of the rows to hold out; the fit stops when their error no longer falls, and the step
         of the lowest error is kept.
@@ -349,7 +352,7 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> bool:
         check_params(self.get_params(deep=False), SPARSE_RULES | LOSS_RULE)
-        lazy = is_memory_map(X)
+        deadline, lazy = Deadline.after(self.max_seconds), is_memory_map(X)
         X, y, weight = self._checked(X, y, sample_weight)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -358,7 +361,9 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         if len(present) < 2:
             got = f"one class, {self.classes_[present[0]]}" if len(present) else "none"
             raise ValueError(f"y must have at least two classes with a positive weight; got {got}.")
-        return self._fit(X, large_rows(X, self._signs(codes), weight), X.shape[0], lazy=lazy)
+        return self._fit(
+            X, large_rows(X, self._signs(codes), weight), X.shape[0], deadline, lazy=lazy
+        )
 
     def _take_in(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
         check_params(self.get_params(deep=False), SPARSE_RULES | LOSS_RULE)

@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 
 from kboost._typing import FloatArray
 from kboost._validation import check_params, check_table, check_weights, one_of
+from kboost.core.protocols import Deadline
 from kboost.estimators._large_rows import large_rows
 from kboost.estimators._sparse import SPARSE_RULES, SparseKernelBase, is_memory_map
 from kboost.estimators._streaming import stream_step
@@ -82,7 +83,9 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
     max_iter : int or None, default=None
         How many steps there may be; a fit in cells is one.
     max_seconds : float or None, default=None
-        Time limit of the fit; the choice of kernels counts, but is not cut short.
+        Time limit of the fit, which ends with the step that runs then. The choice of kernels and
+        ridge gets half of it at most: with little time it is made on fewer rows, and out of time
+        it is the best of what was judged so far, or a plain default (`stop_reason_` says so).
     validation_fraction : float or None, default=None
         Part of the rows to hold out; the fit stops when their error no longer falls, and the step
         of the lowest error is kept.
@@ -293,11 +296,11 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> bool:
         check_params(self.get_params(deep=False), SPARSE_RULES | {"loss": one_of("squared")})
-        lazy = is_memory_map(X)
+        deadline, lazy = Deadline.after(self.max_seconds), is_memory_map(X)
         X, y, weight = self._checked(X, y, sample_weight, y_numeric=True, multi_output=True)
         self._flat = y.ndim == 1
         targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-        return self._fit(X, large_rows(X, targets, weight), X.shape[0], lazy=lazy)
+        return self._fit(X, large_rows(X, targets, weight), X.shape[0], deadline, lazy=lazy)
 
     def _error(self, targets: FloatArray, decision: FloatArray, share: FloatArray) -> float:
         return float(share @ np.sum((targets - decision) ** 2, axis=1))
