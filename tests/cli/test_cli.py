@@ -17,10 +17,11 @@ from typer.testing import CliRunner  # noqa: E402
 
 import kboost  # noqa: E402
 from kboost.cli._guard import BAD_INPUT, INTERNAL, INTERRUPTED  # noqa: E402
-from kboost.cli._live import seconds_left  # noqa: E402
+from kboost.cli._live import Progress, seconds_left  # noqa: E402
 from kboost.cli._messy import messy_table  # noqa: E402
 from kboost.cli.app import app  # noqa: E402
 from kboost.core.trace import Step  # noqa: E402
+from kboost.estimators._progress import Left  # noqa: E402
 from tests.fitted import fitted, one_of_each, rows_of  # noqa: E402
 
 SMALL = ["--set", "C=1.0", "--set", "max_columns=8"]
@@ -336,6 +337,14 @@ def test_time_left():
     assert seconds_left(first, half, **(limits | {"max_seconds": 2.5})) == 0.5
     assert seconds_left(first, half, **(limits | {"tol": 0.5, "max_columns": 10})) == 6.0
     assert seconds_left(first, first, **limits) is None
+
+
+def test_the_time_left_is_the_one_a_fit_tells_itself():
+    progress = Progress(kboost.SparseKernelRegressor(max_columns=10))
+    progress.emit(logging.makeLogRecord({"args": (Left(3, 16, "cells", 7.2),)}))
+    assert ("time left", "about 7 s") in progress.lines()
+    progress.emit(logging.makeLogRecord({"args": (Step(2, 5, 1.0, None, 1.0, 1, 100.0),)}))
+    assert ("time left", "about 7 s") in progress.lines()
 
 
 def test_a_process_of_its_own_and_what_importing_kboost_brings(folder):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import time
 from dataclasses import replace
 
 import pytest
@@ -176,3 +178,16 @@ def test_a_shared_deadline_ends_every_fit_that_looks_at_it():
     assert rule(one()) is None
     deadline.call_off()
     assert "max_seconds=1e+06 reached" in rule(one()).message
+
+
+def test_a_deadline_goes_to_other_processes_by_the_time_of_day(monkeypatch):
+    soon, late = Deadline.after(50.0), Deadline.after(None)
+    off = Deadline.after(50.0)
+    off.call_off()
+    sent = [pickle.dumps(each) for each in (soon, late, off)]
+    start = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: start + 1e6)  # the clock of another machine
+    soon, late, off = map(pickle.loads, sent)
+    assert 40.0 < soon.remaining <= 50.0
+    assert late.seconds is None
+    assert off.remaining == 0.0

@@ -20,6 +20,7 @@ from kboost import SparseKernelClassifier, SparseKernelRegressor
 from kboost.columns import cells
 from kboost.dask import DaskSparseKernelClassifier, DaskSparseKernelRegressor, _table
 from kboost.dask._table import Table
+from kboost.estimators import _cells
 from kboost.kernels import Gaussian
 
 CHUNKS = ((150, 0, 420, 30), 2)  # of unequal size, one empty
@@ -67,6 +68,30 @@ def test_cells_choose_what_they_choose_locally(client):
     model = DaskSparseKernelRegressor(cells=150, client=client).fit(blocks, da.from_array(y))
     assert str(model.choice_) == str(local.choice_)
     assert_allclose(model.to_local().predict(X), local.predict(X), rtol=1e-5, atol=1e-5)
+
+
+def test_auto_decides_as_it_does_locally(client, monkeypatch):
+    monkeypatch.setattr(_cells, "MANY", 200)
+    monkeypatch.setattr(_cells, "CELL", 80)
+    X, y = surface(240)
+    blocks, targets = da.from_array(X, chunks=(100, 2)), da.from_array(y)
+    settings = {"kernels": [Gaussian(0.5)], "ridge": 0.1, "max_columns": 10, "cells": "auto"}
+    model = DaskSparseKernelRegressor(**settings).fit(blocks, targets)
+    assert model.n_cells_ == SparseKernelRegressor(**settings).fit(X, y).n_cells_ > 1
+    model.set_params(update="full").fit(blocks, targets)
+    assert model.n_cells_ is None
+    assert model.n_columns_ == 10
+
+
+def test_the_choice_of_cells_has_a_limit(client):
+    X, y = surface(400)
+    blocks, targets = da.from_array(X, chunks=(250, 2)), da.from_array(y)
+    local = SparseKernelRegressor(cells=150).fit(X, y)
+    model = DaskSparseKernelRegressor(cells=150, max_seconds=1e6).fit(blocks, targets)
+    assert str(model.choice_) == str(local.choice_)
+    model.set_params(max_seconds=1e-9).fit(blocks, targets)
+    assert model.stop_reason_.endswith("cut the choice of kernels and ridge short.")
+    assert_allclose(model.to_local().predict(X), y.mean())
 
 
 def test_frames_weights_labels_and_chunks_of_unknown_size(client):

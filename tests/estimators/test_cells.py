@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.kernel_ridge import KernelRidge
@@ -130,7 +131,7 @@ def test_features_of_any_unit_are_taken(unit):
 def test_the_choice_does_not_depend_on_the_threads():
     X, y = surface(1200)
     rows = LocalRows(X, np.arange(1200), (y - y.mean())[:, None], np.ones(1200))
-    one, two = (choose_local(rows, 300, np.random.default_rng(3), Hands(n)) for n in (1, 2))
+    one, two = (choose_local(rows, 300, np.random.default_rng(3), Hands(n))[0] for n in (1, 2))
     assert one.kernel == two.kernel
     assert one.ridge == two.ridge
 
@@ -176,6 +177,11 @@ def test_out_of_time_partitions_that_are_whole_are_not_diluted(monkeypatch, in_t
         @property
         def remaining(self):
             return 1.0 if len(calls) < in_time else 0.0
+
+        seconds = remaining
+
+        def share(self, count):
+            return self
 
     def counted(*arguments):
         calls.append(None)
@@ -307,16 +313,69 @@ def test_auto_takes_cells_where_rows_are_many():
 
 
 @pytest.mark.parametrize(
+    "options",
+    [
+        {"loss": "log"},
+        {"loss": "hinge"},
+        {"series": 2, "update": "full"},
+        {"validation_fraction": 0.3},
+        {"update": "full"},
+        {"update": "one", "shrinkage": 0.5},
+        {"combination": "mp"},
+        {"basis_per_step": 5},
+        {"n_candidates": 20},
+        {"n_init_rows": 30},
+        {"selection": "mp"},
+        {"selection": "random", "max_columns": 10},
+        {"selection": "ald", "ald_threshold": 0.1},
+        {"selection": "ran", "ran_threshold": 0.1},
+        {"kernels": "precomputed"},
+        {"rows": "sparse"},
+        {"memory_budget": 8 * 20**2 - 1},
+    ],
+    ids=str,
+)
+def test_auto_does_without_cells_what_they_refuse(monkeypatch, options):
+    """As if none had been asked for; a number of its own is refused."""
+    monkeypatch.setattr(_cells, "MANY", 60)
+    monkeypatch.setattr(_cells, "CELL", 20)
+    X, y = make_moons(60, noise=0.1, random_state=0)
+    given = {"kernels": [Gaussian(2.0)], "ridge": 0.1, **options}
+    X = sparse.csr_matrix(X) if given.pop("rows", None) else X
+    X = np.exp(-((X[:, None] - X) ** 2).sum(axis=2)) if "kernels" in options else X
+    plain = SparseKernelClassifier(**given).fit(X, y)
+    auto = SparseKernelClassifier(**given, cells="auto").fit(X, y)
+    assert auto.n_cells_ is None
+    assert auto.stop_reason_ == plain.stop_reason_
+    assert_array_equal(auto.coef_, plain.coef_)
+    with pytest.raises(ValueError, match=r"must .* cell"):
+        SparseKernelClassifier(**given, cells=20).fit(X, y)
+
+
+def test_auto_counts_distinct_rows(monkeypatch):
+    monkeypatch.setattr(_cells, "MANY", 60)
+    monkeypatch.setattr(_cells, "CELL", 20)
+    X, y = surface(60)
+    model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells="auto", max_columns=10)
+    assert model.fit(X, y).n_cells_ > 1
+    X[0] = X[1]
+    assert model.fit(X, y).n_cells_ is None
+    assert model.fit(np.vstack([X, X]), np.tile(y, 2)).n_cells_ is None
+
+
+@pytest.mark.parametrize(
     "estimator",
     [
         SparseKernelRegressor([Gaussian("mean")], cells=20),
         SparseKernelClassifier([Gaussian("mean")], cells=20),
+        SparseKernelRegressor([Gaussian("mean")], cells="auto"),
+        SparseKernelClassifier([Gaussian("mean")], cells="auto"),
     ],
 )
 def test_estimator_checks(estimator):
     """scikit-learn 1.6 tries sparse rows also where the tags say that they are refused."""
     failed = [r for r in check_estimator(estimator, on_fail=None) if r["status"] == "failed"]
-    if parse_version(sklearn.__version__) < parse_version("1.7"):
-        assert not get_tags(estimator).input_tags.sparse
+    assert get_tags(estimator).input_tags.sparse == (estimator.cells == "auto")
+    if parse_version(sklearn.__version__) < parse_version("1.7") and estimator.cells != "auto":
         failed = [r for r in failed if not r["check_name"].endswith("on_sparse_data")]
     assert failed == []

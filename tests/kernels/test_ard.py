@@ -97,3 +97,41 @@ def test_rows_must_be_there_and_finite(make):
         fit_ard(make(np.where(X > 1, np.nan, X)), Y)
     with pytest.raises(ValueError, match=r"^X must have at least one row; got shape \(0, "):
         fit_ard(make(X)[:0], Y[:0])
+
+
+@pytest.fixture
+def looks(monkeypatch):
+    """A clock that goes on by a second with every look at it."""
+    count = iter(range(10**6))
+    monkeypatch.setattr("kboost.kernels.ard.time.monotonic", lambda: float(next(count)))
+
+
+def test_time_enough_changes_nothing():
+    plain, limited = fit_ard(X, Y), fit_ard(X, Y, max_seconds=1e6)
+    np.testing.assert_array_equal(plain.widths, limited.widths)
+    assert plain.log_likelihood == limited.log_likelihood
+    assert plain.finished
+    assert limited.finished
+
+
+def test_without_time_the_start_stands(looks):
+    found = fit_ard(X, Y, max_seconds=1.0)
+    assert not found.finished
+    assert np.isnan(found.log_likelihood)
+    np.testing.assert_allclose(found.widths, np.sqrt(X.shape[1]) * X.std(axis=0))
+    assert found.ridge == pytest.approx(0.1)
+
+
+def test_more_time_is_a_higher_likelihood(looks):
+    """Among searches that end on the same rows, the first ones."""
+    found = [fit_ard(X[:120], Y[:120], max_seconds=float(s)) for s in (2, 4, 8, 16)]
+    values = [each.log_likelihood for each in found]
+    assert not any(each.finished for each in found[:2])
+    assert values == sorted(values)
+    assert values[0] < values[-1]
+
+
+@pytest.mark.parametrize("limit", [0, -1.0])
+def test_a_limit_must_be_positive(limit):
+    with pytest.raises(ValueError, match=r"^max_seconds must be positive, or None; got max_sec"):
+        fit_ard(X, Y, max_seconds=limit)

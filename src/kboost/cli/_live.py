@@ -14,6 +14,7 @@ from rich.live import Live
 from rich.table import Table
 
 from kboost.core.trace import Step
+from kboost.estimators._progress import Left
 from kboost.estimators._tuning import Tried
 
 
@@ -47,6 +48,7 @@ class Progress(logging.Handler):
         self._first: Step | None = None
         self.last: Step | None = None
         self.tried: Tried | None = None
+        self.left: Left | None = None  # where the fit itself says it
         self.live: Live | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -54,6 +56,8 @@ class Progress(logging.Handler):
         what = record.args[0] if isinstance(record.args, tuple) and record.args else None
         if isinstance(what, Tried):
             self.tried = what
+        elif isinstance(what, Left):
+            self.left = what
         elif isinstance(what, Step):
             if what.iteration == 0:
                 self._first = what
@@ -73,15 +77,15 @@ class Progress(logging.Handler):
         out = [("seconds", f"{time.monotonic() - self._started:.1f}")]
         if self.tried is not None:
             out.append(("choosing C", f"{self.tried.C:.3g}, held-out error {self.tried.error:.4g}"))
-        last = self.last
-        if last is None:
-            return out
-        out.append(("columns", f"{last.n_columns:,}"))
-        out.append(("objective", f"{last.objective:.6g}"))
-        out.append(("gap", "not known" if last.gap is None else f"{last.gap:.1e}"))
-        if last.validation_error is not None:
-            out.append(("validation error", f"{last.validation_error:.4g}"))
-        left = seconds_left(self._first or last, last, **self._limits)
+        last, left = self.last, None if self.left is None else self.left.seconds
+        if last is not None:
+            out.append(("columns", f"{last.n_columns:,}"))
+            out.append(("objective", f"{last.objective:.6g}"))
+            out.append(("gap", "not known" if last.gap is None else f"{last.gap:.1e}"))
+            if last.validation_error is not None:
+                out.append(("validation error", f"{last.validation_error:.4g}"))
+            if left is None:
+                left = seconds_left(self._first or last, last, **self._limits)
         if left is not None:
             out.append(("time left", f"about {left:.0f} s" if left >= 1 else "a moment"))
         return out

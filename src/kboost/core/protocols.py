@@ -89,6 +89,17 @@ class Deadline:
         """The deadline of the first of `count` equal parts of what remains."""
         return self if count == 1 else Deadline.after(self.remaining / count)
 
+    @property
+    def seconds(self) -> float | None:
+        """What remains; None without a limit."""
+        left = self.remaining
+        return None if left == float("inf") else left
+
+    def __reduce__(self) -> Any:
+        """To other processes it goes by the time of day: their clocks start elsewhere."""
+        left = self.seconds
+        return _until, (None if left is None else time.time() + left,)
+
     def call_off(self) -> None:
         """Let everything that looks at this deadline stop."""
         self._called_off.set()
@@ -99,13 +110,20 @@ class Deadline:
             raise OutOfTimeError(NO_MODEL_YET)
 
 
+def _until(time_of_day: float | None) -> Deadline:
+    return Deadline.after(None if time_of_day is None else max(0.0, time_of_day - time.time()))
+
+
+NO_LIMIT = Deadline(float("inf"))
+
+
 @dataclass(frozen=True)
 class Problem:
     """What is to be solved: the library, the rows as the formulation made them, the time."""
 
     columns: Any  # a Dictionary, or what an oracle of its own kind searches
     rows: Any  # as the master wants them; see formulations.py
-    deadline: Deadline = Deadline(float("inf"))
+    deadline: Deadline = NO_LIMIT
     inner_products: Any = None  # of the columns, for masters that penalise in the RKHS
 
 

@@ -33,8 +33,10 @@ class _Sparse(OnCluster):
         watch: Any = super()._watch(TableRows(X), held)  # type: ignore[misc]
         return watch
 
-    def _choose_local(self, rows: LocalRows, size: int, rng: np.random.Generator) -> LocalChoice:
-        return choose_local(rows, size, rng, Workers(rows.X.client))
+    def _choose_local(
+        self, rows: LocalRows, size: int, rng: np.random.Generator, deadline: Deadline
+    ) -> tuple[LocalChoice, bool]:
+        return choose_local(rows, size, rng, Workers(rows.X.client), deadline)
 
     def _fit_cells(
         self, spec: CellSpec, rows: LocalRows, rng: np.random.Generator, deadline: Deadline

@@ -27,10 +27,10 @@ from scipy.sparse import issparse
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.cells import CellPart, CellTree, Stream, cut, kernel_block
-from kboost.core.grow import logger
-from kboost.core.protocols import Deadline
+from kboost.core.protocols import NO_LIMIT, Deadline
 from kboost.core.stopping import StopReason
 from kboost.estimators._local_choice import LocalRows
+from kboost.estimators._progress import Left
 from kboost.kernels.base import Kernel
 from kboost.oracles.local import LocalRule, select
 from kboost.solvers.ridge import basis_solve, precision, ridge_solve
@@ -51,17 +51,28 @@ _STEPS_ONLY: dict[str, tuple[Any, ...]] = {  # what only a fit in steps has a us
 _DONE = StopReason("cells", "every cell is fitted.")
 
 
-def cell_size(cells: Any, n_rows: int) -> int | None:
-    """Rows of a cell, None where there are no cells."""
+def cell_size(estimator: Any, X: Any, n_rows: int) -> int | None:
+    """Rows of a cell for so many distinct rows, None where there are no cells.
+
+    What cells have no use for, and cells that memory does not hold, are refused; "auto" does
+    without cells then.
+    """
+    cells = estimator.cells
+    if cells is None or (cells == "auto" and n_rows < MANY):
+        return None
+    size = CELL if cells == "auto" else int(cells)
+    reason = _against(estimator, X, min(size, n_rows))
+    if reason is None:
+        return size
     if cells == "auto":
-        return CELL if n_rows >= MANY else None
-    return None if cells is None else int(cells)
+        return None
+    raise ValueError(reason)
 
 
-def check_cells(estimator: Any, X: Any, n_rows: int) -> None:
-    """Refuse what cells have no use for, and cells that memory does not hold."""
+def _against(estimator: Any, X: Any, size: int) -> str | None:
+    """Why there cannot be cells of so many rows; None if there can."""
     if issparse(X):
-        raise ValueError("X must be dense with cells, which cut its features; got a sparse matrix.")
+        return "X must be dense with cells, which cut its features; got a sparse matrix."
     allowed: dict[str, tuple[Any, ...]] = {
         "loss": ("squared",),
         "series": (None,),
@@ -71,36 +82,36 @@ def check_cells(estimator: Any, X: Any, n_rows: int) -> None:
     if estimator.max_columns is not None:
         allowed["selection"] = ("max-res", "mp", "boost")
     elif estimator.selection != "max-res":
-        raise ValueError(
+        return (
             "selection must be 'max-res', its default, with cells that take all their rows; set "
             f"max_columns to select; got selection={estimator.selection!r}."
         )
     for name, values in allowed.items():
         if (value := getattr(estimator, name)) not in values:
-            raise ValueError(
+            return (
                 f"{name} must be {' or '.join(map(repr, values))} with cells, which are fitted "
                 f"each by itself; got {name}={value!r} and cells={estimator.cells!r}."
             )
     if isinstance(estimator.kernels, str) and estimator.kernels == "precomputed":
-        raise ValueError(
+        return (
             "kernels must not be 'precomputed' with cells, which cut features; "
             f"got cells={estimator.cells!r}."
         )
-    _check_memory(estimator, n_rows)
+    return _against_memory(estimator, size)
 
 
-def _check_memory(estimator: Any, n_rows: int) -> None:
+def _against_memory(estimator: Any, size: int) -> str | None:
     """The kernel values of a cell, in float64 at most, must fit."""
-    budget, own = estimator.memory_budget, min(cell_size(estimator.cells, n_rows) or 0, n_rows)
-    count = estimator.max_columns
-    plain = count is None or count >= own
-    numbers = own**2 if plain else own * count + _looked_at(count) ** 2
-    if 8 * numbers > budget:
-        raise ValueError(
-            f"memory_budget must hold the kernel values of a cell, {8 * numbers} bytes for "
-            f"{own} rows, or cells must be smaller; got memory_budget={budget!r} and "
-            f"cells={estimator.cells!r}."
-        )
+    budget, count = estimator.memory_budget, estimator.max_columns
+    plain = count is None or count >= size
+    numbers = size**2 if plain else size * count + _looked_at(count) ** 2
+    if 8 * numbers <= budget:
+        return None
+    return (
+        f"memory_budget must hold the kernel values of a cell, {8 * numbers} bytes for "
+        f"{size} rows, or cells must be smaller; got memory_budget={budget!r} and "
+        f"cells={estimator.cells!r}."
+    )
 
 
 @dataclass(frozen=True)
@@ -136,7 +147,7 @@ def fit_cells(
     """Fit every cell; out of time, those left over stay empty."""
     view = spec.kernel.pairings[0].view
     plans = [cut(rows.X, rows.order, spec.size, view, own) for own in streams(spec, rng)]
-    progress = Progress(sum(len(cells) for _, cells in plans))
+    progress = Progress(sum(len(cells) for _, cells in plans), deadline=deadline)
     with ThreadPoolExecutor(n_jobs) as pool:
         fitted = [fit_partition(spec, rows, plan, deadline, progress, pool) for plan in plans]
     return averaged(fitted, progress)
@@ -241,17 +252,17 @@ def _looked_at(count: int) -> int:
 class Progress:
     """Counts cells and says from time to time how long the rest will take."""
 
-    def __init__(self, total: int, done: int = 0) -> None:
-        self.total, self.done = total, done
+    def __init__(self, total: int, done: int = 0, deadline: Deadline = NO_LIMIT) -> None:
+        self.total, self.done, self._deadline = total, done, deadline
         self._started = self._said = time.monotonic()
 
     def step(self) -> None:
         self.done += 1
         now = time.monotonic()
         if now - self._said > 1.0 or self.done == self.total:
-            left = (now - self._started) / self.done * (self.total - self.done)
+            rest = (now - self._started) / self.done * (self.total - self.done)
             self._said = now
-            logger.info("%d of %d cells, %.0f s left", self.done, self.total, left)
+            Left(self.done, self.total, "cells", min(rest, self._deadline.remaining)).tell()
 
     @property
     def reason(self) -> StopReason:

@@ -5,19 +5,25 @@ dense rows that are many against their features), Gaussians on standardised feat
 Laplacians on ranks compete by their leave-one-out error, each at its best ridge. A ridge that is
 "auto" alone is found in the same way for the sum of the kernels given. None of it needs more than
 a thousand rows, and the ridge, a variance of noise in units of the kernel, carries over to all.
+
+With little time the rows are fewer, and out of it the best of those judged so far is taken. The
+middle width of each kind is judged first, and at least half of the time is for the widths of each
+feature. If none was judged, it is a Gaussian of the middle width, or what was given, with a ridge
+of a hundredth.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kboost._typing import FloatArray
+from kboost.core.protocols import NO_LIMIT, Deadline
 from kboost.kernels.adapters import as_kernels
-from kboost.kernels.ard import fit_ard
+from kboost.kernels.ard import ARD, fit_ard
 from kboost.kernels.base import Kernel
 from kboost.kernels.default import default_kernels
 from kboost.kernels.rows import as_dense
@@ -25,8 +31,10 @@ from kboost.kernels.stationary import Gaussian, Laplacian
 from kboost.solvers.leave_one_out import leave_one_out
 from kboost.solvers.threads import one_blas_thread
 
-ROWS = 1000  # that kernels and ridge are chosen on
+ROWS, _FEWEST = 1000, 200  # that kernels and ridge are chosen on, the fewer for want of time
+_SECONDS = 8.0  # for that many, of which the time is cubic; on a slow machine
 RIDGES = np.logspace(-6, 2, 25)  # times the mean of the kernel's diagonal
+_UNJUDGED = 1e-2  # in the same, where there was no time
 _ENOUGH, _MANY = 200, 10  # rows for widths of their own: so many, and so many a feature
 
 
@@ -42,16 +50,29 @@ class Lesson:
     points: Any = None  # numbers of these rows, for precomputed kernels
 
 
-def choose(kernels: Any, ridge: Any, lesson: Lesson) -> tuple[tuple[Kernel, ...], float]:
+def lesson_size(deadline: Deadline) -> int:
+    """How many rows there is time for."""
+    left = deadline.seconds
+    share = 1.0 if left is None else min(1.0, left / _SECONDS)
+    return max(_FEWEST, int(ROWS * share ** (1 / 3)))
+
+
+class Chosen(NamedTuple):
     """The kernels, resolved, and the ridge."""
+
+    kernels: tuple[Kernel, ...]
+    ridge: float
+    finished: bool = True  # False where time ended the choice
+
+
+def choose(kernels: Any, ridge: Any, lesson: Lesson, deadline: Deadline = NO_LIMIT) -> Chosen:
+    """What was asked for, and for the rest what is best on the lesson."""
     with one_blas_thread():
         if isinstance(kernels, str) and kernels == "ard":
-            found = fit_ard(
-                as_dense(lesson.X), lesson.targets, sample_weight=lesson.weight, n_rows=ROWS
-            )
-            return (found.kernel,), found.ridge if isinstance(ridge, str) else float(ridge)
+            found = _own_widths(as_dense(lesson.X), lesson, deadline)
+            return _chosen([found.kernel], ridge, found.ridge, found.finished)
         if isinstance(kernels, str) and kernels == "auto":
-            return _compete(ridge, lesson)
+            return _compete(ridge, lesson, deadline)
         resolved = as_kernels(
             kernels,
             lesson.X,
@@ -60,35 +81,77 @@ def choose(kernels: Any, ridge: Any, lesson: Lesson) -> tuple[tuple[Kernel, ...]
             width=lesson.width,
             alone=("precomputed", "ard"),
         )
-        if isinstance(ridge, str):
-            return resolved, _best_ridge(resolved, lesson)[1]
-        return resolved, float(ridge)
+        if not isinstance(ridge, str):
+            return Chosen(resolved, float(ridge))
+        error, best = _best_ridge(resolved, lesson, deadline)
+        return Chosen(resolved, best, error is not None)
 
 
-def _compete(ridge: Any, lesson: Lesson) -> tuple[tuple[Kernel, ...], float]:
+def _chosen(kernels: Sequence[Kernel], ridge: Any, best: float, finished: bool) -> Chosen:
+    return Chosen(tuple(kernels), best if isinstance(ridge, str) else float(ridge), finished)
+
+
+def _compete(ridge: Any, lesson: Lesson, deadline: Deadline) -> Chosen:
     entrants: list[Kernel] = [
         kernel
         for kernel in default_kernels(lesson.X, lesson.weight)
         if isinstance(kernel, Gaussian | Laplacian)
     ]
     n, d = lesson.X.shape
-    if isinstance(lesson.X, np.ndarray) and n >= max(_ENOUGH, _MANY * d):
-        found = fit_ard(lesson.X, lesson.targets, sample_weight=lesson.weight, n_rows=ROWS)
+    more = isinstance(lesson.X, np.ndarray) and n >= max(_ENOUGH, _MANY * d)
+    order = sorted(range(len(entrants)), key=lambda place: place % 3 != 1)  # of each kind three
+    until = deadline.share(2) if more else deadline
+    results: dict[int, tuple[float, float]] = {}  # errors and ridges
+
+    def judge(place: int, until: Deadline) -> bool:
+        if not until.remaining:
+            return False
+        error, best = _best_ridge([entrants[place]], lesson, until)
+        if error is not None:
+            results[place] = error, best
+        return error is not None
+
+    finished = all([judge(place, until) for place in order])
+    if more and deadline.remaining:
+        found = _own_widths(lesson.X, lesson, deadline.share(2))
         entrants.append(found.kernel)
-    results = [(*_best_ridge([kernel], lesson), kernel) for kernel in entrants]
-    _, best, kernel = min(results, key=lambda result: result[0])
-    return (kernel,), best if isinstance(ridge, str) else float(ridge)
+        finished = judge(len(order), deadline) and found.finished and finished
+    elif more:
+        finished = False
+    if not results:
+        return _chosen([entrants[order[0]]], ridge, _UNJUDGED, False)
+    first = min(sorted(results), key=lambda place: results[place][0])
+    return _chosen([entrants[first]], ridge, results[first][1], finished)
 
 
-def _best_ridge(kernels: Sequence[Kernel], lesson: Lesson) -> tuple[float, float]:
-    """The lowest leave-one-out error of the sum of the kernels, and its ridge."""
+def _own_widths(X: FloatArray, lesson: Lesson, deadline: Deadline) -> ARD:
+    left = deadline.seconds
+    return fit_ard(
+        X,
+        lesson.targets,
+        sample_weight=lesson.weight,
+        n_rows=ROWS,
+        max_seconds=None if left is None else max(left, np.finfo(float).tiny),
+    )
+
+
+def _best_ridge(
+    kernels: Sequence[Kernel], lesson: Lesson, deadline: Deadline
+) -> tuple[float | None, float]:
+    """The lowest leave-one-out error of the sum of the kernels, and its ridge.
+
+    Out of time there is no error, and the ridge is a plain one.
+    """
     other = lesson.X if lesson.points is None else lesson.points
     K = sum(kernel(lesson.X, other) for kernel in kernels)
     assert isinstance(K, np.ndarray)
     share = lesson.weight / lesson.weight.sum()
     targets = lesson.targets - share @ lesson.targets
     unit = float(np.mean(np.diag(K)))
-    ridges = RIDGES * (unit if unit > 0 else 1.0)
+    unit = unit if unit > 0 else 1.0
+    if not deadline.remaining:
+        return None, _UNJUDGED * unit
+    ridges = RIDGES * unit
     errors = leave_one_out((K + K.T) / 2, targets, lesson.weight, ridges)
     best = int(np.argmin(errors))
     return float(errors[best]), float(ridges[best])

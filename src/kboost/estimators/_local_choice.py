@@ -10,26 +10,31 @@ Three rounds, each dearer and among fewer:
 2. widths for each feature, learned from the best Gaussian of round 1 by the likelihood of
    kernels/ard.py, summed over the cells;
 3. the best of both rounds, at more widths and ridges, on whole cells.
+
+With a limit a third of the time is for each round, and what the rounds before it leave. Out of it,
+those judged in the same cells are compared; a round that judged none changes nothing, and if no
+round did, it is a Gaussian on standardised features.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.cells import cells_around, kernel_block, pair_block
+from kboost.core.protocols import NO_LIMIT, Deadline
 from kboost.kernels.algebra import total
 from kboost.kernels.ard import likelihood
 from kboost.kernels.base import Kernel
 from kboost.kernels.stationary import Gaussian, Laplacian
 from kboost.kernels.transforms import Ranks, Standardize
 from kboost.kernels.views import View
+from kboost.solvers.lbfgs import minimise_until
 from kboost.solvers.ridge import precision, ridge_left_out
 
 _ANCHORS, _LAST = 3, 2  # cells of each metric, and of a finalist's
@@ -44,6 +49,8 @@ _RIDGES = (1e-3, 1e-2, 1e-1)
 _ALL_RIDGES = np.logspace(-5, 1, 13)
 _FINE_WIDTHS, _FINE_RIDGES = (1.0, 2.0, 4.0), (0.3, 3.0)  # cells are denser than parts
 _STEPS, _PRIOR, _REACH = 30, 0.05, 12.0
+_UNJUDGED = 1e-2  # the ridge where there was no time, times the kernel's diagonal
+_NOT_YET = -1.0  # in place of a sum of squares
 
 
 @dataclass(frozen=True)
@@ -101,52 +108,97 @@ class Hands:
         return lambda more: self.map(work, values, [more] * len(values))
 
 
-def choose_local(rows: LocalRows, size: int, rng: np.random.Generator, hands: Hands) -> LocalChoice:
-    """The best kernel for cells of `size` rows."""
-    views = _views(rows)
+def choose_local(
+    rows: LocalRows,
+    size: int,
+    rng: np.random.Generator,
+    hands: Hands,
+    deadline: Deadline = NO_LIMIT,
+) -> tuple[LocalChoice, bool]:
+    """The best kernel for cells of `size` rows, and whether there was time to finish."""
+    views, until = _views(rows), deadline.share(3)
     drawn = [_anchors(rows, rng) for _ in views]
     with ThreadPoolExecutor(min(hands.width, len(views))) as threads:
         found = threads.map(lambda v, a: _around(rows, size, v, a), views.values(), drawn)
         whole = dict(zip(views, found, strict=True))
     parts = {name: [_some(cell, _PART, rng) for cell in own] for name, own in whole.items()}
-    few = hands.share(_near(rows, [cell for own in parts.values() for cell in own]))
-    cases = [(few, name, view, kind) for name, view in views.items() for kind in _WIDTHS]
-    rough = hands.map(_first_round, *zip(*cases, strict=True))
-    judged = [t for trials in rough for t in trials]
+    few = _near(rows, [cell for own in parts.values() for cell in own])
+    judged = _rough(hands, few, views, until)
+    finished = until.remaining > 0.0
+    if not judged:
+        return _unjudged(rows, views["standardised"]), False
+    finalists, until = [_best(judged)], deadline.share(2)
     linear = [t for t in judged if isinstance(t.kernel, Gaussian) and t.metric != "ranked"]
-    start = _best(linear)
-    own = _cells(rows, size, views[start.metric], rng, _LESSONS)
-    learned = _learn(*_near(rows, [_some(cell, _LEARN, rng) for cell in own]), start, hands)
-    finalists = [_best(judged), learned]
-    around = _cells(rows, size, learned.kernel.pairing.view, rng)
-    more = _near(rows, [*whole[finalists[0].metric][:_LAST], *around[:_LAST]])
-    final = _compared(hands, more, [(t, _FINE_WIDTHS, (1.0,)) for t in finalists])
-    final += _compared(hands, more, [(_best(final), (1.0,), (r,)) for r in _FINE_RIDGES])
-    chosen = _best(final)
-    errors = {f"{n}, in parts": min(t.error for t in judged if t.metric == n) for n in views}
-    errors |= {t.metric: min(f.error for f in final if f.metric == t.metric) for t in finalists}
-    return LocalChoice(chosen.kernel, chosen.ridge, chosen.metric, errors)
+    if linear and until.remaining:
+        start = _best(linear)
+        own = _cells(rows, size, views[start.metric], rng, _LESSONS)
+        near = _near(rows, [_some(cell, _LEARN, rng) for cell in own])
+        learned = _learn(*near, start, hands, until)
+        finalists += [learned] if learned is not None else []
+    finished = finished and until.remaining > 0.0
+    final: list[_Trial] = []
+    if deadline.remaining:
+        around = _cells(rows, size, finalists[-1].kernel.pairing.view, rng)
+        more = _near(rows, [*whole[finalists[0].metric][:_LAST], *around[:_LAST]])
+        final = _compared(hands, more, [(t, _FINE_WIDTHS, (1.0,)) for t in finalists], deadline)
+    if final and deadline.remaining:
+        cases = [(_best(final), (1.0,), (r,)) for r in _FINE_RIDGES]
+        final += _compared(hands, more, cases, deadline)
+    chosen = _best(final or judged)
+    errors = {f"{name}, in parts": error for name, error in _least(judged).items()}
+    choice = LocalChoice(chosen.kernel, chosen.ridge, chosen.metric, errors | _least(final))
+    return choice, finished and deadline.remaining > 0.0
+
+
+def _least(trials: Sequence[_Trial]) -> dict[str, float]:
+    """The lowest error of each metric."""
+    names = dict.fromkeys(t.metric for t in trials)
+    return {name: min(t.error for t in trials if t.metric == name) for name in names}
+
+
+def _unjudged(rows: LocalRows, view: View) -> LocalChoice:
+    """What is taken where there is no time to judge."""
+    unit = _unit(rows, [np.arange(len(rows.order))], view, Gaussian)
+    kernel = Gaussian(unit or 1.0, on=view.transform)
+    return LocalChoice(kernel, _UNJUDGED, "standardised", {})
 
 
 def choose_local_ridge(
-    rows: LocalRows, size: int, kernels: Sequence[Kernel], rng: np.random.Generator
-) -> LocalChoice:
-    """The best ridge for the sum of kernels that are given."""
+    rows: LocalRows,
+    size: int,
+    kernels: Sequence[Kernel],
+    rng: np.random.Generator,
+    deadline: Deadline = NO_LIMIT,
+) -> tuple[LocalChoice, bool]:
+    """The best ridge for the sum of kernels given, and whether there was time to finish."""
     kernel = total(kernels)
     assert kernel is not None
     errors, mass, unit = np.zeros(len(_ALL_RIDGES)), 0.0, 1.0
-    for cell in _cells(rows, size, kernel.pairings[0].view, rng):
+    order = np.argsort(np.abs(np.log(_ALL_RIDGES / _UNJUDGED)), kind="stable")
+    cells = _cells(rows, size, kernel.pairings[0].view, rng)
+    for cell in cells:
         X, w = rows.X[rows.order[cell]], rows.weight[cell]
+        if not deadline.remaining:
+            break
         K = kernel_block(kernel, X, X, np.float64)
-        unit = float(np.mean(np.diag(K))) or 1.0
-        for j, ridge in enumerate(_ALL_RIDGES):
-            now = K.astype(precision(len(K), ridge, w))
-            left = ridge_left_out(now, rows.targets[cell], w, ridge * unit)
-            errors[j] += float(w @ np.sum(left**2, axis=1))
-        mass += float(w.sum())
+        own = float(np.mean(np.diag(K))) or 1.0
+        here: dict[int, float] = {}
+        for j in order:
+            if deadline.remaining:
+                now = K.astype(precision(len(K), _ALL_RIDGES[j], w))
+                left = ridge_left_out(now, rows.targets[cell], w, _ALL_RIDGES[j] * own)
+                here[j] = float(w @ np.sum(left**2, axis=1))
+        if not here or (mass and len(here) < len(order)):  # ridges are compared in the same cells
+            break
+        errors += [here.get(j, np.inf) for j in range(len(order))]
+        mass, unit = mass + float(w.sum()), own
+    finished = deadline.remaining > 0.0
+    if not mass:
+        unit = float(np.mean(kernel.diag(rows.X[rows.order[cells[0]]]))) or 1.0
+        return LocalChoice(kernel, _UNJUDGED * unit, "given", {}), finished
     best = int(np.argmin(errors))
     ridge = float(_ALL_RIDGES[best]) * unit
-    return LocalChoice(kernel, ridge, "given", {"given": float(errors[best]) / mass})
+    return LocalChoice(kernel, ridge, "given", {"given": float(errors[best]) / mass}), finished
 
 
 def _best(trials: Sequence[_Trial]) -> _Trial:
@@ -210,25 +262,55 @@ def _unit(
 
 Case = tuple[_Trial, Sequence[float], Sequence[float]]  # and multiples of its gamma and ridge
 Near = tuple[LocalRows, list[IntArray]]
+Sums = tuple[FloatArray, float]  # over a cell, of squared errors (n_widths, n_ridges); of weights
+
+
+def _rough(hands: Hands, few: Near, views: Mapping[str, View], deadline: Deadline) -> list[_Trial]:
+    """The first round."""
+    kinds = [(name, view, kind) for name, view in views.items() for kind in _WIDTHS]
+    if deadline.seconds is None:  # a kind is a piece of work, as these rows are shared
+        shared = hands.share(few)
+        found = hands.map(_first_round, *zip(*[(shared, *kind) for kind in kinds], strict=True))
+        return [t for trials in found for t in trials]
+    kinds.sort(key=lambda kind: kind[0] != "standardised")  # the likeliest first
+    cases = [_case(few, *kind) for kind in kinds if deadline.remaining]
+    return _compared(hands, few, [case for case in cases if case is not None], deadline)
 
 
 def _first_round(few: Near, name: str, view: View, kind: type[Gaussian] | type[Laplacian]) -> Any:
     """A metric and a kernel at some widths and ridges."""
-    unit, (rows, cells) = _unit(*few, view, kind), few
-    if not unit:  # distances have no end
+    rows, cells = few
+    case = _case(few, name, view, kind)
+    if case is None:
         return [_Trial(name, kind(1.0, on=view.transform), 1.0)]
-    case = _Trial(name, kind(unit, on=view.transform), 1.0), _WIDTHS[kind], _RIDGES
     return _summed(case, [_left_out(_only(rows, cell), case) for cell in cells])
 
 
-def _compared(hands: Hands, near: Near, cases: Sequence[Case]) -> list[_Trial]:
-    """Cases in all cells, each of them in each by itself."""
+def _case(few: Near, name: str, view: View, kind: type[Gaussian] | type[Laplacian]) -> Case | None:
+    """The widths and ridges that a metric and a kernel begin with; None: distances have no end."""
+    unit = _unit(*few, view, kind)
+    return (
+        (_Trial(name, kind(unit, on=view.transform), 1.0), _WIDTHS[kind], _RIDGES) if unit else None
+    )
+
+
+def _compared(hands: Hands, near: Near, cases: Sequence[Case], deadline: Deadline) -> list[_Trial]:
+    """Cases in all cells, each of them in each by itself; out of time, in as many as there are."""
     rows, cells = near
     own = [_only(rows, cell) for cell in cells]
-    work = [(each, case) for each in own for case in cases]  # cases, dear or cheap, are mixed
-    found = hands.map(_left_out, *zip(*work, strict=True))
-    summed = [_summed(case, found[i :: len(cases)]) for i, case in enumerate(cases)]
+    work = [(each, case, deadline) for each in own for case in cases]  # dear and cheap are mixed
+    found = hands.map(_left_out, *zip(*work, strict=True)) if work else []
+    kept = _same_cells([found[i : i + len(cases)] for i in range(0, len(found), len(cases) or 1)])
+    summed = [_summed(case, [own[i] for own in kept]) for i, case in enumerate(cases)]
     return [trial for trials in summed for trial in trials]
+
+
+def _same_cells(found: list[list[Sums]]) -> list[list[Sums]]:
+    """Of each cell its cases: the cells in which all were judged, or else the one with most."""
+    missing = [sum(int(np.sum(sums == _NOT_YET)) for sums, _ in own) for own in found]
+    least = min(missing, default=0)
+    kept = [own for own, number in zip(found, missing, strict=True) if number == least]
+    return kept if least == 0 else kept[:1]
 
 
 def _only(rows: LocalRows, cell: IntArray) -> LocalRows:
@@ -236,24 +318,28 @@ def _only(rows: LocalRows, cell: IntArray) -> LocalRows:
     return LocalRows(X, np.arange(len(X)), rows.targets[cell], rows.weight[cell])
 
 
-def _left_out(rows: LocalRows, case: Case) -> tuple[FloatArray, float]:
-    """Sums over a cell: of squared left-out errors (n_widths, n_ridges), and of weights."""
+def _left_out(rows: LocalRows, case: Case, deadline: Deadline = NO_LIMIT) -> Sums:
+    """The left-out errors in a cell, as far as there is time."""
     trial, widths, ridges = case
     X, w = rows.X, rows.weight
     kernels = _kernels(trial, widths)
+    total = np.full((len(widths), len(ridges)), _NOT_YET)
+    if not deadline.remaining:
+        return total, float(w.sum())
     block = pair_block(trial.kernel.pairing, X, X, kernels[-1].gamma)
-    total = np.zeros((len(widths), len(ridges)))
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # then the sum says so
         for i, kernel in enumerate(kernels):
             for j, ridge in enumerate(ridges):
+                if not deadline.remaining:
+                    return total, float(w.sum())
                 K = kernel.profile(block)
                 left = ridge_left_out(K, rows.targets, w, trial.ridge * ridge)
                 total[i, j] = float(w @ np.sum(left**2, axis=1))
     return total, float(w.sum())
 
 
-def _summed(case: Case, found: Sequence[tuple[FloatArray, float]]) -> list[_Trial]:
-    """Trials at all widths and ridges, with the mean square of their left-out errors."""
+def _summed(case: Case, found: Sequence[Sums]) -> list[_Trial]:
+    """Trials at the widths and ridges judged, with the mean square of their left-out errors."""
     trial, widths, ridges = case
     total = np.sum([sums for sums, _ in found], axis=0)
     errors = np.where(np.isfinite(total), total, np.inf) / sum(mass for _, mass in found)
@@ -261,6 +347,7 @@ def _summed(case: Case, found: Sequence[tuple[FloatArray, float]]) -> list[_Tria
         replace(trial, kernel=kernel, ridge=trial.ridge * ridge, error=float(errors[i, j]))
         for i, kernel in enumerate(_kernels(trial, widths))
         for j, ridge in enumerate(ridges)
+        if total[i, j] != _NOT_YET
     ]
 
 
@@ -268,8 +355,13 @@ def _kernels(trial: _Trial, widths: Sequence[float]) -> list[Any]:
     return [replace(trial.kernel, gamma=trial.kernel.gamma * width) for width in widths]
 
 
-def _learn(rows: LocalRows, cells: Sequence[IntArray], start: _Trial, hands: Hands) -> _Trial:
-    """Widths for each feature: the likelihood of the cells, from the trial's, held by a prior."""
+def _learn(
+    rows: LocalRows, cells: Sequence[IntArray], start: _Trial, hands: Hands, deadline: Deadline
+) -> _Trial | None:
+    """Widths for each feature: the likelihood of the cells, from the trial's, held by a prior.
+
+    None where there was no time to look at any.
+    """
     view, gamma = start.kernel.pairing.view, start.kernel.gamma
     data = []
     for cell in cells:
@@ -292,14 +384,16 @@ def _learn(rows: LocalRows, cells: Sequence[IntArray], start: _Trial, hands: Han
                 value, slope = value + own, slope + its
         return value, slope
 
-    found = minimize(
+    found, value, finished = minimise_until(
+        lambda: not deadline.remaining,
         penalised,
         first,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(x - _REACH, x + _REACH) for x in first],
-        options={"maxiter": _STEPS, "ftol": 1e-4},
-    ).x
+        [(x - _REACH, x + _REACH) for x in first],
+        maxiter=_STEPS,
+        ftol=1e-4,
+    )
+    if not finished and np.isnan(value):
+        return None
     scale, _, noise = np.exp(found[-3:])
     root = np.sqrt(np.exp(found[:-3]) / 2)
     base = view.transform

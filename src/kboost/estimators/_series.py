@@ -21,7 +21,13 @@ from kboost.core.protocols import Deadline, Fit
 from kboost.core.stopping import INTERRUPTED, StopReason, StopRule
 from kboost.core.trace import Trace
 from kboost.core.watch import Watch
-from kboost.estimators._sparse_fit import SparseFit, SparseSpec, fit_rows, step_size
+from kboost.estimators._sparse_fit import (
+    SparseFit,
+    SparseSpec,
+    fit_rows,
+    step_size,
+    time_left,
+)
 from kboost.formulations import TargetRows
 
 LOW_MARGIN, MOST_ROWS = 0.5, 25_000
@@ -46,6 +52,8 @@ def fit_series(
     whole = SparseFit([], np.zeros((0, q)), np.zeros(q), 0.0, Trace(), _ALL_DONE)
     kept, lowest, since = whole, np.inf, 0
     decision, number, steps = rows.offset, 0, 0
+    size = learners * step_size(spec)
+    left = time_left(spec, deadline, size)
     while True:
         chosen = _looked_at(rows.targets, decision, labels=labels)
         if not len(chosen):
@@ -54,14 +62,15 @@ def fit_series(
         room = spec.max_columns - len(whole.coef)
         inner = replace(
             spec,
-            max_columns=min(learners * step_size(spec), room),
+            max_columns=min(size, room),
             max_iter=spec.max_iter - steps,
             fit_intercept=spec.fit_intercept and number == 0,
             seed=spec.seed + number,
         )
         here = TargetRows(rows.targets[chosen], rows.sample_weight[chosen], decision[chosen])
         before = time.monotonic() - started
-        fitted = fit_rows(inner, pool.part(chosen), here, deadline, tell=tell)
+        left = replace(left, columns=len(whole.coef), steps=steps, seconds=before)
+        fitted = fit_rows(inner, pool.part(chosen), here, deadline, tell=tell, left=left)
         whole = _joined(whole, fitted, before)
         model = AdditiveModel.assemble(list(fitted.hypotheses), fitted.coef, fitted.bias)
         decision = decision + model.decision(pool.rows(slice(0, pool.n_rows)))

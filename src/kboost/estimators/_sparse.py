@@ -37,8 +37,8 @@ from kboost.core.trace import Trace
 from kboost.core.watch import Watch
 from kboost.estimators._base import numbered
 from kboost.estimators._callbacks import CallbackSupportMixin, fit_task, told, with_callbacks
-from kboost.estimators._cells import CellFit, CellSpec, cell_size, check_cells, fit_cells
-from kboost.estimators._kernel_choice import ROWS, Lesson, choose
+from kboost.estimators._cells import CellFit, CellSpec, cell_size, fit_cells
+from kboost.estimators._kernel_choice import Lesson, choose, lesson_size
 from kboost.estimators._large_rows import LargeRows
 from kboost.estimators._local_choice import (
     Hands,
@@ -57,6 +57,7 @@ from kboost.kernels.base import Kernel
 from kboost.masters.forward import check_psd
 from kboost.solvers.threads import blas_threads_for, one_blas_thread, threads_for
 
+_CUT_SHORT = " max_seconds cut the choice of kernels and ridge short."
 _COLUMNS = 20.0  # by default so many times the square root of the rows
 
 SPARSE_RULES = {
@@ -98,24 +99,26 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
     n_cells_: int | None
     choice_: LocalChoice | None
 
-    def _fit(self, X: Any, rows: LargeRows, n_input_rows: int, *, lazy: bool) -> bool:
+    def _fit(
+        self, X: Any, rows: LargeRows, n_input_rows: int, deadline: Deadline, *, lazy: bool
+    ) -> bool:
         """Choose kernels, grow, keep; says whether Ctrl-C ended it."""
         self.__dict__.pop("_stream", None)  # a stream that was begun is over
         self._check_combination()
-        deadline = Deadline.after(self.max_seconds)
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(2**31 - 1))
-        if size := cell_size(self.cells, len(rows.center_rows)):
+        if size := cell_size(self, X, len(rows.center_rows)):
             self._fit_in_cells(X, rows, size, seed, deadline)
             return False
         with show_progress(self.verbose), blas_threads_for(len(rows.order)):
             held = None
             if self.validation_fraction is not None:
                 rows, held = self._hold_out(rows, rng)
-            lesson = self._lesson(X, rows, n_input_rows, seed)
-            kernels, ridge = choose(self.kernels, self.ridge, lesson)
-            pool = self._pool(kernels, X, rows, lazy)
-            spec = self._spec(ridge, pool, seed)
+            until = deadline.share(2)
+            lesson = self._lesson(X, rows, n_input_rows, seed, lesson_size(until))
+            choice = choose(self.kernels, self.ridge, lesson, until)
+            pool = self._pool(choice.kernels, X, rows, lazy)
+            spec = self._spec(choice.ridge, pool, seed)
             watch = None if held is None else self._watch(X, held)
             problem = TargetRows.of(rows.targets, rows.weight)
             fitted = self._grow(spec, pool, problem, deadline, watch)
@@ -124,24 +127,27 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
                     "interrupted before there was a model; nothing has changed."
                 )
             self._keep(pool, spec, fitted)
+            self.stop_reason_ += "" if choice.finished else _CUT_SHORT
         return fitted.reason is INTERRUPTED
 
     def _fit_in_cells(
         self, X: Any, rows: LargeRows, size: int, seed: int, deadline: Deadline
     ) -> None:
-        check_cells(self, X, len(rows.center_rows))
         rows, inside = rows.by_center()
         rng = np.random.default_rng(seed)
         share = rows.weight / rows.weight.sum()
         bias = share @ rows.targets if self.fit_intercept else np.zeros(rows.targets.shape[1])
         local = LocalRows(X, rows.order, rows.targets - bias, rows.weight)
         with show_progress(self.verbose), one_blas_thread():  # cells are small
+            until, resolved = deadline.share(2), True
             if isinstance(self.kernels, str) and self.kernels == "auto":
-                choice = self._choose_local(local, size, rng)
+                choice, finished = self._choose_local(local, size, rng, until)
             else:
-                kernels, _ = choose(self.kernels, 1.0, self._lesson(X, rows, X.shape[0], seed))
+                half = until.share(2)
+                lesson = self._lesson(X, rows, X.shape[0], seed, lesson_size(half))
+                kernels, _, resolved = choose(self.kernels, 1.0, lesson, half)
                 check_psd(kernels)
-                choice = choose_local_ridge(local, size, kernels, rng)
+                choice, finished = choose_local_ridge(local, size, kernels, rng, until)
             ridge = choice.ridge if isinstance(self.ridge, str) else float(self.ridge)
             spec = CellSpec(
                 size, choice.kernel, ridge, self.partitions, self.max_columns, self.selection
@@ -151,6 +157,7 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         self.ridge_, self.objective_ = ridge, fitted.objective + inside
         self.n_cells_, self.choice_ = fitted.n_cells, choice
         self.trace_, self.n_iter_, self.stop_reason_ = Trace(), 1, str(fitted.reason)
+        self.stop_reason_ += "" if finished and resolved else _CUT_SHORT
 
     # Where rows are: the ways in which rows on other machines differ
 
@@ -172,8 +179,10 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             n_jobs=max(effective_n_jobs(self.n_jobs), threads_for(len(rows.order))),
         )
 
-    def _choose_local(self, rows: LocalRows, size: int, rng: np.random.Generator) -> LocalChoice:
-        return choose_local(rows, size, rng, Hands(effective_n_jobs(self.n_jobs)))
+    def _choose_local(
+        self, rows: LocalRows, size: int, rng: np.random.Generator, deadline: Deadline
+    ) -> tuple[LocalChoice, bool]:
+        return choose_local(rows, size, rng, Hands(effective_n_jobs(self.n_jobs)), deadline)
 
     def _fit_cells(
         self, spec: CellSpec, rows: LocalRows, rng: np.random.Generator, deadline: Deadline
@@ -260,9 +269,9 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             )
         return learn, held
 
-    def _lesson(self, X: Any, rows: LargeRows, n_input_rows: int, seed: int) -> Lesson:
+    def _lesson(self, X: Any, rows: LargeRows, n_input_rows: int, seed: int, size: int) -> Lesson:
         """A few rows to choose kernels on."""
-        drawn = np.random.default_rng(seed).permutation(len(rows.order))[:ROWS]
+        drawn = np.random.default_rng(seed).permutation(len(rows.order))[:size]
         drawn = np.sort(drawn)
         some = X[rows.order[drawn]]
         some = some.astype(np.float64) if isinstance(some, np.ndarray) else some
@@ -356,7 +365,7 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.cells is None
+        tags.input_tags.sparse = self.cells is None or self.cells == "auto"
         tags.input_tags.pairwise = isinstance(self.kernels, str) and self.kernels == "precomputed"
         return tags
 

@@ -88,14 +88,15 @@ def fit_rows(
     deadline: Deadline | None = None,
     watch: Watch | None = None,
     tell: Callable[[StopRule], StopRule] = lambda stop: stop,
+    left: TimeLeft | None = None,
 ) -> SparseFit:
     """Grow a model of these rows; the pool's rows are theirs, in a random order of some kind.
 
-    `tell` may listen at the stop rule.
+    `tell` may listen at the stop rule; `left` says what this is a part of.
     """
     deadline = Deadline.after(spec.max_seconds) if deadline is None else deadline
     problem = Problem(pool, rows, deadline)
-    stop = tell(_stop(spec, deadline, watch))
+    stop = tell(_stop(spec, deadline, watch, left or time_left(spec, deadline)))
     grown = grow(problem, _oracle(spec), _master(spec), stop, watch)
     fit, reason = grown.fit, grown.reason
     if reason is EXHAUSTED and spec.selection in _THRESHOLDS:
@@ -171,8 +172,14 @@ def _master(spec: SparseSpec) -> Any:
     )
 
 
-def _stop(spec: SparseSpec, deadline: Deadline, watch: Watch | None) -> StopRule:
-    rules: list[StopRule] = [TimeLeft(spec.max_columns, quadratic=spec.update != "one")]
+def time_left(spec: SparseSpec, deadline: Deadline, ensemble: int | None = None) -> TimeLeft:
+    """What estimates the time that such a fit still takes."""
+    quadratic = spec.update != "one"
+    return TimeLeft(spec.max_columns, spec.max_iter, deadline, quadratic, ensemble)
+
+
+def _stop(spec: SparseSpec, deadline: Deadline, watch: Watch | None, left: TimeLeft) -> StopRule:
+    rules: list[StopRule] = [left]
     if watch is not None:
         rules.append(ValidationStall(spec.n_iter_no_change))
     rules += [

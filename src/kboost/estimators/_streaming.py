@@ -48,7 +48,7 @@ def _start(model: Any, X: Any, targets: FloatArray, weight: FloatArray) -> Strea
     rng = check_random_state(model.random_state)
     drawn = np.sort(rng.permutation(X.shape[0])[:ROWS])
     names = getattr(model, "feature_names_in_", None)
-    kernels, ridge = choose(
+    kernels, ridge, _ = choose(
         model.kernels, model.ridge, Lesson(X[drawn], targets[drawn], weight[drawn], names)
     )
     useful = model.selection == "ran"

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from kboost._typing import FloatArray
 from kboost._validation import check_params, check_table, check_weights, one_of
+from kboost.core.protocols import Deadline
 from kboost.estimators._class_weight import class_factors
 from kboost.estimators._large_rows import large_rows
 from kboost.estimators._sparse import SPARSE_RULES, SparseKernelBase, is_memory_map
@@ -89,14 +90,18 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         margin is below 1/2.
     cells : int, "auto" or None, default=None
         Cut the space into cells of at most so many distinct rows, each a least-squares problem of
-        its own (`max_columns` counts in each; None: all its rows). "auto": 2500 from 20,000 of
-        them on. With ``kernels="auto"``, raw, standardised, ranked and learned metrics, kernels,
-        widths and ridges compete inside some cells; `choice_` says what won. Parameters that only
-        a fit in steps uses (`basis_per_step`, `update`, `n_candidates`, `n_init_rows`,
-        `ald_threshold`, `ran_threshold`, `combination`, `shrinkage`, `series`,
-        `validation_fraction`, and `selection` without `max_columns`) must have their defaults.
+        its own (`max_columns` counts in each; None: all its rows). With ``kernels="auto"``, raw,
+        standardised, ranked and learned metrics, kernels, widths and ridges compete inside some
+        cells; `choice_` says what won. Cells need dense rows, the squared loss, kernels that are
+        not precomputed and a `memory_budget` for one of them, and parameters that only a fit in
+        steps uses (`basis_per_step`, `update`, `n_candidates`, `n_init_rows`, `ald_threshold`,
+        `ran_threshold`, `combination`, `shrinkage`, `series`, `validation_fraction`, and
+        `selection` without `max_columns`) must have their defaults: a number is refused
+        otherwise. "auto" takes cells of 2500 where all that is so and there are 20,000 distinct
+        rows or more, and none elsewhere; `n_cells_` says which.
     partitions : int, default=1
-        How many random partitions into cells are fitted and averaged, which smooths the borders.
+        How many random partitions into cells are fitted and averaged, which smooths the borders;
+        of no effect where "auto" takes no cells.
     fit_intercept : bool, default=True
         Whether there is an offset, outside the penalty.
     max_columns : int or None, default=None
@@ -104,7 +109,9 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
     max_iter : int or None, default=None
         How many steps there may be; a fit in cells is one.
     max_seconds : float or None, default=None
-        Time limit of the fit; the choice of kernels counts, but is not cut short.
+        Time limit of the fit, which ends with the step that runs then. The choice of kernels and
+        ridge gets half of it at most: with little time it is made on fewer rows, and out of time
+        it is the best of what was judged so far, or a plain default (`stop_reason_` says so).
     validation_fraction : float or None, default=None
         Part of the rows to hold out; the fit stops when their error no longer falls, and the step
         of the lowest error is kept.
@@ -123,7 +130,7 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
     n_jobs : int or None, default=None
         Threads for kernel values, in `fit` and for predictions of many rows.
     verbose : int, default=0
-        1 shows every step, and the time left.
+        1 shows every step, and about how long it is to the limit that is reached first.
     loss : {"squared", "log", "hinge"}, default="squared"
         ``1/2 (y - f)^2``, ``log(1 + exp(-y f))`` or ``max(0, 1 - y f)^2``.
     class_weight : dict, "balanced" or None, default=None
@@ -345,7 +352,7 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> bool:
         check_params(self.get_params(deep=False), SPARSE_RULES | LOSS_RULE)
-        lazy = is_memory_map(X)
+        deadline, lazy = Deadline.after(self.max_seconds), is_memory_map(X)
         X, y, weight = self._checked(X, y, sample_weight)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -354,7 +361,9 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         if len(present) < 2:
             got = f"one class, {self.classes_[present[0]]}" if len(present) else "none"
             raise ValueError(f"y must have at least two classes with a positive weight; got {got}.")
-        return self._fit(X, large_rows(X, self._signs(codes), weight), X.shape[0], lazy=lazy)
+        return self._fit(
+            X, large_rows(X, self._signs(codes), weight), X.shape[0], deadline, lazy=lazy
+        )
 
     def _take_in(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
         check_params(self.get_params(deep=False), SPARSE_RULES | LOSS_RULE)

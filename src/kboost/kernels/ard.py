@@ -15,17 +15,19 @@ only `G = scale A * E` is needed, and all of them come from one product with the
 
 All parameters are positive; L-BFGS works on their logarithms, each held by a weak Gaussian prior
 to its start (without it an irrelevant feature's width runs off to nothing forever). A few steps on
-a quarter of the rows go first: they cost 1/64 and bring the start most of the way.
+a quarter of the rows go first: they cost 1/64 and bring the start most of the way. Out of time, the
+best parameters so far stand; those of the start, if there are none.
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.sparse import issparse
 
 from kboost._typing import FloatArray
@@ -35,6 +37,7 @@ from kboost.kernels.sample import Sample
 from kboost.kernels.stationary import Gaussian
 from kboost.kernels.transforms import Standardize
 from kboost.solvers._lapack import cholesky_in_place, invert_in_place, solve_lower_in_place
+from kboost.solvers.lbfgs import minimise_until
 from kboost.solvers.threads import one_blas_thread
 
 _PRIOR = 1e-2  # strength of the pull to the start, a parameter
@@ -62,7 +65,10 @@ class ARD:
     offset : float
         Variance of the constant, in the same.
     log_likelihood : float
-        At the parameters found, on the rows used, for targets of variance 1.
+        At the parameters found, on the rows used, for targets of variance 1. Where time ended the
+        search, these may be a quarter of the rows; NaN if it never began.
+    finished : bool
+        False where `max_seconds` ended the search.
     """
 
     kernel: Kernel
@@ -72,6 +78,7 @@ class ARD:
     scale: float
     offset: float
     log_likelihood: float
+    finished: bool = True
 
 
 def fit_ard(
@@ -81,6 +88,7 @@ def fit_ard(
     sample_weight: Any = None,
     n_rows: int = 1000,
     random_state: Any = 0,
+    max_seconds: float | None = None,
 ) -> ARD:
     """Find a Gaussian kernel with a width for each feature, and the ridge that goes with it.
 
@@ -96,6 +104,8 @@ def fit_ard(
         How many rows are drawn for it; the time grows with the cube of their number.
     random_state : int, Generator or RandomState, default=0
         Draws the rows.
+    max_seconds : float or None, default=None
+        Time limit of the search; the best parameters until then are returned.
 
     Returns
     -------
@@ -126,9 +136,12 @@ def fit_ard(
         raise ValueError(f"X must have at least one row; got shape {rows.shape}.")
     if not isinstance(n_rows, int | np.integer) or n_rows < 2:
         raise ValueError(f"n_rows must be an integer of at least 2; got n_rows={n_rows!r}.")
+    if max_seconds is not None and not max_seconds > 0:
+        raise ValueError(f"max_seconds must be positive, or None; got max_seconds={max_seconds!r}.")
+    ends = np.inf if max_seconds is None else time.monotonic() + max_seconds
     chosen = _draw(rows, targets.reshape(len(targets), -1), weight, n_rows, random_state)
     with one_blas_thread():
-        return _fit(*chosen)
+        return _fit(*chosen, lambda: time.monotonic() >= ends)
 
 
 def _numbers(y: Any) -> FloatArray:
@@ -162,7 +175,7 @@ def _seed(random_state: Any) -> Any:
     return random_state
 
 
-def _fit(X: FloatArray, y: FloatArray, weight: FloatArray) -> ARD:
+def _fit(X: FloatArray, y: FloatArray, weight: FloatArray, over: Callable[[], bool]) -> ARD:
     standard = Standardize.fit(X, weight)
     Z = standard.apply(X)
     Z = Z[:, standard.scale > 0]
@@ -172,10 +185,12 @@ def _fit(X: FloatArray, y: FloatArray, weight: FloatArray) -> ARD:
     targets = (y - mean) / np.where(spread > 0, spread, 1.0)
     d = max(1, Z.shape[1])
     start = np.concatenate([np.full(Z.shape[1], -np.log(d)), np.log([1.0, 0.1, 0.1])])
-    found = start
+    found, value, finished = start, np.nan, True
     for rows, steps in ((len(Z) // 4, _SHORT), (len(Z), _LONG)):
-        if rows >= 50 or rows == len(Z):
-            found, value = _search(Z[:rows], targets[:rows], unit[:rows], found, start, steps)
+        if finished and (rows >= 50 or rows == len(Z)):
+            part = Z[:rows], targets[:rows], unit[:rows]
+            found, now, finished = _search(*part, found, start, steps, over)
+            value = value if np.isnan(now) else now
     theta = np.zeros(X.shape[1])
     theta[standard.scale > 0] = np.exp(found[:-3])
     scale, offset, noise = np.exp(found[-3:])
@@ -194,6 +209,7 @@ def _fit(X: FloatArray, y: FloatArray, weight: FloatArray) -> ARD:
         float(scale * power),
         float(offset * power),
         -value,
+        finished,
     )
 
 
@@ -204,8 +220,9 @@ def _search(
     found: FloatArray,
     prior: FloatArray,
     steps: int,
-) -> tuple[FloatArray, float]:
-    """L-BFGS from `found`; the parameters and L there, the prior left out."""
+    over: Callable[[], bool],
+) -> tuple[FloatArray, float, bool]:
+    """L-BFGS from `found`; the parameters, L there (the prior left out), and whether it ended."""
     bounds = [(_LOWEST, _HIGHEST)] * (len(found) - 1) + [(_LEAST_NOISE, _HIGHEST)]
 
     def penalised(logs: FloatArray) -> tuple[float, FloatArray]:
@@ -213,15 +230,10 @@ def _search(
         away = logs - prior
         return value + 0.5 * _PRIOR * float(away @ away), slope + _PRIOR * away
 
-    best = minimize(
-        penalised,
-        found,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=bounds,
-        options={"maxiter": steps, "ftol": 1e-5},
-    )
-    return best.x, likelihood(Z, y, weight, best.x)[0]
+    best, value, finished = minimise_until(over, penalised, found, bounds, maxiter=steps, ftol=1e-5)
+    if finished:
+        return best, likelihood(Z, y, weight, best)[0], True
+    return best, value - 0.5 * _PRIOR * float((best - prior) @ (best - prior)), False
 
 
 def likelihood(

@@ -44,7 +44,7 @@ from scipy.linalg import cho_factor, cho_solve
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.design import Design
 from kboost.columns.pool import Pool
-from kboost.core.protocols import Deadline, Fit, Problem, Proposal
+from kboost.core.protocols import NO_LIMIT, Deadline, Fit, Problem, Proposal
 from kboost.formulations import TargetRows
 from kboost.masters.losses import Loss, Squared
 from kboost.solvers.factor import GrowingCholesky
@@ -85,7 +85,7 @@ class ForwardRun:
     def __init__(
         self, master: ForwardMaster, pool: Pool, rows: TargetRows, deadline: Deadline
     ) -> None:
-        self._master, self._pool, self._rows, self._deadline = master, pool, rows, deadline
+        self._master, self._pool, self._rows = master, pool, rows
         self._n_outputs = rows.targets.shape[1]
         capacity = min(master.capacity, pool.n_columns)
         if master.combine:
@@ -109,7 +109,9 @@ class ForwardRun:
         self._own: list[FloatArray] = []  # with "one": coefficients (S, q) of each step
         if master.fit_intercept:
             self._grow_factor(np.ones((pool.n_rows, 1)), np.zeros((0, 1)), np.zeros((1, 1)))
-        self._solve()
+        self._deadline = NO_LIMIT
+        self._solve()  # the bias alone, so that there is a model whatever the time
+        self._deadline = deadline
         self.fit = self._describe()
 
     # What the oracle asks ------------------------------------------------------------------------

@@ -43,7 +43,7 @@ from kboost._errors import OutOfTimeError
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.design import design_of, size_of
 from kboost.columns.pool import Pool
-from kboost.core.protocols import Deadline, Fit, Problem, Proposal
+from kboost.core.protocols import NO_LIMIT, Deadline, Fit, Problem, Proposal
 from kboost.formulations import TargetRows
 from kboost.masters._sampled import SampledNormal
 from kboost.masters.forward import check_psd
@@ -93,7 +93,7 @@ class JointRun:
     def __init__(
         self, master: JointMaster, pool: Pool, rows: TargetRows, deadline: Deadline
     ) -> None:
-        self._master, self._pool, self._rows, self._deadline = master, pool, rows, deadline
+        self._master, self._pool, self._rows = master, pool, rows
         capacity = min(master.capacity, pool.n_columns)
         self._design = design_of(pool, capacity, master.budget)
         self._capacity, self._settled = capacity, False
@@ -115,7 +115,9 @@ class JointRun:
         )  # bias, if any, then coefficients
         self._residual: FloatArray | None = None  # minus the gradient there, where it is known
         self._measured: tuple[FloatArray, float] | None = None  # coefficients and their rounding
-        self._solve()
+        self._deadline = NO_LIMIT
+        self._solve()  # the bias alone, so that there is a model whatever the time
+        self._deadline = deadline
         self.fit = self._describe()
 
     def price_of(self, ids: IntArray, values: FloatArray, rule: str) -> FloatArray:

@@ -1,0 +1,190 @@
+"""`max_seconds` covers the choice of kernels and ridge; clocks here count looks, not time."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from kboost import SparseKernelClassifier, SparseKernelRegressor
+from kboost.core.protocols import NO_LIMIT, Deadline
+from kboost.estimators import _sparse
+from kboost.estimators._kernel_choice import ROWS, Lesson, _best_ridge, choose, lesson_size
+from kboost.estimators._local_choice import (
+    _ALL_RIDGES,
+    Hands,
+    LocalRows,
+    choose_local,
+    choose_local_ridge,
+)
+from kboost.kernels import Gaussian
+from kboost.kernels.default import default_kernels
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-2, 2, size=(240, 3))
+Y = np.sin(2 * X[:, 0]) * X[:, 1] + 0.05 * RNG.normal(size=240)
+LESSON = Lesson(X, (Y - Y.mean())[:, None], np.ones(240))
+ROWS_OF_CELLS = LocalRows(X, np.arange(240), (Y - Y.mean())[:, None], np.ones(240))
+ENTRANTS = default_kernels(X)[2:]
+CUT = "max_seconds cut the choice of kernels and ridge short."
+
+
+class Looks:
+    """A deadline that is over after so many looks at it; parts of it are itself."""
+
+    def __init__(self, count):
+        self.count = count
+
+    @property
+    def remaining(self):
+        self.count -= 1
+        return 100.0 if self.count >= 0 else 0.0
+
+    @property
+    def seconds(self):
+        return 100.0 if self.count > 0 else 0.0
+
+    def share(self, count):
+        return self
+
+
+def error_of(kernel):
+    return _best_ridge([kernel], LESSON, NO_LIMIT)[0]
+
+
+@pytest.mark.parametrize("kernels", ["auto", "ard", ["rbf"]])
+def test_a_choice_with_time_enough_is_that_without_a_limit(kernels):
+    plain = choose(kernels, "auto", LESSON)
+    assert plain.finished
+    assert choose(kernels, "auto", LESSON, Deadline.after(1e6)) == plain
+
+
+@pytest.mark.parametrize(("looks", "judged"), [(0, []), (2, [1]), (4, [1, 4]), (6, [1, 4, 0])])
+def test_the_best_of_those_judged_is_chosen(looks, judged):
+    """The middle width of the Gaussians, then that of the Laplacians, then the others."""
+    found = choose("auto", "auto", LESSON, Looks(looks))
+    assert not found.finished
+    among = [ENTRANTS[i] for i in judged] or [ENTRANTS[1]]
+    assert found.kernels == (min(among, key=error_of),)
+    ridge = _best_ridge(found.kernels, LESSON, NO_LIMIT)[1] if judged else 1e-2
+    assert found.ridge == ridge
+    assert choose("auto", 0.5, LESSON, Looks(looks)).ridge == 0.5
+
+
+def test_kernels_that_are_given_have_a_plain_ridge_without_time():
+    found = choose([3.0 * Gaussian(0.5)], "auto", LESSON, Looks(0))
+    assert not found.finished
+    assert found.ridge == pytest.approx(0.03)  # of their diagonal
+    assert choose([Gaussian(0.5)], 0.2, LESSON, Looks(0)).finished  # nothing is left to choose
+
+
+def test_a_lesson_takes_the_time_there_is():
+    """The time is cubic in the rows."""
+    assert lesson_size(NO_LIMIT) == lesson_size(Deadline.after(1e3)) == ROWS
+    assert lesson_size(Deadline.after(1e-9)) == 200
+    whole, eighth = (lesson_size(Deadline.after(s)) for s in (7.99, 7.99 / 8))
+    assert whole == pytest.approx(2 * eighth, rel=1e-2)
+
+
+def local(deadline=NO_LIMIT):
+    return choose_local(ROWS_OF_CELLS, 80, np.random.default_rng(1), Hands(), deadline)
+
+
+def test_a_local_choice_with_time_enough_is_that_without_a_limit():
+    (plain, finished), (limited, in_time) = local(), local(Deadline.after(1e6))
+    assert finished
+    assert in_time
+    assert (limited.kernel, limited.ridge) == (plain.kernel, plain.ridge)
+    assert limited.errors == plain.errors
+
+
+@pytest.mark.parametrize("looks", [0, 5, 12, 40, 200, 900])
+def test_a_local_choice_is_made_whenever_time_ends(looks):
+    found, finished = local(Looks(looks))
+    assert not finished
+    assert found.ridge > 0
+    assert (found.errors == {}) == (looks < 10)  # eight of them are for widths to begin with
+    if not found.errors:
+        assert found.metric == "standardised"
+        K = found.kernel(X)
+        assert_allclose(np.exp(np.log(K).mean()), np.exp(-1), rtol=0.1)  # one mean distance
+    else:
+        least = min(found.errors, key=found.errors.get)
+        later = [name for name in found.errors if not name.endswith("in parts")]
+        assert found.metric == least.removesuffix(", in parts") or found.metric in later
+
+
+def local_ridge(deadline=NO_LIMIT, factor=1.0):
+    kernels = [factor * Gaussian(0.5)]
+    return choose_local_ridge(ROWS_OF_CELLS, 80, kernels, np.random.default_rng(1), deadline)
+
+
+def test_a_local_ridge_is_chosen_among_those_judged():
+    plain, _ = local_ridge()
+    enough, finished = local_ridge(Deadline.after(1e6))
+    assert finished
+    assert (enough.ridge, enough.errors) == (plain.ridge, plain.errors)
+    none, _ = local_ridge(Looks(0), factor=3.0)
+    assert (none.ridge, none.errors) == (pytest.approx(0.03), {})
+    one, finished = local_ridge(Looks(2))
+    assert one.ridge == pytest.approx(1e-2)
+    assert one.errors["given"] > 0
+    assert not finished
+    several, _ = local_ridge(Looks(6))  # five, around the middle
+    assert np.any(np.isclose(several.ridge, _ALL_RIDGES[4:9]))
+    assert several.errors["given"] <= one.errors["given"]
+
+
+def test_a_second_cell_that_is_not_judged_in_full_does_not_count():
+    first, _ = local_ridge(Looks(1 + len(_ALL_RIDGES)))
+    more, _ = local_ridge(Looks(1 + len(_ALL_RIDGES) + 3))
+    assert (more.ridge, more.errors) == (first.ridge, first.errors)
+
+
+@pytest.mark.parametrize("cells", [None, 80])
+def test_half_of_the_time_is_for_the_choice(monkeypatch, cells):
+    asked = []
+    name = "choose" if cells is None else "choose_local"
+    real = getattr(_sparse, name)
+
+    def watched(*arguments):
+        asked.append(arguments[-1].remaining)
+        return real(*arguments)
+
+    monkeypatch.setattr(_sparse, name, watched)
+    SparseKernelRegressor(cells=cells, max_columns=5, max_seconds=1e6).fit(X, Y)
+    assert len(asked) == 1
+    assert asked[0] == pytest.approx(5e5, rel=1e-3)
+
+
+@pytest.mark.parametrize("cells", [None, 80])
+@pytest.mark.parametrize("kernels", ["auto", "ard", ["rbf"]])
+def test_no_time_at_all_leaves_a_model_and_its_reason(cells, kernels):
+    model = SparseKernelRegressor(kernels, cells=cells, max_seconds=1e-9).fit(X, Y)
+    assert model.stop_reason_.startswith("max_seconds")
+    assert model.stop_reason_.endswith(CUT)
+    assert_allclose(model.predict(X), Y.mean())
+    plenty = SparseKernelRegressor(kernels, cells=cells, max_columns=5, max_seconds=1e6).fit(X, Y)
+    assert CUT not in plenty.stop_reason_
+
+
+def test_reading_the_rows_counts(monkeypatch):
+    """Time that is over when the rows are there is over."""
+    now = [0.0]
+    monkeypatch.setattr("kboost.core.protocols.time.monotonic", lambda: now[0])
+    real = SparseKernelRegressor._checked
+
+    def slow(self, *arguments, **options):
+        now[0] += 2.0
+        return real(self, *arguments, **options)
+
+    monkeypatch.setattr(SparseKernelRegressor, "_checked", slow)
+    model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, max_seconds=1.0).fit(X, Y)
+    assert model.n_columns_ == 0
+    assert "max_seconds" in model.stop_reason_
+
+
+@pytest.mark.parametrize("update", ["joint", "full", "one"])
+def test_other_losses_have_their_offset_without_time(update):
+    labels = (np.arange(240) % 4 == 0).astype(int)
+    model = SparseKernelClassifier(loss="log", update=update, max_seconds=1e-9).fit(X, labels)
+    assert model.n_columns_ == 0
+    assert_allclose(model.predict_proba(X)[:, 1], 0.25, atol=1e-3)
