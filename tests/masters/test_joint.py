@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from sklearn.base import clone
 
-from kboost import SparseKernelRegressor
+from kboost import SparseKernelClassifier, SparseKernelRegressor
 from kboost._errors import OutOfTimeError
 from kboost.columns.design import Design
 from kboost.columns.pool import Pool
@@ -333,6 +334,55 @@ def test_columns_that_nearly_depend_on_each_other(kernels, ridge):
     q, r = np.linalg.qr(long)
     best = 0.5 * np.sum((target - long @ np.linalg.solve(r, q.T @ target)) ** 2)
     assert result.fit.objective <= best * (1 + 1e-4)
+
+
+def _room_below(result, kernels, rows, loss, ridge):
+    """What duality leaves below the objective, over it, in an orthonormal basis; and the bias's."""
+    pairs = [(kernels.index(h.family.kernel), h.index) for h in result.hypotheses]
+    F = np.column_stack([kernels[p](X)[:, c] for p, c in pairs])
+    Q = np.array([[kernels[p](X)[c, d] if p == s else 0.0 for s, d in pairs] for p, c in pairs])
+    values, vectors = np.linalg.eigh(Q)
+    kept = values > 1e-14 * values.max()
+    vectors, root = vectors[:, kept], np.sqrt(values[kept])[:, None]
+    u = root * (vectors.T @ result.fit.coef)
+    slope = rows.sample_weight[:, None] * loss.slope(rows.targets, result.fit.decision)
+    gradient = ridge * u - (vectors / root.T).T @ (F.T @ slope)
+    uneven = np.abs(slope.sum(axis=0)) / np.abs(slope).sum(axis=0)
+    return np.sum(gradient**2) / (2 * ridge) / result.fit.objective, uneven.max()
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e3])
+@pytest.mark.parametrize("ridge", [1e-1, 1e-4, 1e-7])
+@pytest.mark.parametrize("kernels", [[Gaussian(0.1)], [Gaussian(0.5), Gaussian(0.05)]])
+@pytest.mark.parametrize("loss", ["log", "hinge"])
+def test_small_problems_of_every_loss_end_at_the_optimum(loss, kernels, ridge, spread):
+    """CG meets its limit on most of these, up to several times above the optimum."""
+    weight = np.exp(np.random.default_rng(2).uniform(0, np.log(spread), 80))
+    rows = TargetRows(SIGNS, weight, OFFSET)
+    oracle = EnsembleOracle("max-res", 16, 60, ridge=ridge, max_columns=48, evaluate=False)
+    master = JointMaster(LOSSES[loss], ridge, capacity=48)
+    result = grow(Problem(Pool(kernels, X), rows), oracle, master, MaxColumns(48))
+    room, uneven = _room_below(result, kernels, rows, LOSSES[loss], ridge)
+    assert result.fit.loose is None
+    assert room <= 1e-5
+    assert uneven <= 1e-5
+
+
+@pytest.mark.parametrize("loss", ["log", "hinge"])
+def test_large_problems_of_every_loss_tell_what_is_left(loss, monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 3))
+    y = np.sign(np.sin(2 * rows[:, 0]) + rows[:, 1] * rows[:, 2] + 0.5 * rng.normal(size=300))
+    weight = np.exp(rng.uniform(0, np.log(1e3), 300))
+    model = SparseKernelClassifier([Gaussian(0.1)], loss=loss, ridge=1e-7, max_columns=80)
+    best = clone(model).fit(rows, y, weight)
+    assert "left to gain" not in best.stop_reason_
+    monkeypatch.setattr(joint, "_DIRECT", 0.0)
+    model.fit(rows, y, weight)
+    assert "left to gain" in model.stop_reason_
+    assert best.objective_ < 0.9 * model.objective_
+    easy = clone(model).set_params(ridge=1.0).fit(rows, y, weight)
+    assert "left to gain" not in easy.stop_reason_
 
 
 def _outlying():

@@ -279,7 +279,7 @@ class ForwardRun:
             self._function = self._design.times(self._raw[self._first :])
             if not len(old) or self._objective() <= _RISE * self.fit.objective:
                 return
-        self._raw = minimise(
+        self._raw, _ = minimise(
             self._around,
             self._factor.solve,
             start,

@@ -26,7 +26,11 @@ Columns that nearly depend on each other give P a jitter, which hides directions
 still something to gain. Where either happens and the problem is small, its coefficients come in the
 end from solvers/ridge.py, which forms no squares.
 
-For losses that are not squared these are the inner iterations of Newton's method. Since centres
+For losses that are not squared these are the inner iterations of Newton's method. They bend less
+than P, most of all where rows are beyond their margin or a ridge is tiny: then CG meets its limit
+and Newton's steps crawl. A small problem comes in the end from solvers/reweighted.py; of a large
+one a longer CG tells what may be left (it saw a twelfth to all of it where the optimum was known,
+and is taken for a quarter). Since centres
 are training rows, `Q z` is `F z` at their rows (for several kernels: kernel by kernel, and Q is
 kept).
 """
@@ -48,7 +52,8 @@ from kboost.formulations import TargetRows
 from kboost.masters._sampled import SampledNormal
 from kboost.masters.forward import check_psd
 from kboost.masters.losses import Loss, Squared
-from kboost.solvers.newton_cg import Model, minimise
+from kboost.solvers.newton_cg import Model, left_at, minimise
+from kboost.solvers.reweighted import reweighted_solve
 from kboost.solvers.ridge import basis_solve
 
 _ROUGH: dict[str, Any] = {
@@ -63,6 +68,8 @@ _FINE: dict[str, Any] = {
     "max_inner": 50,
     "inner_tol": 1e-4,
 }  # at the end
+_BRIEF = _FINE | {"max_steps": 5}  # where a direct solution may follow
+_LOOKS, _SEEN = 200, 0.25  # iterations of CG that see what is left, and how much of it
 _FEW_STEPS, _ENOUGH = 2, 1e-4  # of a large F: iterations on the way, gain at the end
 _RESTARTS = 5
 _SHORT = 1e-2  # of the objective: what may be left to gain without a word
@@ -70,6 +77,7 @@ _DEPENDENT = 1e-6  # least pivot, over its diagonal, at which columns nearly dep
 _FAINT, _VISIBLE = 1e-3, 0.03  # of the residual: rounding that is nothing, or too much
 _GROSS = 0.3  # rounding that is worth to make F for every product, where there is no room
 _DIRECT, _SMALL = 1e10, 1 << 26  # products, and bytes of F, of what may be solved directly
+_REPEATS = 5  # what Newton's method, of many systems, may cost over one solution
 
 
 @dataclass(frozen=True)
@@ -114,6 +122,7 @@ class JointRun:
             (0, rows.targets.shape[1])
         )  # bias, if any, then coefficients
         self._residual: FloatArray | None = None  # minus the gradient there, where it is known
+        self._sound = True  # whether Newton's method, where there is one, came to its end
         self._measured: tuple[FloatArray, float] | None = None  # coefficients and their rounding
         self._deadline = NO_LIMIT
         self._solve()  # the bias alone, so that there is a model whatever the time
@@ -149,26 +158,44 @@ class JointRun:
         self.fit = self._describe()
 
     def finish(self) -> Fit:
-        if not self._settled:
+        loss = self._master.loss
+        if not (self._settled or (not loss.quadratic and self._is_small and self._is_dependent)):
             self._solve(fine=True)
         rounding = self._rounding()
         if rounding > _VISIBLE and self._design.promote(made=rounding > _GROSS):
             self._begin_again()
-        left, iterated = self._left(), self._raw
-        if self._master.loss.quadratic and (left > _SHORT or self._normal.least < _DEPENDENT):
-            self._solve_directly()
-        left = left if self._raw is iterated else 0.0
+        left = self._left() if loss.quadratic or not self._is_small else 0.0
+        if self._is_small and (left > _SHORT or not self._sound or self._is_dependent):
+            left = self._solve_directly(left)
         self._residual = None  # the coefficients may be others now
         self.fit = replace(self._describe(), loose=left if left > _SHORT else None)
         return self.fit
 
     def _left(self) -> float:
-        """What more iterations might gain, over the objective; 0 where that is not known."""
-        residual = self._residual
-        if residual is None:  # other losses bend less than P
+        """What more iterations might gain, over the objective."""
+        if self._sound and self._residual is None:
             return 0.0
-        gain = 0.5 * float(np.sum(residual * self._normal.solve(residual)))
+        if self._residual is None:  # other losses bend less than P: CG looks further
+            here = self._around(self._raw)
+            gain = left_at(here, self._normal.solve, _LOOKS, go_on=self._has_time) / _SEEN
+        else:
+            gain = 0.5 * float(np.sum(self._residual * self._normal.solve(self._residual)))
         return gain / max(self._describe().objective, np.finfo(float).tiny)
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether a direct solution is cheap enough."""
+        (n, q), m = self._rows.targets.shape, self._design.size
+        systems = 1 if self._master.loss.quadratic else _REPEATS * q
+        fits = 0 < 8 * n * m <= min(_SMALL, self._master.budget)
+        return bool(fits and systems * n * m * m <= _DIRECT)
+
+    @property
+    def _is_dependent(self) -> bool:
+        return self._normal.least < _DEPENDENT
+
+    def _has_time(self) -> bool:
+        return self._deadline.remaining > 0
 
     def complete(self, fit: Fit) -> Fit:
         if fit is not self.fit or len(fit.coef) < self._design.size:  # interrupted in `extend`
@@ -194,22 +221,31 @@ class JointRun:
         if not self._describe().objective <= objective:
             self._raw, self._function = found, kept
 
-    def _solve_directly(self) -> None:
-        """Without a preconditioner, which is not sound here; the better coefficients stand."""
-        n, m = self._pool.n_rows, self._design.size
-        if n * m * m > _DIRECT or 8 * n * m > min(_SMALL, self._master.budget):
-            return
+    def _solve_directly(self, left: float) -> float:
+        """Without a preconditioner, which is not sound here; the better coefficients stand.
+
+        Returns what is left to gain now.
+        """
+        master, rows = self._master, self._rows
         Q = self._inner_products(0) if self._inner is None else self._inner
         found, kept = self._raw, self._function
         objective = self._describe().objective
-        F, rows = self._pool.values(self._ids), self._rows
-        self._raw = basis_solve(
-            F, Q, rows.targets - rows.offset, rows.sample_weight, self._master.ridge,
-            bias=bool(self._first),
-        )  # fmt: skip
+        F, gain = self._pool.values(self._ids), 0.0
+        if master.loss.quadratic:
+            self._raw = basis_solve(
+                F, Q, rows.targets - rows.offset, rows.sample_weight, master.ridge,
+                bias=bool(self._first),
+            )  # fmt: skip
+        else:
+            self._raw, gain = reweighted_solve(
+                F, Q, rows.targets, rows.offset, rows.sample_weight, master.ridge, master.loss,
+                found, bias=bool(self._first), go_on=self._has_time,
+            )  # fmt: skip
         self._function = F @ self._raw[self._first :]
-        if not self._describe().objective <= objective:
-            self._raw, self._function = found, kept
+        if self._describe().objective <= objective:
+            return gain / max(self._describe().objective, np.finfo(float).tiny)
+        self._raw, self._function = found, kept
+        return max(left, gain / max(objective, np.finfo(float).tiny))
 
     def _grow(self, size: int) -> None:
         """The columns after the first `size` into the preconditioner."""
@@ -237,12 +273,12 @@ class JointRun:
         if self._master.loss.quadratic:
             self._iterate_again(fine)
         else:
-            self._raw = minimise(
+            self._raw, self._sound = minimise(
                 self._around,
                 self._normal.solve,
                 self._raw,
                 before_step=self._deadline.check,
-                **(_FINE if fine else _ROUGH),
+                **((_BRIEF if self._is_small else _FINE) if fine else _ROUGH),
             )
             self._function = self._design.times(self._raw[self._first :])
 

@@ -38,22 +38,35 @@ def minimise(
     max_inner: int = 20,
     inner_tol: float = 1e-4,
     before_step: Callable[[], None] = lambda: None,
-) -> FloatArray:
+) -> tuple[FloatArray, bool]:
     """The minimiser, from `start`; `tol` is relative to the value, in Newton's decrement.
 
-    CG ends when it has reduced the square of its residual by `inner_tol`.
+    CG ends when it has reduced the square of its residual by `inner_tol`. False: a limit was met
+    first, of the steps or of the CG that found nothing more to do.
     """
     z, here = start, around(start)
     for _ in range(max_steps):
         before_step()
-        direction, promise = _direction(here, precondition, max_inner, inner_tol)
+        direction, promise, solved = _direction(here, precondition, max_inner, inner_tol)
         if promise <= tol * max(abs(here.value), np.finfo(float).tiny):
-            break
+            return z, solved
         moved = _step(around, z, here, direction, promise)
         if moved is None:
             break
         z, here = moved
-    return z
+    return z, False
+
+
+def left_at(
+    here: Model,
+    precondition: Callable[[FloatArray], FloatArray],
+    max_inner: int,
+    *,
+    inner_tol: float = 1e-4,
+    go_on: Callable[[], bool] = lambda: True,
+) -> float:
+    """Half of Newton's decrement: what is left to gain, as far as CG comes (it is never more)."""
+    return 0.5 * _direction(here, precondition, max_inner, inner_tol, go_on)[1]
 
 
 def _step(
@@ -78,15 +91,17 @@ def _direction(
     precondition: Callable[[FloatArray], FloatArray],
     max_inner: int,
     inner_tol: float,
-) -> tuple[FloatArray, float]:
-    """Truncated CG on `H d = -g`, each column on its own; the direction and `-g'd`."""
+    go_on: Callable[[], bool] = lambda: True,
+) -> tuple[FloatArray, float, bool]:
+    """Truncated CG on `H d = -g`, each column on its own; the direction, `-g'd`, and its end."""
     residual = -here.gradient  # (m, q)
     ready = precondition(residual)
     search, out = ready, np.zeros_like(residual)
     power = _dots(residual, ready)
     first = float(power.sum())
     if not first > 0:
-        return out, 0.0
+        return out, 0.0, True
+    solved = False
     for _ in range(max_inner):
         image = here.hessian_times(search)
         bend = _dots(search, image)
@@ -95,13 +110,14 @@ def _direction(
         residual = residual - length * image
         ready = precondition(residual)
         new = _dots(residual, ready)
-        if new.sum() <= inner_tol * first:
+        solved = bool(new.sum() <= inner_tol * first)
+        if solved or not go_on():
             break
         ratio = np.divide(new, power, out=np.zeros_like(power), where=power > 0)
         search, power = ready + ratio * search, new
     if not out.any():
         out = precondition(-here.gradient)
-    return out, float(-np.vdot(here.gradient, out))
+    return out, float(-np.vdot(here.gradient, out)), solved
 
 
 def _dots(left: FloatArray, right: FloatArray) -> FloatArray:
