@@ -274,7 +274,9 @@ def _rough(hands: Hands, few: Near, views: Mapping[str, View], deadline: Deadlin
         return [t for trials in found for t in trials]
     kinds.sort(key=lambda kind: kind[0] != "standardised")  # the likeliest first
     cases = [_case(few, *kind) for kind in kinds if deadline.remaining]
-    return _compared(hands, few, [case for case in cases if case is not None], deadline)
+    judged = _compared(hands, few, [case for case in cases if case is not None], deadline)
+    places = {name: place for place, name in enumerate(views)}
+    return sorted(judged, key=lambda trial: places[trial.metric])
 
 
 def _first_round(few: Near, name: str, view: View, kind: type[Gaussian] | type[Laplacian]) -> Any:
