@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray
+from kboost.estimators._claims import check_claim, is_claimed
 from kboost.kernels.adapters import as_kernels
 from kboost.kernels.ard import fit_ard
 from kboost.kernels.base import Kernel
@@ -29,6 +30,8 @@ ROWS = 1000  # that kernels and ridge are chosen on
 RIDGES = np.logspace(-6, 2, 25)  # times the mean of the kernel's diagonal
 _ENOUGH, _MANY = 200, 10  # rows for widths of their own: so many, and so many a feature
 
+_PURPOSE = "a penalty in their RKHS"
+
 
 @dataclass(frozen=True)
 class Lesson:
@@ -40,6 +43,11 @@ class Lesson:
     names: Any = None  # of the features
     width: int | None = None  # rows of the input, for precomputed kernels
     points: Any = None  # numbers of these rows, for precomputed kernels
+
+    @property
+    def centers(self) -> Any:
+        """The rows as the second argument of a kernel."""
+        return self.X if self.points is None else self.points
 
 
 def choose(kernels: Any, ridge: Any, lesson: Lesson) -> tuple[tuple[Kernel, ...], float]:
@@ -60,6 +68,9 @@ def choose(kernels: Any, ridge: Any, lesson: Lesson) -> tuple[tuple[Kernel, ...]
             width=lesson.width,
             alone=("precomputed", "ard"),
         )
+        for kernel in resolved:
+            if kernel.is_psd and is_claimed(kernel):
+                check_claim(kernel, lesson.X, lesson.centers, _PURPOSE, centred=False)
         if isinstance(ridge, str):
             return resolved, _best_ridge(resolved, lesson)[1]
         return resolved, float(ridge)
@@ -82,8 +93,7 @@ def _compete(ridge: Any, lesson: Lesson) -> tuple[tuple[Kernel, ...], float]:
 
 def _best_ridge(kernels: Sequence[Kernel], lesson: Lesson) -> tuple[float, float]:
     """The lowest leave-one-out error of the sum of the kernels, and its ridge."""
-    other = lesson.X if lesson.points is None else lesson.points
-    K = sum(kernel(lesson.X, other) for kernel in kernels)
+    K = sum(kernel(lesson.X, lesson.centers) for kernel in kernels)
     assert isinstance(K, np.ndarray)
     share = lesson.weight / lesson.weight.sum()
     targets = lesson.targets - share @ lesson.targets
