@@ -115,6 +115,72 @@ def test_precomputed_kernels_are_the_same_kernels():
     assert matrix.centers_.shape == (80, 1)
 
 
+@pytest.mark.parametrize("update", ["joint", "full", "one"])
+@pytest.mark.parametrize("ridge", [1e-2, 1e-4, 1e-6, 1e-8])
+def test_a_rounded_matrix_keeps_its_penalty(ridge, update):
+    """Rounding leaves negative eigenvalues, which a penalty must not be paid by."""
+    rows, y = X[:, :2], Y
+    K = Gaussian(0.01)(rows)
+    single = K.astype(np.float32)
+    model = SparseKernelRegressor("precomputed", ridge=ridge, max_columns=80, update=update)
+    for matrix in (single, single.astype(np.float64)):  # told by its type, or by its eigenvalues
+        model.fit(matrix, y)
+        at = model.centers_[:, 0].astype(int)
+        away = y - model.predict(matrix)
+        lost = 0.5 * away @ away
+        assert model.coef_ @ K[np.ix_(at, at)] @ model.coef_ > 0.0
+        assert model.objective_ >= lost * (1 - 1e-9)
+        assert model.objective_ >= lost + 0.5 * ridge * (
+            model.coef_ @ single[np.ix_(at, at)].astype(float) @ model.coef_
+        ) * (1 - 1e-6)
+    best = model.fit(K, y).objective_
+    rounded = model.fit(single, y)
+    at = rounded.centers_[:, 0].astype(int)
+    exact = 0.5 * np.sum((y - rounded.intercept_ - K[:, at] @ rounded.coef_) ** 2)
+    exact += 0.5 * ridge * rounded.coef_ @ K[np.ix_(at, at)] @ rounded.coef_
+    assert exact <= best * (1.1 if ridge >= 1e-4 else 2.5)
+
+
+def test_an_exact_matrix_is_taken_as_it_is():
+    """The objective is that of the matrix, up to rounding, not of one with a nugget."""
+    K = KERNEL[0](X)
+    model = SparseKernelRegressor("precomputed", ridge=1e-6, max_columns=60).fit(K, Y)
+    at = model.centers_[:, 0].astype(int)
+    norm = model.coef_ @ K[np.ix_(at, at)] @ model.coef_
+    objective = 0.5 * np.sum((Y - model.predict(K)) ** 2) + 0.5e-6 * norm
+    assert model.objective_ == pytest.approx(objective, rel=1e-9)
+
+
+def _no_kernel(A, B):
+    return np.tanh(A @ B.T - 1.0)
+
+
+@pytest.mark.parametrize("ridge", [0.1, "auto"])
+@pytest.mark.parametrize(
+    "learn",
+    [
+        lambda model: model.fit(X, Y),
+        lambda model: model.partial_fit(X, Y),
+        lambda model: model.set_params(cells=100).fit(X, Y),
+        lambda model: model.set_params(update="full", max_columns=20).fit(X, Y),
+    ],
+)
+def test_functions_that_are_no_kernels_are_refused(learn, ridge):
+    model = SparseKernelRegressor(_no_kernel, ridge=ridge)
+    message = r"^kernels must be positive semidefinite for a penalty in their RKHS; got .* from -"
+    with pytest.raises(ValueError, match=message):
+        learn(model)
+    with pytest.raises(ValueError, match=r"^kernels must be symmetric; got .* at training rows"):
+        learn(SparseKernelRegressor(lambda A, B: A @ B.T + A[:, :1], ridge=ridge))
+
+
+def test_a_penalty_needs_its_offset():
+    """Semidefinite among coefficients that sum to 0 is not enough here."""
+    apart = ((X[:, None] - X) ** 2).sum(axis=2)
+    with pytest.raises(ValueError, match=r"^kernels must be positive semidefinite"):
+        SparseKernelRegressor("precomputed", ridge=0.1).fit(-apart, Y)
+
+
 def test_sparse_rows_are_the_same_rows():
     model = SparseKernelRegressor(KERNEL, ridge=0.01, max_columns=200)
     dense = model.fit(X, Y).predict(X)

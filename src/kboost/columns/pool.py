@@ -38,7 +38,8 @@ class Pool:
     `order` says which rows of X are the training rows, in the order that counts (all of them as
     they stand by default); `center_rows` which of these the centres are; `points` are the centres
     where these are no rows of X (the numbers of precomputed columns); `numbers` are what they are
-    called in the model.
+    called in the model. `nugget` is what is added to squared norms, kernel by kernel: that of a
+    matrix which rounding has left with negative ones.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Pool:
         center_rows: IntArray | None = None,
         points: Any | None = None,
         numbers: IntArray | None = None,
+        nugget: Sequence[float] = (),
         lazy: bool = False,
         n_jobs: int = 1,
     ) -> None:
@@ -59,6 +61,7 @@ class Pool:
         self.n_centers = len(self.center_rows)
         self._numbers = np.arange(self.n_centers) if numbers is None else numbers
         self._X, self._order, self._points, self._n_jobs = X, order, points, n_jobs
+        self._nugget = np.array(nugget or np.zeros(len(self.kernels)))
         self._families = [KernelFamily(kernel) for kernel in self.kernels]
         pairings = {pairing for kernel in self.kernels for pairing in kernel.pairings}
         self._lazy = lazy
@@ -121,6 +124,16 @@ class Pool:
                 out[chosen] = [self.values(ids[[j]], at[[i]])[0, 0] for i, j in enumerate(chosen)]
         return out
 
+    @property
+    def is_one_space(self) -> bool:
+        """Whether inner products of columns are just their values: one kernel, nothing added."""
+        return len(self.kernels) == 1 and not self._nugget.any()
+
+    def nugget(self, ids: IntArray) -> FloatArray:
+        """What is added to the squared norm of each column."""
+        added: FloatArray = self._nugget[self.kind(ids)]
+        return added
+
     def hypotheses(self, ids: IntArray) -> list[KernelColumn]:
         """Columns as functions of a row."""
         if not len(ids):
@@ -145,6 +158,7 @@ class Pool:
             center_rows=first,
             points=None if self._points is None else self._points[centers],
             numbers=self._numbers[centers],
+            nugget=tuple(self._nugget),
             lazy=self._lazy,
             n_jobs=self._n_jobs,
         )

@@ -22,6 +22,7 @@ import numpy as np
 
 from kboost._typing import FloatArray
 from kboost.core.protocols import NO_LIMIT, Deadline
+from kboost.estimators._claims import check_claim, is_claimed
 from kboost.kernels.adapters import as_kernels
 from kboost.kernels.ard import ARD, fit_ard
 from kboost.kernels.base import Kernel
@@ -37,6 +38,8 @@ RIDGES = np.logspace(-6, 2, 25)  # times the mean of the kernel's diagonal
 _UNJUDGED = 1e-2  # in the same, where there was no time
 _ENOUGH, _MANY = 200, 10  # rows for widths of their own: so many, and so many a feature
 
+_PURPOSE = "a penalty in their RKHS"
+
 
 @dataclass(frozen=True)
 class Lesson:
@@ -48,6 +51,11 @@ class Lesson:
     names: Any = None  # of the features
     width: int | None = None  # rows of the input, for precomputed kernels
     points: Any = None  # numbers of these rows, for precomputed kernels
+
+    @property
+    def centers(self) -> Any:
+        """The rows as the second argument of a kernel."""
+        return self.X if self.points is None else self.points
 
 
 def lesson_size(deadline: Deadline) -> int:
@@ -81,6 +89,9 @@ def choose(kernels: Any, ridge: Any, lesson: Lesson, deadline: Deadline = NO_LIM
             width=lesson.width,
             alone=("precomputed", "ard"),
         )
+        for kernel in resolved:
+            if kernel.is_psd and is_claimed(kernel):
+                check_claim(kernel, lesson.X, lesson.centers, _PURPOSE, centred=False)
         if not isinstance(ridge, str):
             return Chosen(resolved, float(ridge))
         error, best = _best_ridge(resolved, lesson, deadline)
@@ -142,8 +153,7 @@ def _best_ridge(
 
     Out of time there is no error, and the ridge is a plain one.
     """
-    other = lesson.X if lesson.points is None else lesson.points
-    K = sum(kernel(lesson.X, other) for kernel in kernels)
+    K = sum(kernel(lesson.X, lesson.centers) for kernel in kernels)
     assert isinstance(K, np.ndarray)
     share = lesson.weight / lesson.weight.sum()
     targets = lesson.targets - share @ lesson.targets

@@ -38,6 +38,7 @@ from kboost.core.watch import Watch
 from kboost.estimators._base import numbered
 from kboost.estimators._callbacks import CallbackSupportMixin, fit_task, told, with_callbacks
 from kboost.estimators._cells import CellFit, CellSpec, cell_size, fit_cells
+from kboost.estimators._claims import nugget_of, some_rows
 from kboost.estimators._kernel_choice import Lesson, choose, lesson_size
 from kboost.estimators._large_rows import LargeRows
 from kboost.estimators._local_choice import (
@@ -175,6 +176,7 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             order=rows.order,
             center_rows=rows.center_rows,
             points=self._points(rows.order[rows.center_rows]),
+            nugget=self._nugget(kernels, X, rows),
             lazy=lazy,
             n_jobs=max(effective_n_jobs(self.n_jobs), threads_for(len(rows.order))),
         )
@@ -288,6 +290,18 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         """Centres by number, where kernels are precomputed."""
         precomputed = isinstance(self.kernels, str) and self.kernels == "precomputed"
         return numbers[:, None].astype(np.float64) if precomputed else None
+
+    def _nugget(self, kernels: Sequence[Kernel], X: Any, rows: LargeRows) -> list[float]:
+        """For matrices that are rounded, one a kernel."""
+        centers = rows.order[rows.center_rows]
+        some = centers[some_rows(len(centers))]
+        points = self._points(some)
+        if points is None:
+            return []
+        limit = len(centers) if self.max_columns is None else int(self.max_columns)
+        m, single = min(len(centers), limit), X.dtype == np.float32
+        few = X[some].astype(np.float64)
+        return [nugget_of(kernel, few, points, m, single=single) for kernel in kernels]
 
     def _watch(self, X: Any, held: LargeRows) -> Watch:
         share = held.weight / held.weight.sum()

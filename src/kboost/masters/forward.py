@@ -96,7 +96,7 @@ class ForwardRun:
         self._kinds: IntArray = np.zeros(0, dtype=np.intp)  # the kernel of each column
         self._centers: IntArray = np.zeros(0, dtype=np.intp)  # rows of columns that are no learners
         self._omega: FloatArray | None = None  # where these do not tell it
-        if master.combine or len(pool.kernels) > 1:
+        if master.combine or not pool.is_one_space:
             self._omega = np.zeros((0, 0))
         self._mixes: list[FloatArray] = []  # (S, q) a learner
         self._parts: FloatArray | None = None  # with "one": the function of each kernel at the rows
@@ -208,7 +208,7 @@ class ForwardRun:
             new_kinds = np.full(new.shape[1], kinds[0])
             new_ids = np.full(new.shape[1], -1)
             self._mixes.append(mix)
-        corner = (corner + corner.T) / 2
+        corner = (corner + corner.T) / 2 + self._added(ids, mix)
         if self._omega is None:
             self._centers = np.concatenate([self._centers, rows])
         else:
@@ -240,6 +240,11 @@ class ForwardRun:
         inner: FloatArray = self._design.at(rows) * (kinds[:, None] == self._kinds[None, :])
         return inner if mix is None else np.asarray(mix.T @ inner)
 
+    def _added(self, ids: IntArray, mix: FloatArray | None) -> FloatArray:
+        """What a matrix that is rounded has more on its diagonal, (S, S) or (q, q)."""
+        nugget = self._pool.nugget(ids)
+        return np.diag(nugget) if mix is None else np.asarray(mix.T @ (nugget[:, None] * mix))
+
     def _pull(self, coef: FloatArray, function: FloatArray) -> FloatArray:
         """`Omega coef`, from `F coef` where that has it."""
         pull: FloatArray = function[self._centers] if self._omega is None else self._omega @ coef
@@ -259,7 +264,7 @@ class ForwardRun:
         mixing = np.ones((1, 1)) if mix is None else mix
         function = self._parts[kind]
         inner = np.sum(mixing * function[rows], axis=0)  # <f_new, f>
-        norm = np.sum(mixing * new[rows], axis=0)
+        norm = np.sum(mixing * (new[rows] + self._pool.nugget(ids)[:, None] * mixing), axis=0)
         gain = np.sum(new * self.fit.weights, axis=0) - master.ridge * inner
         curvature = master.ridge * norm + master.loss.bound * (self._rows.sample_weight @ new**2)
         step = np.divide(gain, curvature, out=np.zeros_like(gain), where=curvature > 0)

@@ -31,8 +31,8 @@ than P, most of all where rows are beyond their margin or a ridge is tiny: then 
 and Newton's steps crawl. A small problem comes in the end from solvers/reweighted.py; of a large
 one a longer CG tells what may be left (it saw a twelfth to all of it where the optimum was known,
 and is taken for a quarter). Since centres
-are training rows, `Q z` is `F z` at their rows (for several kernels: kernel by kernel, and Q is
-kept).
+are training rows, `Q z` is `F z` at their rows (for several kernels, or a matrix that is rounded,
+whose Q gets a nugget: kernel by kernel, and Q is kept).
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ class JointRun:
             fit_intercept=master.fit_intercept,
         )
         self._ids: IntArray = np.zeros(0, dtype=np.intp)
-        self._inner: FloatArray | None = None  # Q, for several kernels
-        if len(pool.kernels) > 1:
+        self._inner: FloatArray | None = None  # Q, where `F z` does not have `Q z`
+        if not pool.is_one_space:
             self._inner = np.zeros((0, 0))
         self._function: FloatArray = np.zeros_like(rows.targets)  # F z
         self._raw: FloatArray = np.zeros(
@@ -263,6 +263,8 @@ class JointRun:
         if self._inner is not None:
             inner = inner * (self._pool.kind(self._ids)[:, None] == self._pool.kind(ids))
         inner[size:] = (inner[size:] + inner[size:].T) / 2
+        if self._inner is not None:
+            inner[np.arange(size, len(inner)), np.arange(len(ids))] += self._pool.nugget(ids)
         return inner
 
     def _solve(self, *, fine: bool = False) -> None:
