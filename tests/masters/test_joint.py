@@ -174,7 +174,7 @@ def test_a_gradient_that_came_along_is_the_gradient(kernels, fit_intercept):
     run = JointMaster(ridge=RIDGE, fit_intercept=fit_intercept).start(problem)
     for ids in np.split(np.arange(0, 48, 2), 3):
         run.extend(Proposal(ids, [], np.zeros((80, 0)), 0.0, None, 0))
-        came, gradient = run._residual, run._look(run._raw)[1]
+        came, gradient = run._residual, run._basis.look(run._raw)[1]
         assert came is not None
         np.testing.assert_allclose(came, -gradient, atol=1e-9)
     run.finish()

@@ -30,9 +30,10 @@ For losses that are not squared these are the inner iterations of Newton's metho
 than P, most of all where rows are beyond their margin or a ridge is tiny: then CG meets its limit
 and Newton's steps crawl. A small problem comes in the end from solvers/reweighted.py; of a large
 one a longer CG tells what may be left (it saw a twelfth to all of it where the optimum was known,
-and is taken for a quarter). Since centres
-are training rows, `Q z` is `F z` at their rows (for several kernels, or a matrix that is rounded,
-whose Q gets a nugget: kernel by kernel, and Q is kept).
+and is taken for a quarter).
+
+The columns, and the objective by products with them, are in _joint_basis.py; here is the iteration,
+and its end.
 """
 
 from __future__ import annotations
@@ -45,16 +46,15 @@ import numpy as np
 
 from kboost._errors import OutOfTimeError
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.design import design_of, size_of
+from kboost.columns.design import size_of
 from kboost.columns.pool import Pool
 from kboost.core.protocols import NO_LIMIT, Deadline, Fit, Problem, Proposal
 from kboost.formulations import TargetRows
+from kboost.masters._joint_basis import JointBasis
 from kboost.masters._sampled import SampledNormal
 from kboost.masters.forward import check_psd
 from kboost.masters.losses import Loss, Squared
-from kboost.solvers.newton_cg import Model, left_at, minimise
-from kboost.solvers.reweighted import reweighted_solve
-from kboost.solvers.ridge import basis_solve
+from kboost.solvers.newton_cg import left_at, minimise
 
 _ROUGH: dict[str, Any] = {
     "tol": 1e-3,
@@ -103,7 +103,16 @@ class JointRun:
     ) -> None:
         self._master, self._pool, self._rows = master, pool, rows
         capacity = min(master.capacity, pool.n_columns)
-        self._design = design_of(pool, capacity, master.budget)
+        self._basis = JointBasis(
+            pool,
+            rows,
+            master.loss,
+            master.ridge,
+            fit_intercept=master.fit_intercept,
+            capacity=capacity,
+            budget=master.budget,
+        )
+        self._design, self._first = self._basis.design, self._basis.first
         self._capacity, self._settled = capacity, False
         self._normal = SampledNormal(
             self._design,
@@ -113,10 +122,6 @@ class JointRun:
             ridge=master.ridge,
             fit_intercept=master.fit_intercept,
         )
-        self._ids: IntArray = np.zeros(0, dtype=np.intp)
-        self._inner: FloatArray | None = None  # Q, where `F z` does not have `Q z`
-        if not pool.is_one_space:
-            self._inner = np.zeros((0, 0))
         self._function: FloatArray = np.zeros_like(rows.targets)  # F z
         self._raw: FloatArray = np.zeros(
             (0, rows.targets.shape[1])
@@ -132,7 +137,9 @@ class JointRun:
     def price_of(self, ids: IntArray, values: FloatArray, rule: str) -> FloatArray:
         """The drop of the objective with the others fixed, (28); `rule` "boost": (27)."""
         ridge, bound, w = self._master.ridge, self._master.loss.bound, self._rows.sample_weight
-        gain = values.T @ self.fit.weights - ridge * self._function_at(ids)
+        gain = values.T @ self.fit.weights - ridge * self._basis.function_at(
+            ids, self._raw, self._function
+        )
         norm = self._pool.diagonal(ids)
         curvature = norm if rule == "boost" else ridge * norm + bound * (w @ values**2)
         usable = np.where(curvature > 0, curvature, np.inf)
@@ -146,13 +153,9 @@ class JointRun:
         return None
 
     def extend(self, proposal: Proposal) -> None:
-        ids, size = proposal.ids, self._design.size
-        if proposal.values.shape[1]:
-            self._design.append(proposal.values, ids)
-        else:  # the oracle had no use for them
-            self._design.make(ids)
-        self._ids = np.concatenate([self._ids, ids])
-        self._grow(size)
+        size = self._design.size
+        if not self._normal.grow(size, self._basis.take(proposal)):
+            self._normal.start_again(self._basis.inner_products(0))
         self._settled = self._design.is_single and self._design.size >= self._capacity
         self._solve(fine=self._settled)  # the last step needs no rough solution first
         self.fit = self._describe()
@@ -176,7 +179,7 @@ class JointRun:
         if self._sound and self._residual is None:
             return 0.0
         if self._residual is None:  # other losses bend less than P: CG looks further
-            here = self._around(self._raw)
+            here = self._basis.around(self._raw)
             gain = left_at(here, self._normal.solve, _LOOKS, go_on=self._has_time) / _SEEN
         else:
             gain = 0.5 * float(np.sum(self._residual * self._normal.solve(self._residual)))
@@ -215,7 +218,7 @@ class JointRun:
         objective = self._describe().objective
         self._raw, self._function = np.zeros_like(found), np.zeros_like(kept)
         with suppress(OutOfTimeError):
-            self._normal.start_again(self._inner_products(0))
+            self._normal.start_again(self._basis.inner_products(0))
             self._solve(fine=True)
             self._solve(fine=True)  # now small against what is left, not against the targets
         if not self._describe().objective <= objective:
@@ -226,46 +229,13 @@ class JointRun:
 
         Returns what is left to gain now.
         """
-        master, rows = self._master, self._rows
-        Q = self._inner_products(0) if self._inner is None else self._inner
         found, kept = self._raw, self._function
         objective = self._describe().objective
-        F, gain = self._pool.values(self._ids), 0.0
-        if master.loss.quadratic:
-            self._raw = basis_solve(
-                F, Q, rows.targets - rows.offset, rows.sample_weight, master.ridge,
-                bias=bool(self._first),
-            )  # fmt: skip
-        else:
-            self._raw, gain = reweighted_solve(
-                F, Q, rows.targets, rows.offset, rows.sample_weight, master.ridge, master.loss,
-                found, bias=bool(self._first), go_on=self._has_time,
-            )  # fmt: skip
-        self._function = F @ self._raw[self._first :]
+        self._raw, self._function, gain = self._basis.optimum(found, self._has_time)
         if self._describe().objective <= objective:
             return gain / max(self._describe().objective, np.finfo(float).tiny)
         self._raw, self._function = found, kept
         return max(left, gain / max(objective, np.finfo(float).tiny))
-
-    def _grow(self, size: int) -> None:
-        """The columns after the first `size` into the preconditioner."""
-        inner = self._inner_products(size)
-        if self._inner is not None:
-            cross, corner = inner[:size], inner[size:]
-            self._inner = np.block([[self._inner, cross], [cross.T, corner]])
-        if not self._normal.grow(size, inner):
-            self._normal.start_again(self._inner_products(0))
-
-    def _inner_products(self, size: int) -> FloatArray:
-        """`Q` of the columns after the first `size` with all, (all, new)."""
-        ids = self._ids[size:]
-        inner: FloatArray = self._design.at(self._pool.rows_of(ids)).T
-        if self._inner is not None:
-            inner = inner * (self._pool.kind(self._ids)[:, None] == self._pool.kind(ids))
-        inner[size:] = (inner[size:] + inner[size:].T) / 2
-        if self._inner is not None:
-            inner[np.arange(size, len(inner)), np.arange(len(ids))] += self._pool.nugget(ids)
-        return inner
 
     def _solve(self, *, fine: bool = False) -> None:
         new = np.zeros((self._normal.size - len(self._raw), self._raw.shape[1]))
@@ -276,7 +246,7 @@ class JointRun:
             self._iterate_again(fine)
         else:
             self._raw, self._sound = minimise(
-                self._around,
+                self._basis.around,
                 self._normal.solve,
                 self._raw,
                 before_step=self._deadline.check,
@@ -297,7 +267,7 @@ class JointRun:
         for attempt in range(_RESTARTS):
             done = self._iterate(_ENOUGH, _FINE["max_inner"], exact_start=attempt > 0)
             if done == _FINE["max_inner"] and self._normal.rough:
-                self._normal.start_again(self._inner_products(0))
+                self._normal.start_again(self._basis.inner_products(0))
             elif not done or self._rounding() <= _FAINT:
                 return
 
@@ -314,7 +284,7 @@ class JointRun:
             self._function = np.zeros_like(away)
             return 0
         if exact_start:
-            self._function, gradient, objective = self._look(self._raw)
+            self._function, gradient, objective = self._basis.look(self._raw)
             residual = -gradient
         else:
             fit = self._describe()
@@ -330,7 +300,7 @@ class JointRun:
             self._deadline.check()
             ratio = np.divide(new, power, out=np.zeros_like(new), where=power > 0)
             search, power = ready + ratio * search, new
-            own, image = self._normal_times(search, w)
+            own, image = self._basis.normal_times(search, w)
             bend = np.einsum("ij,ij->j", search, image)
             length = np.divide(power, bend, out=np.zeros_like(power), where=bend > 0)
             self._raw = self._raw + length * search
@@ -343,54 +313,12 @@ class JointRun:
         """Minus the gradient; where that of older columns is at hand, only F' of new ones."""
         known = np.zeros((0, weights.shape[1])) if self._residual is None else self._residual
         after = max(0, len(known) - self._first)
-        pull = self._pull(self._raw[self._first :], self._function)[after:]
+        pull = self._basis.pull(self._raw[self._first :], self._function)[after:]
         new = self._design.transposed_times(weights, after=after, rough=True)
         new -= self._master.ridge * pull
         if self._first and not len(known):
             known = weights.sum(axis=0, keepdims=True)
         return np.vstack([known, new])
-
-    def _normal_times(self, v: FloatArray, curvature: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """`F v`, and `[1 F]' curvature [1 F] v + ridge (0, Q v)`, in one pass over F."""
-        shift = v[0] if self._first else 0.0
-        whole = np.broadcast_to(curvature, self._rows.targets.shape)
-        own, image = self._design.through(
-            v[self._first :], lambda rows, u: whole[rows] * (u + shift), rough=True
-        )
-        image += self._master.ridge * self._pull(v[self._first :], own)
-        if self._first:
-            top = np.sum(whole * (own + shift), axis=0, keepdims=True)
-            image = np.vstack([top, image])
-        return own, image
-
-    def _around(self, raw: FloatArray) -> Model:
-        function, gradient, value = self._look(raw)
-        start = self._rows.offset + (raw[0] if self._first else 0.0)
-        bend = self._master.loss.curvature(self._rows.targets, start + function)
-        curvature = self._rows.sample_weight[:, None] * bend
-        return Model(value, gradient, lambda v: self._normal_times(v, curvature)[1])
-
-    def _look(self, raw: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-        """`F z`, the gradient and the objective at `raw`, exact and in one pass over F."""
-        loss, ridge = self._master.loss, self._master.ridge
-        w, y = self._rows.sample_weight[:, None], self._rows.targets
-        start = self._rows.offset + (raw[0] if self._first else 0.0)
-        slope = np.empty_like(y)
-
-        def change(rows: slice, own: FloatArray) -> FloatArray:
-            slope[rows] = w[rows] * loss.slope(y[rows], start[rows] + own)
-            return slope[rows]
-
-        function, image = self._design.through(raw[self._first :], change)
-        pull = self._pull(raw[self._first :], function)  # Q z
-        penalty = 0.5 * ridge * float(np.sum(raw[self._first :] * pull))
-        value = float(np.sum(w * loss.value(y, start + function))) + max(0.0, penalty)
-        gradient = ridge * pull - image
-        if self._first:
-            if not self._design.size:  # nothing passed through
-                slope = w * loss.slope(y, start)
-            gradient = np.vstack([-slope.sum(axis=0, keepdims=True), gradient])
-        return function, gradient, value
 
     def _rounding(self) -> float:
         """What rounding F does to the function, over the residual as it is weighted."""
@@ -399,44 +327,13 @@ class JointRun:
         if self._measured is not None and self._measured[0] is self._raw:
             return self._measured[1]
         targets = self._rows.targets - self._rows.offset
-        residual = size_of(targets - self._function - self._bias, self._rows.sample_weight)
+        residual = size_of(
+            targets - self._function - self._basis.bias(self._raw), self._rows.sample_weight
+        )
         least = np.finfo(float).eps * size_of(targets) + np.finfo(float).tiny
         away: FloatArray = self._design.rounding(self._raw[self._first :])
         self._measured = self._raw, float(np.max(away / np.maximum(residual, least)))
         return self._measured[1]
 
-    def _pull(self, coef: FloatArray, function: FloatArray) -> FloatArray:
-        """`Q coef`, from `F coef` where that has it."""
-        if self._inner is not None:
-            return self._inner @ coef
-        return function[self._pool.rows_of(self._ids)]
-
-    def _function_at(self, ids: IntArray) -> FloatArray:
-        """`f_p(c_j)` for each column."""
-        rows = self._pool.rows_of(ids)
-        if self._inner is None:
-            return self._function[rows]
-        same = self._pool.kind(ids)[:, None] == self._pool.kind(self._ids)
-        out: FloatArray = (self._design.at(rows) * same) @ self._raw[self._first :]
-        return out
-
     def _describe(self) -> Fit:
-        loss, w, y = self._master.loss, self._rows.sample_weight[:, None], self._rows.targets
-        bias, coef = self._bias, self._raw[self._first :]
-        decision = self._rows.offset + self._function + bias
-        penalty = 0.5 * self._master.ridge * float(np.sum(coef * self._pull(coef, self._function)))
-        return Fit(
-            coef=coef,
-            bias=bias,
-            decision=decision,
-            weights=w * loss.slope(y, decision),
-            objective=float(np.sum(w * loss.value(y, decision))) + max(0.0, penalty),
-        )
-
-    @property
-    def _bias(self) -> FloatArray:
-        return self._raw[0] if self._first else np.zeros(self._rows.targets.shape[1])
-
-    @property
-    def _first(self) -> int:
-        return int(self._master.fit_intercept)
+        return self._basis.fit_of(self._raw, self._function)
