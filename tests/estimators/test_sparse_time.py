@@ -1,11 +1,15 @@
 """`max_seconds` covers the choice of kernels and ridge; clocks here count looks, not time."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from kboost import SparseKernelClassifier, SparseKernelRegressor
-from kboost.core.protocols import NO_LIMIT, Deadline
+from kboost._errors import OutOfTimeError
+from kboost.columns.pool import Pool
+from kboost.core.protocols import NO_LIMIT, Deadline, Problem
 from kboost.estimators import _sparse
 from kboost.estimators._kernel_choice import ROWS, Lesson, _best_ridge, choose, lesson_size
 from kboost.estimators._local_choice import (
@@ -15,8 +19,13 @@ from kboost.estimators._local_choice import (
     choose_local,
     choose_local_ridge,
 )
+from kboost.formulations import TargetRows
 from kboost.kernels import Gaussian
 from kboost.kernels.default import default_kernels
+from kboost.masters._joint_basis import JointBasis
+from kboost.masters.joint import JointMaster, JointRun
+from kboost.masters.losses import LOSSES
+from kboost.oracles.ensemble import EnsembleOracle
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, size=(240, 3))
@@ -77,11 +86,31 @@ def test_kernels_that_are_given_have_a_plain_ridge_without_time():
 
 
 def test_a_lesson_takes_the_time_there_is():
-    """The time is cubic in the rows."""
-    assert lesson_size(NO_LIMIT) == lesson_size(Deadline.after(1e3)) == ROWS
-    assert lesson_size(Deadline.after(1e-9)) == 200
-    whole, eighth = (lesson_size(Deadline.after(s)) for s in (7.99, 7.99 / 8))
-    assert whole == pytest.approx(2 * eighth, rel=1e-2)
+    """The time is cubic in the rows, and they come in steps."""
+
+    def size(seconds, kernels="auto", ridge=1.0):
+        return lesson_size(kernels, ridge, Deadline.after(seconds))
+
+    assert [size(s) for s in (None, 1e3, 7.9, 0.6, 1e-9)] == [ROWS, ROWS, 700, 400, 200]
+    assert size(5.0) == size(5.001)
+    assert size(1e-9, ["rbf"], "auto") == size(1e-9, "ard") == 200
+    assert size(1e-9, [Gaussian("mean")]) == ROWS  # nothing is judged on them
+
+
+def test_a_limit_that_is_not_met_changes_nothing_that_was_given():
+    rows = RNG.uniform(-2, 2, size=(1500, 3))
+    y = np.sin(2 * rows[:, 0])
+    model = SparseKernelRegressor([Gaussian("mean")], ridge=0.1, max_columns=10)
+    plain = model.fit(rows, y).kernels_
+    assert model.set_params(max_seconds=15.0).fit(rows, y).kernels_ == plain
+    assert "max_seconds" not in model.stop_reason_
+
+
+def test_given_kernels_and_ridge_are_no_choice_in_cells():
+    model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=80, max_seconds=1e-9)
+    model.fit(X, Y)
+    assert not model.stop_reason_.endswith(CUT)
+    assert (model.choice_.metric, model.choice_.ridge) == ("given", 0.1)
 
 
 def local(deadline=NO_LIMIT):
@@ -110,6 +139,24 @@ def test_a_local_choice_is_made_whenever_time_ends(looks):
         least = min(found.errors, key=found.errors.get)
         later = [name for name in found.errors if not name.endswith("in parts")]
         assert found.metric == least.removesuffix(", in parts") or found.metric in later
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_errors_of_a_choice_that_is_cut_are_over_the_same_cells(seed):
+    """Noise in half of the space: an error in one of the other cells would be far too low."""
+    rng = np.random.default_rng(seed)
+    y = np.where(X[:, 0] > 0, rng.normal(size=len(X)), np.sin(2 * X[:, 1]))
+    rows = LocalRows(X, np.arange(240), (y - y.mean())[:, None], np.ones(240))
+
+    def found(deadline):
+        return choose_local(rows, 60, np.random.default_rng(seed), Hands(), deadline)[0]
+
+    every = Looks(10**9)
+    best = min(e for name, e in found(every).errors.items() if "parts" not in name)
+    total = 10**9 - every.count
+    for looks in range(total - 12, total):
+        later = [e for name, e in found(Looks(looks)).errors.items() if "parts" not in name]
+        assert min(later, default=best) >= best * (1 - 1e-12)
 
 
 def local_ridge(deadline=NO_LIMIT, factor=1.0):
@@ -188,3 +235,39 @@ def test_other_losses_have_their_offset_without_time(update):
     model = SparseKernelClassifier(loss="log", update=update, max_seconds=1e-9).fit(X, labels)
     assert model.n_columns_ == 0
     assert_allclose(model.predict_proba(X)[:, 1], 0.25, atol=1e-3)
+
+
+@pytest.mark.parametrize("loss", ["squared", "log", "hinge"])
+def test_time_that_ends_the_last_solution_is_told(loss, monkeypatch):
+    def out_of_time(run):
+        run._deadline.call_off()
+        run._deadline.check()
+
+    model = SparseKernelClassifier(
+        [Gaussian(0.5)], loss=loss, ridge=0.1, max_columns=30, max_seconds=1e6
+    )
+    monkeypatch.setattr(JointRun, "finish", out_of_time)
+    model.fit(X, Y > 0)
+    assert model.stop_reason_.startswith("max_columns=30 reached")
+    assert model.stop_reason_.endswith("before the coefficients were done; raise max_seconds.")
+    assert model.n_columns_ > 0
+
+
+@pytest.mark.parametrize("loss", ["log", "hinge"])
+def test_the_last_solution_does_not_begin_without_time(loss, monkeypatch):
+    """Columns that nearly depend on each other are solved for directly, which takes long."""
+
+    def not_now(*_):
+        raise AssertionError("begun")
+
+    monkeypatch.setattr(JointBasis, "optimum", not_now)
+    problem = Problem(Pool([Gaussian(0.01)], X), TargetRows.of(np.sign(Y)[:, None], np.ones(240)))
+    deadline = Deadline.after(1e6)
+    run = JointMaster(LOSSES[loss], 1e-3, capacity=40).start(replace(problem, deadline=deadline))
+    oracle = EnsembleOracle("random", 40, 60, ridge=1e-3, max_columns=40, evaluate=False)
+    run.extend(oracle.start(problem).propose(run))
+    with pytest.raises(AssertionError, match="begun"):
+        run.finish()
+    deadline.call_off()
+    with pytest.raises(OutOfTimeError):
+        run.finish()

@@ -131,7 +131,7 @@ def test_more_time_is_a_higher_likelihood(looks):
     assert values[0] < values[-1]
 
 
-@pytest.mark.parametrize("limit", [0, -1.0])
+@pytest.mark.parametrize("limit", [0, -1.0, "5", True, np.nan])
 def test_a_limit_must_be_positive(limit):
     with pytest.raises(ValueError, match=r"^max_seconds must be positive, or None; got max_sec"):
         fit_ard(X, Y, max_seconds=limit)

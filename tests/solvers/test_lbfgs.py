@@ -41,3 +41,15 @@ def test_none_was_looked_at():
     np.testing.assert_array_equal(point, START)
     assert np.isnan(value)
     assert not finished
+
+
+def test_what_is_no_number_is_not_the_best():
+    seen = []
+
+    def watched(point):
+        seen.append(point)
+        value, slope = banana(point)
+        return (value, slope) if len(seen) < 3 else (np.nan, slope)
+
+    _, value, _ = minimise_until(lambda: len(seen) == 3, watched, START, BOUNDS)
+    assert value == min(rosen(point) for point in seen[:2])

@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from kboost.masters.losses import LOSSES
+from kboost.solvers import reweighted
 from kboost.solvers.reweighted import reweighted_solve
 
 RNG = np.random.default_rng(0)
@@ -89,6 +90,17 @@ def test_an_early_end_tells_what_is_left():
         return loss_there + 0.5e-3 * np.sum(z[1:] * (Q @ z[1:]))
 
     assert left == pytest.approx(value(start) - value(found), rel=0.5)
+
+
+def test_a_step_that_rises_is_not_taken(monkeypatch):
+    """What is left is told of the point that stands."""
+    F, Q = basis(0.1)
+    given = (F, Q, Y, OFFSET, weights(1.0), 1e-3, LOSSES["log"], np.zeros((41, 2)))
+    _, expected = reweighted_solve(*given, bias=True, go_on=lambda: False)
+    monkeypatch.setattr(reweighted._Output, "length", lambda *_: 1e3)
+    same, left = reweighted_solve(*given, bias=True)
+    np.testing.assert_array_equal(same, 0.0)
+    assert left == pytest.approx(expected, rel=1e-12)
 
 
 def test_rows_beyond_their_margin_bend_nothing():

@@ -60,7 +60,7 @@ class Progress(logging.Handler):
             self.left = what
         elif isinstance(what, Step):
             if what.iteration == 0:
-                self._first = what
+                self._first, self.left = what, None
             self.last = what
         if self.live is not None:
             self.live.update(self.table())

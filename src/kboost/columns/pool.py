@@ -38,8 +38,8 @@ class Pool:
     `order` says which rows of X are the training rows, in the order that counts (all of them as
     they stand by default); `center_rows` which of these the centres are; `points` are the centres
     where these are no rows of X (the numbers of precomputed columns); `numbers` are what they are
-    called in the model. `nugget` is what is added to squared norms, kernel by kernel: that of a
-    matrix which rounding has left with negative ones.
+    called in the model. `nugget` is what a penalty adds to squared norms, kernel by kernel: that of
+    a matrix which rounding has left with negative ones.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class Pool:
         return len(self.kernels) == 1 and not self._nugget.any()
 
     def nugget(self, ids: IntArray) -> FloatArray:
-        """What is added to the squared norm of each column."""
+        """What a penalty adds to the squared norm of each column."""
         added: FloatArray = self._nugget[self.kind(ids)]
         return added
 

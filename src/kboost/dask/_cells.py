@@ -8,7 +8,6 @@ is the model.
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -32,12 +31,11 @@ def fit_cells(
     view = spec.kernel.pairings[0].view
     place = np.empty(table.shape[0], dtype=np.intp)
     place[rows.order] = np.arange(len(rows.order))
-    ends = None if deadline.remaining == np.inf else time.time() + deadline.remaining
     plans: list[tuple[Any, list[Any]]] = []
     futures: list[Any] = []  # sent while the tree is still cut: workers begin with its first branch
 
     def send(inside: IntArray, stream: Stream) -> None:
-        futures.append(_sent(spec, rows, place, inside, stream, ends))
+        futures.append(_sent(spec, rows, place, inside, stream, deadline))
 
     try:
         for stream in streams(spec, rng):
@@ -66,7 +64,7 @@ def _sent(
     place: IntArray,
     inside: IntArray,
     stream: Stream,
-    ends: float | None,
+    deadline: Deadline,
 ) -> Any:
     """The rows of a branch to a worker; a future of what it makes of them."""
     table: Table = rows.X
@@ -82,7 +80,7 @@ def _sent(
         rows.targets[own],
         rows.weight[own],
         stream,
-        ends,
+        deadline,
         pure=False,
     )
 
@@ -95,14 +93,13 @@ def _fit_branch(
     targets: FloatArray,
     weight: FloatArray,
     stream: Stream,
-    ends: float | None,
+    deadline: Deadline,
 ) -> tuple[CellPart, float, int]:
     """On a worker: cut further, fit; the part, its objective, and how many cells were in time."""
     X = assemble(places, pieces, dtype)
     rows = LocalRows(X, np.arange(len(X)), targets, weight)
-    deadline = Deadline.after(None if ends is None else max(0.0, ends - time.time()))
     plan = cut(X, rows.order, spec.size, spec.kernel.pairings[0].view, stream)
-    progress = Progress(len(plan[1]))
+    progress = Progress(len(plan[1]), deadline=deadline)
     with ThreadPoolExecutor(1) as pool:
         part, objective = fit_partition(spec, rows, plan, deadline, progress, pool)
     return part, objective, progress.done

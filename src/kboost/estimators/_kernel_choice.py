@@ -7,7 +7,7 @@ Laplacians on ranks compete by their leave-one-out error, each at its best ridge
 a thousand rows, and the ridge, a variance of noise in units of the kernel, carries over to all.
 
 With little time the rows are fewer, and out of it the best of those judged so far is taken. The
-middle width of each kind is judged first, and at least half of the time is for the widths of each
+middle width of each kind is judged first, and half of the time is kept for the widths of each
 feature. If none was judged, it is a Gaussian of the middle width, or what was given, with a ridge
 of a hundredth.
 """
@@ -32,7 +32,8 @@ from kboost.kernels.stationary import Gaussian, Laplacian
 from kboost.solvers.leave_one_out import leave_one_out
 from kboost.solvers.threads import one_blas_thread
 
-ROWS, _FEWEST = 1000, 200  # that kernels and ridge are chosen on, the fewer for want of time
+ROWS = 1000  # that kernels and ridge are chosen on
+_FEWER = (200, 400, 700)  # for want of time, in steps: milliseconds must not change a model
 _SECONDS = 8.0  # for that many, of which the time is cubic; on a slow machine
 RIDGES = np.logspace(-6, 2, 25)  # times the mean of the kernel's diagonal
 _UNJUDGED = 1e-2  # in the same, where there was no time
@@ -58,11 +59,14 @@ class Lesson:
         return self.X if self.points is None else self.points
 
 
-def lesson_size(deadline: Deadline) -> int:
-    """How many rows there is time for."""
+def lesson_size(kernels: Any, ridge: Any, deadline: Deadline) -> int:
+    """How many rows there is time for; all of them where nothing is judged on them."""
     left = deadline.seconds
-    share = 1.0 if left is None else min(1.0, left / _SECONDS)
-    return max(_FEWEST, int(ROWS * share ** (1 / 3)))
+    named = isinstance(kernels, str) and kernels in ("auto", "ard")
+    if left is None or not (named or isinstance(ridge, str)):
+        return ROWS
+    most = ROWS * (left / _SECONDS) ** (1 / 3)
+    return max((size for size in (*_FEWER, ROWS) if size <= most), default=_FEWER[0])
 
 
 class Chosen(NamedTuple):

@@ -143,7 +143,8 @@ def choose_local(
         final = _compared(hands, more, [(t, _FINE_WIDTHS, (1.0,)) for t in finalists], deadline)
     if final and deadline.remaining:
         cases = [(_best(final), (1.0,), (r,)) for r in _FINE_RIDGES]
-        final += _compared(hands, more, cases, deadline)
+        finer = _compared(hands, more, cases, deadline)
+        final += finer if deadline.remaining else []  # else perhaps judged in fewer cells
     chosen = _best(final or judged)
     errors = {f"{name}, in parts": error for name, error in _least(judged).items()}
     choice = LocalChoice(chosen.kernel, chosen.ridge, chosen.metric, errors | _least(final))
@@ -161,6 +162,13 @@ def _unjudged(rows: LocalRows, view: View) -> LocalChoice:
     unit = _unit(rows, [np.arange(len(rows.order))], view, Gaussian)
     kernel = Gaussian(unit or 1.0, on=view.transform)
     return LocalChoice(kernel, _UNJUDGED, "standardised", {})
+
+
+def given(kernels: Sequence[Kernel], ridge: float) -> LocalChoice:
+    """Where nothing is left to choose."""
+    kernel = total(kernels)
+    assert kernel is not None
+    return LocalChoice(kernel, ridge, "given", {})
 
 
 def choose_local_ridge(

@@ -39,7 +39,7 @@ from kboost.estimators._base import numbered
 from kboost.estimators._callbacks import CallbackSupportMixin, fit_task, told, with_callbacks
 from kboost.estimators._cells import CellFit, CellSpec, cell_size, fit_cells
 from kboost.estimators._claims import nugget_of, some_rows
-from kboost.estimators._kernel_choice import Lesson, choose, lesson_size
+from kboost.estimators._kernel_choice import ROWS, Lesson, choose, lesson_size
 from kboost.estimators._large_rows import LargeRows
 from kboost.estimators._local_choice import (
     Hands,
@@ -47,6 +47,7 @@ from kboost.estimators._local_choice import (
     LocalRows,
     choose_local,
     choose_local_ridge,
+    given,
 )
 from kboost.estimators._progress import show_progress
 from kboost.estimators._rules import RULES
@@ -116,7 +117,8 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             if self.validation_fraction is not None:
                 rows, held = self._hold_out(rows, rng)
             until = deadline.share(2)
-            lesson = self._lesson(X, rows, n_input_rows, seed, lesson_size(until))
+            size = lesson_size(self.kernels, self.ridge, until)
+            lesson = self._lesson(X, rows, n_input_rows, seed, size)
             choice = choose(self.kernels, self.ridge, lesson, until)
             pool = self._pool(choice.kernels, X, rows, lazy)
             spec = self._spec(choice.ridge, pool, seed)
@@ -128,7 +130,8 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
                     "interrupted before there was a model; nothing has changed."
                 )
             self._keep(pool, spec, fitted)
-            self.stop_reason_ += "" if choice.finished else _CUT_SHORT
+            whole = choice.finished and len(lesson.weight) == min(ROWS, len(rows.order))
+            self.stop_reason_ += "" if whole else _CUT_SHORT
         return fitted.reason is INTERRUPTED
 
     def _fit_in_cells(
@@ -145,10 +148,15 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
                 choice, finished = self._choose_local(local, size, rng, until)
             else:
                 half = until.share(2)
-                lesson = self._lesson(X, rows, X.shape[0], seed, lesson_size(half))
+                count = lesson_size(self.kernels, 1.0, half)
+                lesson = self._lesson(X, rows, X.shape[0], seed, count)
                 kernels, _, resolved = choose(self.kernels, 1.0, lesson, half)
+                resolved = resolved and len(lesson.weight) == min(ROWS, len(rows.order))
                 check_psd(kernels)
-                choice, finished = choose_local_ridge(local, size, kernels, rng, until)
+                if isinstance(self.ridge, str):
+                    choice, finished = choose_local_ridge(local, size, kernels, rng, until)
+                else:
+                    choice, finished = given(kernels, float(self.ridge)), True
             ridge = choice.ridge if isinstance(self.ridge, str) else float(self.ridge)
             spec = CellSpec(
                 size, choice.kernel, ridge, self.partitions, self.max_columns, self.selection
@@ -237,9 +245,6 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             )
 
     def _spec(self, ridge: float, pool: Pool, seed: int) -> SparseSpec:
-        limit = self.max_columns
-        if limit is None:
-            limit = int(min(pool.n_columns, np.ceil(_COLUMNS * np.sqrt(pool.n_rows))))
         size = None if isinstance(self.basis_per_step, str) else int(self.basis_per_step)
         return SparseSpec(
             selection=self.selection,
@@ -254,13 +259,19 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             ran_threshold=self.ran_threshold,
             combination=self.combination,
             shrinkage=self.shrinkage,
-            max_columns=int(limit),
+            max_columns=self._limit(pool.n_columns, pool.n_rows),
             max_iter=10**9 if self.max_iter is None else int(self.max_iter),
             max_seconds=self.max_seconds,
             n_iter_no_change=self.n_iter_no_change,
             memory_budget=self.memory_budget,
             seed=seed,
         )
+
+    def _limit(self, n_columns: int, n_rows: int) -> int:
+        """Of the columns of a model."""
+        if self.max_columns is not None:
+            return int(self.max_columns)
+        return int(min(n_columns, np.ceil(_COLUMNS * np.sqrt(n_rows))))
 
     def _hold_out(self, rows: LargeRows, rng: np.random.RandomState) -> tuple[LargeRows, LargeRows]:
         learn, held = rows.hold_out(self.validation_fraction, rng, labels=self._labels_are_signs)
@@ -298,9 +309,8 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         points = self._points(some)
         if points is None:
             return []
-        limit = len(centers) if self.max_columns is None else int(self.max_columns)
-        m, single = min(len(centers), limit), X.dtype == np.float32
-        few = X[some].astype(np.float64)
+        m = min(len(centers), self._limit(len(kernels) * len(centers), len(rows.order)))
+        few, single = X[some].astype(np.float64), X.dtype == np.float32
         return [nugget_of(kernel, few, points, m, single=single) for kernel in kernels]
 
     def _watch(self, X: Any, held: LargeRows) -> Watch:

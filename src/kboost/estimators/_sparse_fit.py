@@ -21,6 +21,7 @@ from kboost.core.protocols import Deadline, Hypothesis, Problem
 from kboost.core.stopping import (
     EXHAUSTED,
     INTERRUPTED,
+    OUT_OF_TIME,
     AnyOf,
     MaxColumns,
     MaxIterations,
@@ -42,6 +43,7 @@ from kboost.oracles.novelty import NoveltyOracle
 
 _SMALLEST_STEP, _STEPS, _GROWTH = 16, 12, 0.35  # of joint steps
 _THRESHOLDS = {"ald": "ald_threshold", "ran": "ran_threshold"}
+_LATE = "max_seconds was over before the coefficients were done; raise max_seconds."
 _ENSEMBLE_ROWS = 10  # rows drawn a basis vector of a learner
 
 
@@ -101,8 +103,10 @@ def fit_rows(
     fit, reason = grown.fit, grown.reason
     if reason is EXHAUSTED and spec.selection in _THRESHOLDS:
         reason = replace(reason, message=_after_the_pass(spec))
-    if fit.loose is not None and reason is not INTERRUPTED:
-        reason = replace(reason, message=f"{reason.message} {_short_of_it(fit.loose)}")
+    late = not deadline.remaining and reason.rule != OUT_OF_TIME.rule
+    words = _LATE if late else None if fit.loose is None else _short_of_it(fit.loose)
+    if words is not None and reason is not INTERRUPTED:
+        reason = replace(reason, message=f"{reason.message} {words}")
     return SparseFit(grown.hypotheses, fit.coef, fit.bias, fit.objective, grown.trace, reason)
 
 

@@ -63,8 +63,9 @@ class JointBasis:
         self, start: FloatArray, go_on: Callable[[], bool]
     ) -> tuple[FloatArray, FloatArray, float]:
         """Coefficients by a direct solution, `F z`, and what is left to gain if it ended early."""
-        Q = self.inner_products(0) if self._inner is None else self._inner
         F, rows, bias = self._pool.values(self._ids), self._rows, bool(self.first)
+        own = F[self._pool.rows_of(self._ids)]
+        Q = (own + own.T) / 2 if self._inner is None else self._inner
         y, w, gain = rows.targets, rows.sample_weight, 0.0
         if self._loss.quadratic:
             raw = basis_solve(F, Q, y - rows.offset, w, self._ridge, bias=bias)

@@ -162,7 +162,9 @@ class JointRun:
 
     def finish(self) -> Fit:
         loss = self._master.loss
-        if not (self._settled or (not loss.quadratic and self._is_small and self._is_dependent)):
+        if not loss.quadratic and self._is_small and self._is_dependent:
+            self._deadline.check()  # the direct solution does without this one
+        elif not self._settled:
             self._solve(fine=True)
         rounding = self._rounding()
         if rounding > _VISIBLE and self._design.promote(made=rounding > _GROSS):

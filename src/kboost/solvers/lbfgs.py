@@ -32,7 +32,7 @@ def minimise_until(
         if over():
             raise OutOfTimeError("the time is over")
         value, slope = function(point)
-        if not value >= lowest:
+        if np.isnan(lowest) or value < lowest:
             best, lowest = point.copy(), value
         return value, slope
 

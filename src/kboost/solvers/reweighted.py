@@ -143,8 +143,9 @@ def _newton(at: _Output, u: FloatArray, go_on: Callable[[], bool]) -> tuple[Floa
         if not fell or step == _STEPS or not go_on():
             break
         ahead = u + at.length(u, f, du) * du
-        f = at.offset + at.G @ ahead
-        before, value = value, at.value(ahead, f)
-        fell = value < before
-        u = ahead if fell else u
+        there = at.offset + at.G @ ahead
+        lower = at.value(ahead, there)
+        fell = lower < value
+        if fell:
+            u, f, value = ahead, there, lower
     return u, decrement / 2
