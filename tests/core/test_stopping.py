@@ -180,13 +180,13 @@ def test_a_shared_deadline_ends_every_fit_that_looks_at_it():
     assert "max_seconds=1e+06 reached" in rule(one()).message
 
 
-def test_a_deadline_goes_to_other_processes_by_the_time_of_day(monkeypatch):
+def test_a_deadline_goes_to_other_processes_by_the_time_of_day(clock_of):
     soon, late = Deadline.after(50.0), Deadline.after(None)
     off = Deadline.after(50.0)
     off.call_off()
     sent = [pickle.dumps(each) for each in (soon, late, off)]
     start = time.monotonic()
-    monkeypatch.setattr(time, "monotonic", lambda: start + 1e6)  # the clock of another machine
+    clock_of("kboost.core.protocols", lambda: start + 1e6)  # that of another machine
     soon, late, off = map(pickle.loads, sent)
     assert 40.0 < soon.remaining <= 50.0
     assert late.seconds is None

@@ -109,9 +109,9 @@ def test_a_step_in_words():
     assert "validation error 0.2500" in full
 
 
-def test_deadlines(monkeypatch):
+def test_deadlines(clock_of):
     now = [100.0]
-    monkeypatch.setattr("kboost.core.protocols.time.monotonic", lambda: now[0])
+    clock_of("kboost.core.protocols", lambda: now[0])
     never, soon = Deadline.after(None), Deadline.after(2.0)
     assert (never.remaining, soon.remaining) == (np.inf, 2.0)
     now[0] = 101.5

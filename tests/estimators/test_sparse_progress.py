@@ -118,7 +118,7 @@ def test_time_that_ends_the_fit_is_the_time_left(caplog, monkeypatch):
     assert {t.seconds for t in told} == {1e-6}
 
 
-def test_cells_have_no_more_time_than_the_limit(monkeypatch):
+def test_cells_have_no_more_time_than_the_limit(monkeypatch, clock_of):
     told = []
 
     def keep(left):
@@ -126,7 +126,7 @@ def test_cells_have_no_more_time_than_the_limit(monkeypatch):
 
     monkeypatch.setattr(Left, "tell", keep)
     now = iter([0.0, 10.0, 20.0])
-    monkeypatch.setattr(_cells.time, "monotonic", lambda: next(now))
+    clock_of("kboost.estimators._cells", lambda: next(now))
     progress = _cells.Progress(10, deadline=Clock(50.0))
     progress.step()
     progress.step()

@@ -213,10 +213,10 @@ def test_no_time_at_all_leaves_a_model_and_its_reason(cells, kernels):
     assert CUT not in plenty.stop_reason_
 
 
-def test_reading_the_rows_counts(monkeypatch):
+def test_reading_the_rows_counts(monkeypatch, clock_of):
     """Time that is over when the rows are there is over."""
     now = [0.0]
-    monkeypatch.setattr("kboost.core.protocols.time.monotonic", lambda: now[0])
+    clock_of("kboost.core.protocols", lambda: now[0])
     real = SparseKernelRegressor._checked
 
     def slow(self, *arguments, **options):
