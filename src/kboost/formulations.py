@@ -72,7 +72,9 @@ class MarginRows:
         """Columns (n, k) as the rows see them, (r, k)."""
         if self.sample is None:
             return self.signs[:, None] * columns
-        return (self.signs * np.take(columns.T, self.sample, axis=1)).T  # each column in one piece
+        signed = np.take(columns.T, self.sample, axis=1)
+        signed *= self.signs
+        return signed.T  # each column in one piece
 
     def per_row(self, values: FloatArray) -> FloatArray:
         """Values of samples, repeated for each row."""

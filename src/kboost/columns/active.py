@@ -101,6 +101,7 @@ class ActiveBank(Bank):
         view = kernels[0].pairing.view
         self.family = ActiveFamily(view)
         self._rows = as_dense(view.apply(X))  # (n, d)
+        self._places = as_dense(view.apply(self.centers))  # (n_centers, d)
         self._raw_extent = extent(X)
         self._middle = self._rows.mean(axis=0)
         away = self._rows - self._middle
@@ -121,8 +122,7 @@ class ActiveBank(Bank):
         """Columns of the bank as points, (len(ids), d + 1)."""
         owner, center = np.divmod(ids, self.n_centers)
         gammas = np.array([kernel.gamma for kernel in self.kernels])  # type: ignore[attr-defined]
-        places = as_dense(self.family.view.apply(self.centers[center]))
-        return np.column_stack([places, -0.5 * np.log(2 * gammas[owner])])
+        return np.column_stack([self._places[center], -0.5 * np.log(2 * gammas[owner])])
 
     def free_edges(
         self, theta: FloatArray, weights: FloatArray
