@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kboost.dask._workers import Workers
-from kboost.estimators._local_choice import Hands
+from kboost.estimators._hands import Hands
 
 
 def scaled(values, factor):

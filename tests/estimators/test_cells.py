@@ -18,7 +18,9 @@ from sklearn.utils.fixes import parse_version
 
 from kboost import SparseKernelClassifier, SparseKernelRegressor
 from kboost.estimators import _cells, _sparse
-from kboost.estimators._local_choice import Hands, LocalRows, choose_local
+from kboost.estimators._hands import Hands
+from kboost.estimators._local_choice import choose_local
+from kboost.estimators._local_rows import LocalRows
 from kboost.kernels import Gaussian, Laplacian, Linear
 
 

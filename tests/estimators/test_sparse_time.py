@@ -11,14 +11,10 @@ from kboost._errors import OutOfTimeError
 from kboost.columns.pool import Pool
 from kboost.core.protocols import NO_LIMIT, Deadline, Problem
 from kboost.estimators import _sparse
+from kboost.estimators._hands import Hands
 from kboost.estimators._kernel_choice import ROWS, Lesson, _best_ridge, choose, lesson_size
-from kboost.estimators._local_choice import (
-    _ALL_RIDGES,
-    Hands,
-    LocalRows,
-    choose_local,
-    choose_local_ridge,
-)
+from kboost.estimators._local_choice import _ALL_RIDGES, choose_local, choose_local_ridge
+from kboost.estimators._local_rows import LocalRows
 from kboost.formulations import TargetRows
 from kboost.kernels import Gaussian
 from kboost.kernels.default import default_kernels

@@ -20,7 +20,7 @@ from kboost.core.protocols import Deadline
 from kboost.dask._heap import in_roomy_heap
 from kboost.dask._table import Table, assemble, take
 from kboost.estimators._cells import CellFit, CellSpec, Progress, averaged, fit_partition, streams
-from kboost.estimators._local_choice import LocalRows
+from kboost.estimators._local_rows import LocalRows
 
 
 def fit_cells(

@@ -8,7 +8,7 @@ from itertools import cycle
 from typing import Any
 
 from kboost.dask._heap import in_roomy_heap
-from kboost.estimators._local_choice import Again, Hands
+from kboost.estimators._hands import Again, Hands
 
 
 class Workers(Hands):

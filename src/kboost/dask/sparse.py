@@ -17,7 +17,8 @@ from kboost.dask._rows import TableRows
 from kboost.dask._workers import Workers
 from kboost.estimators._cells import CellFit, CellSpec
 from kboost.estimators._large_rows import LargeRows
-from kboost.estimators._local_choice import LocalChoice, LocalRows, choose_local
+from kboost.estimators._local_choice import LocalChoice, choose_local
+from kboost.estimators._local_rows import LocalRows
 from kboost.estimators.sparse_classifier import SparseKernelClassifier, is_logistic
 from kboost.estimators.sparse_regressor import SparseKernelRegressor
 from kboost.kernels.base import Kernel

@@ -29,7 +29,7 @@ from kboost._typing import FloatArray, IntArray
 from kboost.columns.cells import CellPart, CellTree, Stream, cut, kernel_block
 from kboost.core.protocols import NO_LIMIT, Deadline
 from kboost.core.stopping import StopReason
-from kboost.estimators._local_choice import LocalRows
+from kboost.estimators._local_rows import LocalRows
 from kboost.estimators._progress import Left
 from kboost.kernels.base import Kernel
 from kboost.oracles.local import LocalRule, select

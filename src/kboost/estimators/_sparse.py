@@ -39,16 +39,16 @@ from kboost.estimators._base import numbered
 from kboost.estimators._callbacks import CallbackSupportMixin, fit_task, told, with_callbacks
 from kboost.estimators._cells import CellFit, CellSpec, cell_size, fit_cells
 from kboost.estimators._claims import nugget_of, some_rows
+from kboost.estimators._hands import Hands
 from kboost.estimators._kernel_choice import ROWS, Lesson, choose, lesson_size
 from kboost.estimators._large_rows import LargeRows
 from kboost.estimators._local_choice import (
-    Hands,
     LocalChoice,
-    LocalRows,
     choose_local,
     choose_local_ridge,
     given,
 )
+from kboost.estimators._local_rows import LocalRows
 from kboost.estimators._progress import show_progress
 from kboost.estimators._rules import RULES
 from kboost.estimators._series import fit_series

@@ -1,0 +1,65 @@
+"""Rows of which some cells are looked at, and how these are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kboost._typing import FloatArray, IntArray
+from kboost.columns.cells import cells_around
+from kboost.kernels.views import View
+
+_ANCHORS = 3  # cells of each metric
+
+
+@dataclass(frozen=True)
+class LocalRows:
+    """Rows of X by number, their targets (around their mean) and weights."""
+
+    X: Any
+    order: IntArray
+    targets: FloatArray  # (n, q)
+    weight: FloatArray  # (n,)
+
+
+def cells_near(
+    rows: LocalRows, size: int, view: View, rng: np.random.Generator, count: int = _ANCHORS
+) -> list[IntArray]:
+    """Places in `rows` of the cells around some of them."""
+    return cells_at(rows, size, view, anchors_of(rows, rng, count))
+
+
+def anchors_of(rows: LocalRows, rng: np.random.Generator, count: int = _ANCHORS) -> IntArray:
+    anchors: IntArray = rows.order[rng.permutation(len(rows.order))[:count]]
+    return anchors
+
+
+def cells_at(rows: LocalRows, size: int, view: View, anchors: IntArray) -> list[IntArray]:
+    place = np.empty(rows.X.shape[0], dtype=np.intp)
+    place[rows.order] = np.arange(len(rows.order))
+    return [place[cell] for cell in cells_around(rows.X, rows.order, size, view, anchors)]
+
+
+def some_of(cell: IntArray, count: int, rng: np.random.Generator) -> IntArray:
+    return cell[rng.permutation(len(cell))[:count]]
+
+
+def rows_near(rows: LocalRows, cells: Sequence[IntArray]) -> tuple[LocalRows, list[IntArray]]:
+    """Only the rows of some cells, read once, and the cells as places in them."""
+    near = np.unique(np.concatenate(cells))
+    few = LocalRows(
+        rows.X[rows.order[near]], np.arange(len(near)), rows.targets[near], rows.weight[near]
+    )
+    return few, [np.searchsorted(near, cell) for cell in cells]
+
+
+def rows_of_cell(rows: LocalRows, cell: IntArray) -> LocalRows:
+    X = rows.X[rows.order[cell]]
+    return LocalRows(X, np.arange(len(X)), rows.targets[cell], rows.weight[cell])
+
+
+def dense_rows(rows: LocalRows, cell: IntArray) -> FloatArray:
+    return np.asarray(rows.X[rows.order[cell]], dtype=np.float64)
