@@ -133,6 +133,19 @@ def test_where_errors_cost_all_the_optimum_is_found_and_proven(problem, method, 
     assert model.dual_gap_ <= 1e-5
 
 
+@pytest.mark.parametrize("C", [1e3, 1e5])
+def test_a_wall_that_is_very_steep_does_not_hold_up_reduced_gradients(C):
+    X, y = make_classification(70, 5, flip_y=0.1, random_state=3)
+    kernels = [*(Gaussian(g) for g in (0.001, 0.03, 0.3, 3.0)), *map(Polynomial, (1, 2, 3))]
+    simple, hessian = (
+        MKLClassifier(kernels, method=method, C=C, tol=1e-5).fit(X, y)
+        for method in ("simple", "hessian")
+    )
+    assert simple.dual_gap_ <= 1e-5
+    assert simple.objective_ == pytest.approx(hessian.objective_, rel=1e-5)
+    assert simple.n_iter_ <= 20
+
+
 @pytest.mark.parametrize("p", [1.0, 1.2, 3.0, 8.0])
 def test_any_norm(problem, p):
     X, y, weight, matrices, _ = problem

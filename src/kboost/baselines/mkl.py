@@ -103,7 +103,7 @@ class MKLClassifier(ClassifierMixin, DuellingBase):
     trace_ : Trace or list of Trace
         What happened at each step; its columns are kernels with a weight.
     n_iter_ : int
-        Steps, the most of all duels.
+        Entries of the trace, the first machine among them; the most of all duels.
     n_machines_ : int
         Support vector machines that were solved, in all.
     n_features_in_ : int
@@ -178,7 +178,8 @@ class MKLClassifier(ClassifierMixin, DuellingBase):
         -------
         MKLClassifier
             The fitted estimator. After Ctrl-C it holds the best weights so far and the interrupt is
-            raised again; before the first machine of every duel it stays as it was.
+            raised again. Before the first machine of every duel, or with several duels at once
+            (`n_jobs`), it stays as it was.
         """
         return self._fit(X, y, sample_weight)
 

@@ -2,7 +2,8 @@
 
 J is convex and every machine gives its slope free of charge, so the least value of J between two
 points lies where the slope changes sign: false position, with the Illinois rule for the end that
-would not move.
+does not move, its slope halved, and divided by 4, 8, ... where it stays again and again: at a wall
+it may be millions of times as steep as at the start.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from kboost._typing import FloatArray
 from kboost.baselines._mkl.machine import Machine, Point
 
 _FLAT = 0.1  # of the first slope: near enough to the least value
-_MOST = 8  # machines
+_MOST = 40  # machines; few are needed but where slopes are very uneven
 
 
 def along(machine: Machine, start: Point, way: FloatArray, end: Point) -> Point:
@@ -23,7 +24,7 @@ def along(machine: Machine, start: Point, way: FloatArray, end: Point) -> Point:
     first = slope_left = float(way @ start.gradient)
     slope_right = float(way @ end.gradient)
     best = min(start, end, key=lambda point: point.upper)
-    kept = 0
+    stayed = 0  # how often in a row the right end did; the left one, if negative
     for _ in range(_MOST):
         if slope_right <= 0 or slope_left >= 0:
             break
@@ -35,10 +36,10 @@ def along(machine: Machine, start: Point, way: FloatArray, end: Point) -> Point:
             break
         if slope < 0:
             left, slope_left = place, slope
-            slope_right /= 2 if kept == -1 else 1
-            kept = -1
+            slope_right /= 2.0 ** max(stayed, 0)
+            stayed = max(stayed, 0) + 1
         else:
             right, slope_right = place, slope
-            slope_left /= 2 if kept == 1 else 1
-            kept = 1
+            slope_left /= 2.0 ** max(-stayed, 0)
+            stayed = min(stayed, 0) - 1
     return best
