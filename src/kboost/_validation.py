@@ -112,6 +112,10 @@ def check_table(
         return as_rows(X), y
     except np.exceptions.DTypePromotionError as error:
         raise ValueError(f"X must be numeric; {error}") from error
+    except TypeError as error:
+        if "NA is ambiguous" in str(error):
+            raise ValueError("y must not have missing values; got pandas.NA.") from error
+        raise
     except ValueError as error:
         if "could not convert string to float" in str(error):
             raise ValueError(

@@ -12,6 +12,7 @@ LIBRARY = [Linear(), Gaussian("mean")]
 MODELS = [
     KernelBoostClassifier(LIBRARY, C=1.0),
     KernelBoostRegressor(LIBRARY, C=1.0),
+    KernelBoostRegressor(base="active", C=0.1, tol=1e-2),
     KernelBoostNovelty([Gaussian("mean")]),
 ]
 

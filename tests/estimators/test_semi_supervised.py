@@ -3,6 +3,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -73,6 +74,23 @@ def test_labels_may_be_words():
     plain = SemiSupervisedKernelBoostClassifier(C=1.0).fit(X, some)
     assert_array_equal(model.classes_, ["no", "yes"])
     assert_array_equal(model.transduction_ == "yes", plain.transduction_ == 1)
+
+
+@pytest.mark.parametrize("kind", [bool, float, int])
+def test_numbers_may_come_as_objects(kind):
+    X, _, some = problem()
+    mixed = [kind(label) if label != -1 else -1 for label in some]
+    model = SemiSupervisedKernelBoostClassifier(C=1.0).fit(X, np.array(mixed, dtype=object))
+    plain = SemiSupervisedKernelBoostClassifier(C=1.0).fit(X, some)
+    assert_array_equal(model.classes_, [0, 1])
+    assert_array_equal(model.transduction_, plain.transduction_)
+
+
+def test_missing_labels_are_refused():
+    X, _, some = problem()
+    words = pd.Series(np.where(some == -1, None, np.array(["no", "yes"])[some]), dtype="string")
+    with pytest.raises(ValueError, match=r"y must not have missing values; got pandas\.NA\."):
+        SemiSupervisedKernelBoostClassifier(C=1.0).fit(X, words)
 
 
 def test_without_unlabelled_rows_it_is_the_classifier():

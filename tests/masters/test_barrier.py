@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -72,7 +74,8 @@ def test_derivatives(kind, penalty):
     rng = np.random.default_rng(1)
     columns = problem.columns.values(rng.permutation(problem.columns.n_columns)[:6])
     g = Softened(columns, problem.rows, penalty, barrier=0.2, mu=0.05)
-    x = g.join(0.3, 0.4, rng.normal(size=6))
+    coef = rng.normal(size=6)
+    x = g.join(0.3, 0.4, np.abs(coef) if penalty.nonnegative else coef)
     everything, h = np.arange(len(x)), 1e-6
     slopes = [(g.value(x + h * e) - g.value(x - h * e)) / (2 * h) for e in np.eye(len(x))]
     assert_allclose(g.gradient(x), slopes, rtol=1e-5, atol=1e-7)
@@ -126,6 +129,47 @@ def test_it_converges_to_the_full_lp(kind, penalty):
         assert grown.fit.objective <= inside.objective * (1 + 1e-9)
         assert np.count_nonzero(grown.fit.coef) <= problem.columns.n_rows  # Corollary 4
     assert gaps[2] <= 2e-6
+
+
+@EACH
+@pytest.mark.parametrize("factor", [200.0, 2000.0])
+def test_one_sided_coefficients_converge_where_errors_cost_much(kind, factor):
+    problem = make(kind, n=40)
+    problem = replace(problem, rows=problem.rows.recapped(factor))
+    grown = run_to(problem, BarrierMaster(nonnegative=True, tol=1e-4), 1e-4)
+    assert grown.reason.rule in ("gap", "tol")
+    assert_allclose(grown.fit.objective, full_lp(problem, MarginPenalty(True)), rtol=1e-3)
+
+
+def test_a_solve_that_moves_nothing_does_not_hold_up_the_barrier():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = np.sin(2 * X[:, 0]) + 0.2 * rng.normal(size=40)
+    problem = Problem(Bank(MIXED, X), tube(y, np.ones(40), 1e6, 0.1))
+    grown = run_to(problem, BarrierMaster(), 1e-4)
+    assert grown.reason.rule in ("gap", "tol")
+    assert_allclose(grown.fit.objective, full_lp(problem, MarginPenalty()), rtol=1e-3)
+
+
+def test_a_price_of_almost_nothing_is_certified():
+    problem = make(KINDS["nu tube"])
+    problem = replace(problem, rows=problem.rows.recapped(1e-5))
+    grown = run_to(problem, BarrierMaster(tol=1e-6), 1e-6)
+    assert grown.gap <= 1e-5
+
+
+def test_basic_fits_have_no_more_columns_than_rows_at_any_step():
+    problem = make(KINDS["tube"], n=15)
+    problem = replace(problem, rows=problem.rows.recapped(20.0))
+    counts = {}
+    for basic in (False, True):
+        search = ScanOracle(60).start(problem)
+        run = BarrierMaster(basic=basic).start(problem)
+        counts[basic] = []
+        for _ in range(12):
+            run.extend(search.propose(run))
+            counts[basic].append(np.count_nonzero(run.fit.coef))
+    assert max(counts[False]) > 15 >= max(counts[True])
 
 
 @EACH

@@ -24,7 +24,9 @@ from kboost.columns.bank import Bank
 from kboost.columns.hypothesis import stack_rows
 from kboost.columns.scaling import SPIKE_FLOOR, Scaling
 from kboost.columns.shares import Term
+from kboost.columns.single import Side
 from kboost.kernels.distances import sqeuclidean
+from kboost.kernels.pairings import Pairing
 from kboost.kernels.rows import as_dense, extent
 from kboost.kernels.stationary import Gaussian
 from kboost.kernels.views import View
@@ -80,9 +82,30 @@ class ActivePart:
         values: FloatArray = _values(self.view, X, self.centers, self.widths) @ self.coef
         return values
 
+    def in_single(self) -> SingleActivePart:
+        """The same in float32."""
+        return SingleActivePart(self)
+
     def terms_at(self, X: Any) -> Iterator[Term]:
         """The columns at the rows of X, for explanations."""
         yield Term(self.view.columns, _values(self.view, X, self.centers, self.widths))
+
+
+class SingleActivePart:
+    """The same with distances and exponentials in float32 (columns/single.py)."""
+
+    def __init__(self, part: ActivePart) -> None:
+        self._part, self.coef = part, part.coef
+        self._side = Side(Pairing("sqeuclidean", part.view), part.centers)
+        with np.errstate(over="ignore"):
+            self._factor = (-0.5 / part.widths**2).astype(np.float32)
+            self._coef = part.coef.astype(np.float32)
+
+    def __call__(self, X: Any) -> FloatArray:
+        with np.errstate(over="ignore", invalid="ignore"):
+            block = np.exp(self._side.block(X) * self._factor)
+            values: FloatArray = (block @ self._coef).astype(np.float64)
+        return values if np.isfinite(values).all() else self._part(X)
 
 
 class ActiveBank(Bank):

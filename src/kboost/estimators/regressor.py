@@ -141,6 +141,7 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
     predict_dtype : {"float64", "float32"}, default="float64"
         Arithmetic of the kernels at prediction. "float32" is faster and takes half the memory; the
         values stay within 1e-5 of ``sum_j |coef_j k(., c_j)|``. It may be set after `fit`.
+        Halfspaces are told in float64, as rounding would change sides.
     n_jobs : int or None, default=None
         Threads of the scans, and of predictions for many rows.
     verbose : int, default=0
@@ -394,7 +395,8 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
 
     def _master(self, bank: Bank, *, watched: bool = False) -> Master:
         if self.solver == "barrier":
-            return BarrierMaster(self.nonnegative, cast(Intercept, self.intercept), tol=self.tol)
+            intercept = cast(Intercept, self.intercept)
+            return BarrierMaster(self.nonnegative, intercept, tol=self.tol, basic=watched)
         return super()._master(bank, watched=watched)
 
     def _path_master(self, bank: Bank, **options: Any) -> PathMaster:

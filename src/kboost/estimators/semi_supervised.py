@@ -169,6 +169,7 @@ intercept_, objective_, dual_gap_, stop_reason_, trace_, n_iter_ : see above
         check_params(self.get_params(deep=False), rules)
         self._check_combination()
         X, y = check_table(self, X, y, reset=True)
+        y = _as_numbers(y)
         weight = check_weights(sample_weight, X.shape[0])
         labelled = np.array([label != UNLABELLED for label in y.tolist()], dtype=bool)
         _check_labels(y[labelled & (weight > 0)], all_labelled=bool(labelled.all()))
@@ -208,6 +209,12 @@ intercept_, objective_, dual_gap_, stop_reason_, trace_, n_iter_ : see above
         found = self._labels(values[:, 0] if values.shape[1] == 1 else values)
         self.transduction_ = np.array(found)
         self.transduction_[pool.labelled] = pool.y[pool.labelled]
+
+
+def _as_numbers(y: Any) -> Any:
+    """Numbers that come as objects, as a column of pandas may hold them, as an array of numbers."""
+    plain = np.array(y.tolist()) if y.dtype == object else y
+    return plain if plain.dtype.kind in "biuf" else y
 
 
 def _check_labels(labels: Any, *, all_labelled: bool) -> None:

@@ -11,6 +11,7 @@ from kboost._typing import FloatArray, IntArray
 from kboost.formulations import MarginRows
 from kboost.masters.margin import MarginPenalty
 
+_INSIDE = 1e-9  # of mu: how near to 0 one-sided variables may begin
 _SEEN = 1e-12  # samples whose curvature is this far below the largest do not count
 
 
@@ -44,7 +45,7 @@ class Softened:
         """The point of these values, moved inside the domain."""
         head = [bias] * self._n_bias + [level] * self._n_level
         x = np.concatenate([head, coef])
-        x[self._one] = np.maximum(x[self._one], self._mu / self._cost[self._one])
+        x[self._one] = np.maximum(x[self._one], _INSIDE * self._mu / self._cost[self._one])
         return x
 
     def split(self, x: FloatArray) -> tuple[float, float, FloatArray]:

@@ -57,11 +57,16 @@ _LEAST = 1e-12  # beta in its unit
 
 @dataclass(frozen=True)
 class BarrierMaster(MarginPenalty):
-    """Begin at `first` beta, take `fall` of it at a time; `tol` is when it is small enough."""
+    """Begin at `first` beta, take `fall` of it at a time; `tol` is when it is small enough.
+
+    With `basic` the fit of every step has no more columns than rows, as the last one has anyhow:
+    for fits that are judged on other rows, of which any may be the one that is kept.
+    """
 
     first: float = 0.3
     fall: float = 0.3
     tol: float = 1e-4
+    basic: bool = False
 
     def start(self, problem: Problem) -> BarrierRun:
         return BarrierRun(self, problem)
@@ -79,6 +84,7 @@ class BarrierRun(MarginRun):
         self._unit = self.fit.objective / self._caps or 1.0
         self._share = master.first  # beta in that unit
         self._left = 0.0  # of Newton's derivatives
+        self._moved = True  # whether Newton found a step to make
         self._newton = DampedNewton()
         self._coef: FloatArray = np.zeros(0)  # (k,), inside, not the incumbent
         self._bias, self._level = start.bias, max(start.level, self._unit)
@@ -91,27 +97,40 @@ class BarrierRun(MarginRun):
 
     def extend(self, proposal: Proposal) -> None:
         self.deadline.check()
-        out_of_digits = not proposal.hypotheses and self._share < _FINE
+        out_of_digits = not proposal.hypotheses and (self._share < _FINE or not self._moved)
         if proposal.price <= self._share and (self._left <= self._share or out_of_digits):
             self._share *= self._master.fall
             self._newton.forget()
         new = proposal.values.shape[1]
         self.columns = np.asfortranarray(np.hstack([self.columns, proposal.values]))
-        self._coef = np.append(self._coef, np.zeros(new))
+        self._coef = np.append(self._coef, np.full(new, self._newcomer(proposal.values)))
         self._solve()
+
+    def _newcomer(self, values: FloatArray) -> float:
+        """Where coefficients begin: at 0, or inside by as much as moves f by beta at the most.
+
+        Further on the softplus has no curvature left, and Newton no way back.
+        """
+        if not self.penalty.nonnegative:
+            return 0.0
+        reach = float(np.abs(values).max(axis=0, initial=0.0).sum())
+        return min(self._mu, self.barrier / reach) if reach > 0 else self._mu
 
     def _solve(self) -> None:
         """Minimise at the present beta; keep the best fit so far, with the duals of now."""
         softened = Softened(self.columns, self.rows, self.penalty, self.barrier, self._mu)
         start = softened.join(self._bias, self._level, self._coef)
-        goal = max(_SHARPER * min(self._share, 1.0), _ROUNDING * self._caps)
+        unit = min(1.0, self._caps)  # the derivatives by bias and level are of that size
+        goal = max(_SHARPER * min(self._share, 1.0) * unit, _ROUNDING * self._caps)
         x, self._left = self._newton.minimise(softened, start, tol=goal, max_steps=_STEPS)
+        self._moved = not np.array_equal(x, start)
         self._bias, self._level, self._coef = softened.split(x)
         self.duals = self.repaired(softened.duals(x))
         now = self.make_fit(self._coef, self._bias, self.duals, self._level)
         large = np.where(np.abs(self._coef) > _SMALL * self._mu, self._coef, 0.0)
         sparse = self.make_fit(large, self._bias, self.duals, self._level)
         now = sparse if sparse.objective <= now.objective * (1 + _SPARSER) else now
+        now = thinned(self, now) if self._master.basic else now
         if now.objective > self.fit.objective:
             grown = np.zeros(len(self._coef))
             grown[: len(self.fit.coef)] = self.fit.coef
