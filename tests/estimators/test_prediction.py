@@ -2,11 +2,18 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 
-from kboost import KernelBoostClassifier, KernelBoostNovelty, KernelBoostRegressor
+from kboost import (
+    KernelBoostClassifier,
+    KernelBoostNovelty,
+    KernelBoostRegressor,
+    SparseKernelRegressor,
+)
 from kboost.core import model as module
-from kboost.kernels import Gaussian, Linear
+from kboost.kernels import Gaussian, Laplacian, Linear
 
 LIBRARY = [Linear(), Gaussian("mean")]
 MODELS = [
@@ -48,6 +55,38 @@ def test_float32_is_near_and_set_at_any_time(model):
     assert (single != double).any()
     scale = np.abs(model.coef_).sum(axis=-1).max()
     assert np.abs(single - double).max() <= 1e-5 * scale
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelBoostRegressor([Gaussian(0.5)], C=1.0),
+        KernelBoostRegressor([Laplacian(0.5)], C=1.0),
+        KernelBoostRegressor(base="active", C=0.1, tol=1e-2),
+        SparseKernelRegressor([Gaussian(0.5)], ridge=1e-3),
+        SparseKernelRegressor([Gaussian(0.5)], ridge=1e-3, cells=50),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_sparse_rows_far_from_0_are_those_rows(model, dtype):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3)) + 5.0
+    y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=120)
+    model = clone(model).fit(X, y)
+    dense = model.predict(X)
+    model.set_params(predict_dtype=dtype)
+    np.testing.assert_allclose(model.predict(sparse.csr_array(X)), dense, atol=1e-4)
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1e19, 1e20])
+def test_active_widths_without_room_in_float32_stay_in_float64(scale):
+    X = scale * np.random.default_rng(0).normal(size=(60, 2))
+    y = np.sin(2 * X[:, 0] / scale)
+    kernels = [Gaussian(0.5 / scale**2)]
+    model = KernelBoostRegressor(kernels, base="active", C=0.1, tol=1e-2).fit(X, y)
+    double = model.predict(X)
+    np.testing.assert_array_equal(model.set_params(predict_dtype="float32").predict(X), double)
 
 
 def test_probabilities_agree_with_predictions_in_float32():

@@ -86,6 +86,16 @@ def test_numbers_may_come_as_objects(kind):
     assert_array_equal(model.transduction_, plain.transduction_)
 
 
+def test_labels_that_are_no_numbers_stay_what_they_are():
+    X, _, some = problem()
+    huge = np.array([2**63 + int(label) if label != -1 else -1 for label in some], dtype=object)
+    pairs = np.empty(len(some), dtype=object)
+    pairs[:] = [(label, label) if label != -1 else -1 for label in some.tolist()]
+    for labels in (huge, pairs):
+        with pytest.raises(ValueError, match=r"(Unknown label type|multi-label)"):
+            SemiSupervisedKernelBoostClassifier(C=1.0).fit(X, labels)
+
+
 def test_missing_labels_are_refused():
     X, _, some = problem()
     words = pd.Series(np.where(some == -1, None, np.array(["no", "yes"])[some]), dtype="string")

@@ -24,7 +24,7 @@ from kboost.columns.bank import Bank
 from kboost.columns.hypothesis import stack_rows
 from kboost.columns.scaling import SPIKE_FLOOR, Scaling
 from kboost.columns.shares import Term
-from kboost.columns.single import Side
+from kboost.columns.single import Side, gamma_holds
 from kboost.kernels.distances import sqeuclidean
 from kboost.kernels.pairings import Pairing
 from kboost.kernels.rows import as_dense, extent
@@ -82,9 +82,10 @@ class ActivePart:
         values: FloatArray = _values(self.view, X, self.centers, self.widths) @ self.coef
         return values
 
-    def in_single(self) -> SingleActivePart:
-        """The same in float32."""
-        return SingleActivePart(self)
+    def in_single(self) -> SingleActivePart | ActivePart:
+        """The same in float32, where that has room for the widths."""
+        gammas = 0.5 / self.widths**2
+        return SingleActivePart(self, gammas) if all(map(gamma_holds, gammas)) else self
 
     def terms_at(self, X: Any) -> Iterator[Term]:
         """The columns at the rows of X, for explanations."""
@@ -94,11 +95,11 @@ class ActivePart:
 class SingleActivePart:
     """The same with distances and exponentials in float32 (columns/single.py)."""
 
-    def __init__(self, part: ActivePart) -> None:
+    def __init__(self, part: ActivePart, gammas: FloatArray) -> None:
         self._part, self.coef = part, part.coef
         self._side = Side(Pairing("sqeuclidean", part.view), part.centers)
+        self._factor = -gammas.astype(np.float32)
         with np.errstate(over="ignore"):
-            self._factor = (-0.5 / part.widths**2).astype(np.float32)
             self._coef = part.coef.astype(np.float32)
 
     def __call__(self, X: Any) -> FloatArray:

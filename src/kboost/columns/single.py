@@ -22,6 +22,7 @@ from kboost.columns.hypothesis import KernelPart
 from kboost.kernels.base import Kernel
 from kboost.kernels.distances import row_dots
 from kboost.kernels.pairings import Pairing
+from kboost.kernels.rows import as_dense
 from kboost.kernels.stationary import Gaussian
 
 _DISTANCES = ("sqeuclidean", "cityblock")
@@ -38,7 +39,12 @@ def in_single(part: Any) -> Any:
 
 def single_holds(kernel: Kernel) -> bool:
     """Whether float32 has room for the distances that the width of a kernel is made for."""
-    return 1 / _RANGE <= getattr(kernel, "gamma", 1.0) <= _RANGE
+    return gamma_holds(getattr(kernel, "gamma", 1.0))
+
+
+def gamma_holds(gamma: float) -> bool:
+    """The same of a width."""
+    return 1 / _RANGE <= gamma <= _RANGE
 
 
 def gaussian_width(kernel: Kernel) -> float | None:
@@ -174,8 +180,8 @@ class LongRows:
 
 
 def rounded(viewed: Matrix, shift: FloatArray | None, dtype: Any) -> Any:
-    """Shifted, where there is a shift and rows are dense, then rounded."""
+    """Shifted, where there is a shift, then rounded; sparse rows with a shift are dense."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        if shift is not None and isinstance(viewed, np.ndarray):
-            viewed = viewed - shift
+        if shift is not None:
+            viewed = as_dense(viewed) - shift
         return viewed.astype(dtype)

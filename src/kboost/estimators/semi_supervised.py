@@ -213,8 +213,10 @@ intercept_, objective_, dual_gap_, stop_reason_, trace_, n_iter_ : see above
 
 def _as_numbers(y: Any) -> Any:
     """Numbers that come as objects, as a column of pandas may hold them, as an array of numbers."""
-    plain = np.array(y.tolist()) if y.dtype == object else y
-    return plain if plain.dtype.kind in "biuf" else y
+    if y.dtype != object or not all(map(np.isscalar, y)):
+        return y
+    plain = np.array(y.tolist())
+    return plain if plain.dtype.kind in "biuf" and (plain == y).all() else y
 
 
 def _check_labels(labels: Any, *, all_labelled: bool) -> None:

@@ -105,7 +105,7 @@ class Softened:
         return out
 
     def _own(self, x: FloatArray) -> FloatArray:
-        """Second derivatives of the penalties; variables that came later are at 0."""
+        """Second derivatives of the penalties; variables that came later are at 0, or at mu."""
         mu, at = self._mu, np.zeros(len(self._cost))
         at[: len(x)] = x
         at[len(x) :][self._one[len(x) :]] = mu

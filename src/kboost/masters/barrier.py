@@ -59,8 +59,8 @@ _LEAST = 1e-12  # beta in its unit
 class BarrierMaster(MarginPenalty):
     """Begin at `first` beta, take `fall` of it at a time; `tol` is when it is small enough.
 
-    With `basic` the fit of every step has no more columns than rows, as the last one has anyhow:
-    for fits that are judged on other rows, of which any may be the one that is kept.
+    With `basic` the fit of every step has no more columns than rows, as the last one has anyhow
+    (masters/_thin.py): for fits that are judged on other rows, of which any may be kept.
     """
 
     first: float = 0.3
@@ -83,8 +83,7 @@ class BarrierRun(MarginRun):
         self._caps = float(self.rows.caps.sum())
         self._unit = self.fit.objective / self._caps or 1.0
         self._share = master.first  # beta in that unit
-        self._left = 0.0  # of Newton's derivatives
-        self._moved = True  # whether Newton found a step to make
+        self._left = self._goal = 0.0  # of Newton's derivatives, and what was asked of them
         self._newton = DampedNewton()
         self._coef: FloatArray = np.zeros(0)  # (k,), inside, not the incumbent
         self._bias, self._level = start.bias, max(start.level, self._unit)
@@ -97,8 +96,9 @@ class BarrierRun(MarginRun):
 
     def extend(self, proposal: Proposal) -> None:
         self.deadline.check()
-        out_of_digits = not proposal.hypotheses and (self._share < _FINE or not self._moved)
-        if proposal.price <= self._share and (self._left <= self._share or out_of_digits):
+        out_of_digits = not proposal.hypotheses and self._share < _FINE
+        solved = self._left <= max(self._share, self._goal)  # more cannot be asked
+        if proposal.price <= self._share and (solved or out_of_digits):
             self._share *= self._master.fall
             self._newton.forget()
         new = proposal.values.shape[1]
@@ -121,9 +121,8 @@ class BarrierRun(MarginRun):
         softened = Softened(self.columns, self.rows, self.penalty, self.barrier, self._mu)
         start = softened.join(self._bias, self._level, self._coef)
         unit = min(1.0, self._caps)  # the derivatives by bias and level are of that size
-        goal = max(_SHARPER * min(self._share, 1.0) * unit, _ROUNDING * self._caps)
-        x, self._left = self._newton.minimise(softened, start, tol=goal, max_steps=_STEPS)
-        self._moved = not np.array_equal(x, start)
+        self._goal = max(_SHARPER * min(self._share, 1.0) * unit, _ROUNDING * self._caps)
+        x, self._left = self._newton.minimise(softened, start, tol=self._goal, max_steps=_STEPS)
         self._bias, self._level, self._coef = softened.split(x)
         self.duals = self.repaired(softened.duals(x))
         now = self.make_fit(self._coef, self._bias, self.duals, self._level)
