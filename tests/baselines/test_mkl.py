@@ -146,6 +146,14 @@ def test_a_wall_that_is_very_steep_does_not_hold_up_reduced_gradients(C):
     assert simple.n_iter_ <= 20
 
 
+def test_reduced_gradients_go_on_past_a_wall_that_is_very_near():
+    """There J falls by less than machines are exact to, and the search must not end for that."""
+    X, y = make_classification(80, 6, n_informative=4, flip_y=0.15, random_state=28)
+    kernels = [*(Gaussian(1 / (2 * 4.0**e)) for e in range(-6, 8)), *map(Polynomial, (1, 2, 3))]
+    model = MKLClassifier(kernels, method="simple", C=50.0, tol=1e-4).fit(X, y)
+    assert model.dual_gap_ <= 1e-4
+
+
 @pytest.mark.parametrize("p", [1.0, 1.2, 3.0, 8.0])
 def test_any_norm(problem, p):
     X, y, weight, matrices, _ = problem

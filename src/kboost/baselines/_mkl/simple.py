@@ -41,9 +41,7 @@ class SimpleSearch:
             if float(way @ end.gradient) > 0:
                 point = along(self._machine, point, reach * way, end)
                 break
-            point = min(point, end, key=lambda p: p.upper)
-            if point is not end:
-                break
+            point = end  # J is convex: it has fallen, though machines may be too rough to show it
             way = without(way, wall, int(np.argmax(start.theta)))
         return point if point.upper < start.upper else None
 
