@@ -141,7 +141,7 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
     predict_dtype : {"float64", "float32"}, default="float64"
         Arithmetic of the kernels at prediction. "float32" is faster and takes half the memory; the
         values stay within 1e-5 of ``sum_j |coef_j k(., c_j)|``. It may be set after `fit`.
-        Halfspaces are told in float64, as rounding would change sides.
+        Halfspaces stay in float64, as rounding would change sides.
     n_jobs : int or None, default=None
         Threads of the scans, and of predictions for many rows.
     verbose : int, default=0
