@@ -33,17 +33,20 @@ def cells_near(
 
 
 def anchors_of(rows: LocalRows, rng: np.random.Generator, count: int = _ANCHORS) -> IntArray:
+    """Numbers of rows drawn at random, around which cells are looked at."""
     anchors: IntArray = rows.order[rng.permutation(len(rows.order))[:count]]
     return anchors
 
 
 def cells_at(rows: LocalRows, size: int, view: View, anchors: IntArray) -> list[IntArray]:
+    """The same around given rows."""
     place = np.empty(rows.X.shape[0], dtype=np.intp)
     place[rows.order] = np.arange(len(rows.order))
     return [place[cell] for cell in cells_around(rows.X, rows.order, size, view, anchors)]
 
 
 def some_of(cell: IntArray, count: int, rng: np.random.Generator) -> IntArray:
+    """A part of a cell."""
     return cell[rng.permutation(len(cell))[:count]]
 
 
@@ -57,9 +60,11 @@ def rows_near(rows: LocalRows, cells: Sequence[IntArray]) -> tuple[LocalRows, li
 
 
 def rows_of_cell(rows: LocalRows, cell: IntArray) -> LocalRows:
+    """One cell as rows of its own."""
     X = rows.X[rows.order[cell]]
     return LocalRows(X, np.arange(len(X)), rows.targets[cell], rows.weight[cell])
 
 
 def dense_rows(rows: LocalRows, cell: IntArray) -> FloatArray:
+    """The features of a cell, (m, d), in float64."""
     return np.asarray(rows.X[rows.order[cell]], dtype=np.float64)

@@ -31,6 +31,8 @@ _NOT_YET = -1.0  # in place of a sum of squares
 
 @dataclass(frozen=True)
 class Trial:
+    """A kernel on a metric with a ridge, and its mean squared error left out."""
+
     metric: str
     kernel: Any
     ridge: float
@@ -43,6 +45,7 @@ Sums = tuple[FloatArray, float]  # over a cell, of squared errors (n_widths, n_r
 
 
 def best_of(trials: Sequence[Trial]) -> Trial:
+    """The trial of the lowest error."""
     return min(trials, key=lambda t: t.error)
 
 
