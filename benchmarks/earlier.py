@@ -60,7 +60,9 @@ def lasting(row: Row) -> bool:
 
 
 def untimed(row: Row) -> Row:
-    return {key: value for key, value in row.items() if key != "code" and "seconds" not in key}
+    kept = {key: value for key, value in row.items() if key != "code" and "seconds" not in key}
+    told: Row = json.loads(json.dumps(kept))  # as a file tells it, where tuples are lists
+    return told
 
 
 def key_of(job: dict[str, Any]) -> str:

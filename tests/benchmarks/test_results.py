@@ -55,6 +55,17 @@ def test_code_that_changes_under_way_is_refused(tmp_path):
     assert not path.exists()
 
 
+def test_a_tuple_that_a_file_tells_as_a_list_is_the_same(tmp_path):
+    job = {"draw": 1}
+    old = {"job": job, "status": "ok", "chosen": [1.0, 0.2], "fit_seconds": 3.0}
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"machine": HERE, "code": "old", "rows": [old]}))
+    earlier = Earlier(path, HERE)
+    assert earlier.confirms({**old, "chosen": (1.0, 0.2), "fit_seconds": 4.0})
+    with pytest.raises(RuntimeError, match="otherwise"):
+        earlier.confirms({**old, "chosen": (1.0, 0.3)})
+
+
 def earlier_file(path, draws=40, **changes):
     content = {"machine": HERE, "code": "old", "rows": [figure(draw) for draw in range(draws)]}
     path.write_text(json.dumps({**content, **changes}))
