@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris, make_classification, make_regression
 
 from kboost import KernelBoostClassifier, KernelBoostNovelty, KernelBoostRegressor
 from kboost._errors import OutOfTimeError
-from kboost.core.path import Follower
+from kboost.core.path import PathFitter
 from kboost.kernels import Gaussian, Linear
 from kboost.model_selection import path
 
@@ -175,7 +175,7 @@ def test_the_estimator_stays_as_it_is():
 
 def test_out_of_time_the_points_reached_are_kept(monkeypatch):
     X, y = classes(80)
-    plain = Follower.to
+    plain = PathFitter.to
     late = 0.4
 
     def to(self, factor):
@@ -183,7 +183,7 @@ def test_out_of_time_the_points_reached_are_kept(monkeypatch):
             raise OutOfTimeError("late")
         return plain(self, factor)
 
-    monkeypatch.setattr(Follower, "to", to)
+    monkeypatch.setattr(PathFitter, "to", to)
     assert_array_equal(path(KernelBoostClassifier(LIBRARY), X, y, Cs=CS).C, CS[:2])
     with pytest.raises(OutOfTimeError):
         path(KernelBoostClassifier(LIBRARY), X, y, Cs=CS[2:])

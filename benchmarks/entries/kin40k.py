@@ -177,9 +177,9 @@ WORK: dict[str, Callable[..., Any]] = {
 def curve(method: str, kernel: Any, ridge: float, data: datasets.Data, seed: int) -> Row:
     """The error after every so many basis vectors; looking at it is not in the time."""
     from kboost.columns.pool import Pool
-    from kboost.core.watch import columns_at
-    from kboost.estimators._sparse_fit import SparseSpec, fit_rows
+    from kboost.core.validation import columns_at
     from kboost.formulations import TargetRows
+    from kboost.plans.least_squares import SparseSpec, fit_rows
 
     ensemble = method == "ensemble"
     spec = SparseSpec(

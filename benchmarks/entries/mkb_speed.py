@@ -93,12 +93,12 @@ def measure(name: str, what: str) -> Row:
 
 def plain(data: Any) -> Row:
     """The referee, pair by pair, on rows in the estimator's order."""
+    from kboost.boosting.multiclass import binary_problems
     from kboost.columns.gram import Gram
-    from kboost.estimators._duels import duels_of
-    from kboost.estimators._rows import merge_rows
+    from kboost.data.merged_rows import merge_rows
 
     rows = merge_rows(data.X_train, data.y_train.astype(np.intp), np.ones(len(data.y_train)))
-    duels = duels_of(rows.codes, int(rows.codes.max()) + 1, "ovo")
+    duels = binary_problems(rows.codes, int(rows.codes.max()) + 1, "ovo")
     seeds = np.random.RandomState(0).randint(2**31 - 1, size=len(duels))
     kernels = mkboost("D1", normalize="mean", seed=0, max_iter=1)
     kernels = kernels.fit(data.X_train, data.y_train).kernels_

@@ -16,13 +16,15 @@ class Solver(kboost.Solver):
 
     def prepare(self, data: Data) -> None:
         from kboost import KernelBoostClassifier
-        from kboost.core.watch import Watch
+        from kboost.core.validation import ValidationMonitor
 
         class Observed(KernelBoostClassifier):  # type: ignore[misc]
             """Looks at the test rows too, and tells nobody but the record."""
 
             def _grow(self, bank: Any, problems: Any, watches: Any, deadline: Any) -> Any:
-                self.record_ = Record(watches[0], Watch(data.X_test, errors(data.y_test)), problems)
+                self.record_ = Record(
+                    watches[0], ValidationMonitor(data.X_test, errors(data.y_test)), problems
+                )
                 return super()._grow(bank, problems, [self.record_], deadline)
 
         super().prepare(data)

@@ -1,7 +1,7 @@
 """kboost: sparse, boosted mixtures of kernels for scikit-learn users."""
 
 from kboost import datasets, kernels, time_series
-from kboost.estimators._suggest import suggest
+from kboost._suggest import suggest
 from kboost.estimators.classifier import KernelBoostClassifier
 from kboost.estimators.mkboost import MKBoostClassifier
 from kboost.estimators.novelty import KernelBoostNovelty

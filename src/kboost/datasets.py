@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from kboost._rules import COUNT, INTEGER, NOT_NEGATIVE, POSITIVE, Rule, check_params
 from kboost._typing import FloatArray
-from kboost._validation import COUNT, INTEGER, NOT_NEGATIVE, POSITIVE, Rule, check_params
 
 _STEPS = 10  # of the integration, a unit of time
 _START = Rule("positive and at most 1e30", lambda v: POSITIVE.holds(v) and v <= 1e30)

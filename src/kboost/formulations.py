@@ -63,7 +63,7 @@ class MarginRows:
             return wrong
         return np.bincount(self.sample[wrong], minlength=self.n_samples) > 0
 
-    def recapped(self, factor: float) -> MarginRows:
+    def with_scaled_costs(self, factor: float) -> MarginRows:
         """The same rows with other prices of slack and level."""
         level = None if self.level is None else Level(self.level.sign, factor * self.level.price)
         return replace(self, caps=factor * self.caps, level=level)

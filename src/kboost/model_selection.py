@@ -16,17 +16,17 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 
 from kboost._errors import OutOfTimeError
+from kboost._estimator.progress import show_progress
+from kboost._rules import COUNT, POSITIVE
 from kboost._typing import FloatArray, IntArray
-from kboost._validation import COUNT, POSITIVE
 from kboost.columns.bank import Bank
 from kboost.columns.hypothesis import stack_rows
 from kboost.core.protocols import Deadline
-from kboost.estimators._base import KernelBoostBase
-from kboost.estimators._lesson import check_prices
-from kboost.estimators._part import Part, Point
-from kboost.estimators._progress import show_progress
-from kboost.estimators._tuning import RATIO, last_best
+from kboost.estimators._kernel_boost import KernelBoostBase
 from kboost.kernels.base import Kernel
+from kboost.plans.training_data import check_prices
+from kboost.selection.c_path import RATIO, last_best
+from kboost.selection.path_fit import PathFit, PathPoint
 from kboost.solvers.threads import blas_threads_for
 
 _COUNT = 10  # values of C where none are given
@@ -168,25 +168,25 @@ def path(
     """
     _check(estimator)
     model = clone(estimator)
-    lesson = model._prepare(
+    data = model._prepare(
         X, y, sample_weight, X_val=X_val, y_val=y_val, sample_weight_val=sample_weight_val
     )
     deadline = Deadline.after(model.max_seconds)
-    with show_progress(model.verbose), blas_threads_for(len(lesson.rows.weight)):
-        bank = model._make_bank(lesson.rows, lesson.n_input_rows, deadline)
-        part = model._follow(lesson, bank, deadline)
+    with show_progress(model.verbose), blas_threads_for(len(data.rows.weight)):
+        bank = model._make_bank(data.rows, data.n_input_rows, deadline)
+        part = model._follow(data, bank, deadline)
         values = _values(Cs, part.first)
-        check_prices(lesson.problems(lesson.rows, 1.0), values[-1])
+        check_prices(data.problems(data.rows, 1.0), values[-1])
         points = _walk(part, values)
     models = [_fitted(model, bank, point) for point in points]
 
     def conclude(i: int) -> Any:
         """The model of a place with all that `fit` leaves behind."""
         fitted, point = copy(models[i]), points[i]
-        problems = lesson.problems(lesson.rows, point.C)
+        problems = data.problems(data.rows, point.C)
         until = Deadline.after(model.max_seconds)
-        with blas_threads_for(len(lesson.rows.weight)):
-            if fitted._conclude(lesson.rows, problems, point.grown, until):
+        with blas_threads_for(len(data.rows.weight)):
+            if fitted._conclude(data.rows, problems, point.grown, until):
                 raise KeyboardInterrupt
         return fitted
 
@@ -231,9 +231,9 @@ def _values(Cs: Any, first: float) -> FloatArray:
     return np.unique(values.astype(np.float64))
 
 
-def _walk(part: Part, values: FloatArray) -> list[Point]:
+def _walk(part: PathFit, values: FloatArray) -> list[PathPoint]:
     """The points, as far as time allows."""
-    points: list[Point] = []
+    points: list[PathPoint] = []
     for C in values.tolist():
         try:
             points.append(part.to(C))
@@ -244,7 +244,7 @@ def _walk(part: Part, values: FloatArray) -> list[Point]:
     return points
 
 
-def _fitted(model: Any, bank: Bank, point: Point) -> Any:
+def _fitted(model: Any, bank: Bank, point: PathPoint) -> Any:
     """An estimator as `fit` would have left it but for its last work."""
     fitted = copy(model).set_params(C=point.C)
     fitted.C_, fitted.tuning_ = point.C, None
@@ -253,7 +253,7 @@ def _fitted(model: Any, bank: Bank, point: Point) -> Any:
 
 
 def _collect(
-    points: Sequence[Point], models: Sequence[Any], estimators: Sequence[Any]
+    points: Sequence[PathPoint], models: Sequence[Any], estimators: Sequence[Any]
 ) -> PathResult:
     """The models beside each other over the union of their columns."""
     kernels = tuple(models[0].kernels_)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
+from kboost._rules import COUNT, check_params
 from kboost._typing import FloatArray, IntArray
-from kboost._validation import COUNT, check_params
 
 
 def embed(series: Any, dimension: int = 6, lag: int = 6) -> tuple[FloatArray, FloatArray]:

@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from kboost import MKBoostClassifier
 from kboost.baselines import BoostedSVMClassifier, boosted_svm
 from kboost.baselines.boosted_svm import _folds
-from kboost.estimators._rows import merge_rows
+from kboost.data.merged_rows import merge_rows
 from kboost.kernels import Gaussian, Linear, Polynomial
 
 KERNELS = [Linear(), Gaussian(0.01), Gaussian(0.5), Polynomial(2)]

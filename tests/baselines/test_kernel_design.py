@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kboost.baselines import KernelDesignClassifier
-from kboost.baselines._design import design, pivoted
+from kboost.boosting.kernel_design import design, pivoted
 from kboost.kernels import Gaussian, Linear, Sigmoid
 from tests.contracts.reference import table
 

@@ -18,12 +18,12 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kboost.baselines import MKLClassifier
-from kboost.baselines._mkl.hessian import HessianSearch, newton_step
-from kboost.baselines._mkl.learn import METHODS
-from kboost.baselines._mkl.level import nearest
-from kboost.baselines._mkl.machine import Machine
-from kboost.estimators._libsvm import solve_dual
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
+from kboost.mkl.hessian import HessianSearch, newton_step
+from kboost.mkl.learn import METHODS
+from kboost.mkl.level import nearest
+from kboost.mkl.svm import MixtureSVM
+from kboost.solvers.libsvm import solve_dual
 from tests.contracts.reference import table
 
 LIBRARY = [Linear(), Polynomial(2, gamma=0.5), Gaussian(0.1), Gaussian(1.0), Laplacian(0.5)]
@@ -299,14 +299,14 @@ def test_bad_parameter(options, message):
 def test_interrupted(monkeypatch, machines):
     X, y, _ = table(1, n=40)
     model = MKLClassifier(LIBRARY, method="silp", tol=1e-8)
-    at = Machine.at
+    at = MixtureSVM.at
 
     def stop(self, theta):
         if self.n_solved == machines:
             raise KeyboardInterrupt
         return at(self, theta)
 
-    monkeypatch.setattr(Machine, "at", stop)
+    monkeypatch.setattr(MixtureSVM, "at", stop)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     if machines:
@@ -342,7 +342,7 @@ def test_a_kernel_of_zeros_and_equal_kernels_do_no_harm():
 @pytest.fixture
 def machine(problem):
     _, y, weight, matrices, _ = problem
-    return Machine(np.array(matrices), y, 4.0 * weight, tol=1e-8)
+    return MixtureSVM(np.array(matrices), y, 4.0 * weight, tol=1e-8)
 
 
 def test_gradient_and_hessian_by_differences(machine):
@@ -403,9 +403,9 @@ def test_a_machine_that_does_not_converge_is_not_asked_to_come_closer(monkeypatc
         duals, bias, _ = solve_dual(K, signs, caps, 0.5)
         return duals, bias, 100
 
-    monkeypatch.setattr("kboost.baselines._mkl.machine.MOST_STEPS", 100)
-    monkeypatch.setattr("kboost.baselines._mkl.machine.solve_dual", solved)
-    monkeypatch.setattr("kboost.baselines._mkl.machine.from_guess", lambda *_: None)
+    monkeypatch.setattr("kboost.mkl.svm.MOST_STEPS", 100)
+    monkeypatch.setattr("kboost.mkl.svm.solve_dual", solved)
+    monkeypatch.setattr("kboost.mkl.svm.from_guess", lambda *_: None)
     model = MKLClassifier(LIBRARY, tol=1e-5, max_iter=1).fit(X, y, weight)
     assert len(asked) == model.n_machines_
     assert model.dual_gap_ > 1e-5

@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
+from kboost.columns.float32 import LongRows
 from kboost.columns.pool import Pool
-from kboost.columns.single import LongRows
 from kboost.kernels import Gaussian, Laplacian, Linear, Matern
 
 RNG = np.random.default_rng(2)

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from kboost.columns.float32 import LongRows, Side, SinglePart, in_single
 from kboost.columns.hypothesis import KernelPart
-from kboost.columns.single import LongRows, Side, SinglePart, in_single
 from kboost.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial, Sigmoid, as_kernels
 from kboost.kernels.adapters import FunctionKernel
 

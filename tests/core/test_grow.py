@@ -9,10 +9,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from kboost._errors import OutOfTimeError, SolverError
-from kboost.core.grow import grow
+from kboost.core.column_generation import grow
 from kboost.core.protocols import Fit, Problem, Proposal
 from kboost.core.stopping import EXHAUSTED, INTERRUPTED, OUT_OF_TIME, MaxIterations, StopReason
-from kboost.core.watch import Watch
+from kboost.core.validation import ValidationMonitor
 
 
 @dataclass(frozen=True)
@@ -307,7 +307,7 @@ def test_a_watch_judges_the_model_on_its_rows_and_evaluates_columns_once():
         return 1.0 / len(seen)
 
     family = Counting()
-    watch = Watch(X, loss)
+    watch = ValidationMonitor(X, loss)
     hypotheses = [Jump(t, family) for t in (0.0, 1.0, 2.0)]
     for k in (0, 1, 1, 3):
         coef = np.arange(1.0, k + 1)

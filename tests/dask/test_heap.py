@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 import pytest
 
-from kboost.dask._heap import roomy_heap
+from kboost.dask._malloc import roomy_heap
 
 MiB = 1 << 20
 

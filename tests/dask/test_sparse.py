@@ -19,9 +19,9 @@ from sklearn.base import clone
 from kboost import SparseKernelClassifier, SparseKernelRegressor
 from kboost.columns import cells
 from kboost.dask import DaskSparseKernelClassifier, DaskSparseKernelRegressor, _table
-from kboost.dask._table import Table
-from kboost.estimators import _cells
+from kboost.dask._table import PartitionedTable
 from kboost.kernels import Gaussian
+from kboost.local import cells as _cells
 
 CHUNKS = ((150, 0, 420, 30), 2)  # of unequal size, one empty
 
@@ -148,13 +148,13 @@ def test_features_stay_on_the_workers(client, monkeypatch):
     for module in (cells, _table):
         monkeypatch.setattr(module, "SAMPLE", 64)  # small, as these rows are few
     asked = []
-    bring = Table._bring
+    bring = PartitionedTable._bring
 
     def watched(self, rows, feature):
         asked.append((len(rows), feature))
         return bring(self, rows, feature)
 
-    monkeypatch.setattr(Table, "_bring", watched)
+    monkeypatch.setattr(PartitionedTable, "_bring", watched)
     X, y = surface(12_000)
     blocks = da.from_array(X, chunks=(4000, 2))
     settings = {"kernels": [Gaussian(0.5)], "ridge": 0.1}

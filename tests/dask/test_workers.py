@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kboost.dask._workers import Workers
-from kboost.estimators._hands import Hands
+from kboost.local.executor import Executor
 
 
 def scaled(values, factor):
@@ -17,7 +17,7 @@ def scaled(values, factor):
 
 def test_values_that_are_kept_are_worked_on_again_and_again(client):
     values = [[1, 2], [3], [4]]
-    ask, there = Hands(2).keep(scaled, values), Workers(client).keep(scaled, values)
+    ask, there = Executor(2).keep(scaled, values), Workers(client).keep(scaled, values)
     for factor in (1, 10):
         assert there(factor) == ask(factor) == [scaled(own, factor) for own in values]
 

@@ -17,11 +17,12 @@ from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.fixes import parse_version
 
 from kboost import SparseKernelClassifier, SparseKernelRegressor
-from kboost.estimators import _cells, _sparse
-from kboost.estimators._hands import Hands
-from kboost.estimators._local_choice import choose_local
-from kboost.estimators._local_rows import LocalRows
+from kboost.estimators import _sparse_kernel as _sparse
 from kboost.kernels import Gaussian, Laplacian, Linear
+from kboost.local import cells as _cells
+from kboost.local.choice import choose_local
+from kboost.local.executor import Executor
+from kboost.local.rows import LocalRows
 
 
 def surface(n, seed=0, noise=0.05):
@@ -133,7 +134,7 @@ def test_features_of_any_unit_are_taken(unit):
 def test_the_choice_does_not_depend_on_the_threads():
     X, y = surface(1200)
     rows = LocalRows(X, np.arange(1200), (y - y.mean())[:, None], np.ones(1200))
-    one, two = (choose_local(rows, 300, np.random.default_rng(3), Hands(n))[0] for n in (1, 2))
+    one, two = (choose_local(rows, 300, np.random.default_rng(3), Executor(n))[0] for n in (1, 2))
     assert one.kernel == two.kernel
     assert one.ridge == two.ridge
 

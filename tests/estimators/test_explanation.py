@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kboost import KernelBoostClassifier, KernelBoostRegressor, SparseKernelRegressor
-from kboost.estimators._duels import class_scores
+from kboost.boosting.multiclass import class_scores
 from kboost.kernels import Gaussian, Linear
 from tests.fitted import MODELS, SIGN, VALUE, X, fitted, rows_of
 
@@ -14,7 +14,7 @@ EXPLAINED = [name for name in MODELS if name not in VOTES]
 
 def scored(model, values):
     """What an estimator makes of the values of its duels."""
-    duels = getattr(model, "_duels", None)
+    duels = getattr(model, "_binary_problems", None)
     if duels is None:
         return values
     return class_scores(values.reshape(len(values), -1), duels, len(model.classes_))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from kboost.estimators._libsvm import solve_dual
 from kboost.kernels import Gaussian
+from kboost.solvers.libsvm import solve_dual
 from tests.contracts.reference import table
 
 

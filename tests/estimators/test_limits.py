@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris, make_classification
 
 from kboost import KernelBoostRegressor
 from kboost._errors import OutOfTimeError
-from kboost.core.grow import logger
+from kboost.core.column_generation import logger
 from kboost.kernels import Gaussian, Linear
 from kboost.oracles.scan import ScanSearch
 from tests.estimators.boost import boost

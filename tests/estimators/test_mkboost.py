@@ -13,14 +13,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from kboost import KernelBoostClassifier, MKBoostClassifier, SparseKernelClassifier
+from kboost._estimator import boosted_svm as _machine_boost
 from kboost.baselines import (
     BoostedSVMClassifier,
     CompositeSVC,
     KernelDesignClassifier,
     MKLClassifier,
 )
-from kboost.estimators import _machine_boost
-from kboost.estimators._rows import merge_rows
+from kboost.data.merged_rows import merge_rows
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial
 
 KERNELS = [Gaussian(4.0), Gaussian(1.0), Gaussian(0.05), Linear(), Polynomial(2)]

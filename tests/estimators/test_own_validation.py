@@ -9,8 +9,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kboost import KernelBoostClassifier, KernelBoostRegressor
-from kboost.estimators import _base
-from kboost.estimators._rows import hold_out, merge_rows
+from kboost.data.merged_rows import hold_out, merge_rows
+from kboost.estimators import _kernel_boost as _base
 from kboost.kernels import Gaussian, Linear
 
 LIBRARY = [Linear(), Gaussian(0.1)]

@@ -12,10 +12,10 @@ from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.model_selection import train_test_split
 
 from kboost import KernelBoostClassifier
-from kboost.estimators import _probability
-from kboost.estimators._probability import ENOUGH, SHRUNKEN, Calibration, deal, fit_slope
-from kboost.estimators._rows import merge_rows
+from kboost.data.merged_rows import merge_rows
 from kboost.kernels import Gaussian, Linear
+from kboost.selection import calibration as _probability
+from kboost.selection.calibration import ENOUGH, SHRUNKEN, Calibration, deal, fit_slope
 from tests.estimators.boost import boost
 
 LIBRARY = [Linear(on="standard"), Gaussian("mean", on="standard")]

@@ -7,9 +7,9 @@ from sklearn.datasets import load_digits, make_moons
 from sklearn.kernel_ridge import KernelRidge
 
 from kboost import SparseKernelClassifier, SparseKernelRegressor
-from kboost.estimators import _sparse_fit
-from kboost.estimators._large_rows import large_rows
+from kboost.data.indexed_rows import indexed_rows
 from kboost.kernels import Gaussian
+from kboost.plans import least_squares as _sparse_fit
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, size=(200, 3))
@@ -329,9 +329,9 @@ def test_bad_parameters_are_named_and_change_nothing(options, message):
 def test_canonical_rows_do_not_depend_on_order_or_copies():
     targets = np.round(Y)[:, None]
     rows = np.round(X[:, :1])
-    one = large_rows(rows, targets, np.ones(200))
+    one = indexed_rows(rows, targets, np.ones(200))
     shuffled = RNG.permutation(200)
-    other = large_rows(rows[shuffled].astype(np.float32), targets[shuffled], np.ones(200))
+    other = indexed_rows(rows[shuffled].astype(np.float32), targets[shuffled], np.ones(200))
     np.testing.assert_array_equal(rows[one.order], rows[shuffled][other.order])
     np.testing.assert_array_equal(one.targets, other.targets)
     np.testing.assert_array_equal(one.weight, other.weight)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from kboost import SparseKernelRegressor
+from kboost.core.progress import Left, TimeRemaining
 from kboost.core.protocols import Deadline
 from kboost.core.trace import Step
-from kboost.estimators import _cells
-from kboost.estimators._progress import Left, TimeLeft
 from kboost.kernels import Gaussian
+from kboost.local import cells as _cells
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, size=(120, 2))
@@ -33,7 +33,7 @@ class Clock:
 
 @pytest.mark.parametrize(("quadratic", "power"), [(True, 2), (False, 1)])
 def test_to_the_last_column_it_is_exact_where_time_is_the_power(quadratic, power):
-    left = TimeLeft(40, FAR, quadratic=quadratic).after(steps([5, 10], power))
+    left = TimeRemaining(40, FAR, quadratic=quadratic).after(steps([5, 10], power))
     assert (left.done, left.limit, left.what) == (10, 40, "columns")
     assert left.seconds == pytest.approx(0.5 * 40**power - 0.5 * 10**power)
 
@@ -41,20 +41,20 @@ def test_to_the_last_column_it_is_exact_where_time_is_the_power(quadratic, power
 @pytest.mark.parametrize(("quadratic", "power"), [(True, 2), (False, 1)])
 def test_steps_that_end_before_the_columns_are_what_is_left(quadratic, power):
     trace = steps([5, 10, 15], power)
-    left = TimeLeft(1000, 8, quadratic=quadratic).after(trace)
+    left = TimeRemaining(1000, 8, quadratic=quadratic).after(trace)
     assert (left.done, left.limit, left.what) == (3, 8, "steps")
     assert left.seconds == pytest.approx(0.5 * 40**power - 0.5 * 15**power)
-    assert TimeLeft(40, 8).after(trace).what == "columns"  # both at once
-    assert TimeLeft(30, 8).after(trace).what == "columns"
+    assert TimeRemaining(40, 8).after(trace).what == "columns"  # both at once
+    assert TimeRemaining(30, 8).after(trace).what == "columns"
 
 
 def test_steps_that_grow_count_as_they_are_now():
-    left = TimeLeft(1000, 4, quadratic=False).after(steps([5, 25], 1))
+    left = TimeRemaining(1000, 4, quadratic=False).after(steps([5, 25], 1))
     assert left.seconds == pytest.approx(0.5 * (2 * 20))
 
 
 def test_the_deadline_is_the_most_there_is_left():
-    trace, far = steps([10], 2), TimeLeft(100, FAR)
+    trace, far = steps([10], 2), TimeRemaining(100, FAR)
     assert far.after(trace).seconds > 7.0
     assert replace(far, deadline=Clock(7.0)).after(trace).seconds == 7.0
     assert replace(far, deadline=Clock(1e6)).after(trace) == far.after(trace)
@@ -64,7 +64,9 @@ def test_the_deadline_is_the_most_there_is_left():
 def test_a_series_is_all_its_ensembles(quadratic, power):
     """Five of 10 columns: two are done, of the third there are 4 columns."""
     one = 0.5 * 10**power
-    now = TimeLeft(50, FAR, Deadline(np.inf), quadratic, 10, columns=20, steps=20, seconds=2 * one)
+    now = TimeRemaining(
+        50, FAR, Deadline(np.inf), quadratic, 10, columns=20, steps=20, seconds=2 * one
+    )
     spent = 0.5 * 4**power
     assert now.after(steps([1, 2, 3, 4], power)).seconds == pytest.approx(5 * one - 2 * one - spent)
     # steps over all ensembles: 5 of the fourth
@@ -77,12 +79,12 @@ def test_a_series_is_all_its_ensembles(quadratic, power):
 
 def test_nothing_is_said_before_there_is_a_column_or_at_the_limit(caplog):
     with caplog.at_level(logging.INFO, "kboost"):
-        TimeLeft(10, FAR)(steps([], 2))
-        TimeLeft(10, FAR)(steps([10], 2))
-        TimeLeft(10, 1)(steps([5], 2))
-        TimeLeft(10, FAR, Clock(0.0))(steps([5], 2))
+        TimeRemaining(10, FAR)(steps([], 2))
+        TimeRemaining(10, FAR)(steps([10], 2))
+        TimeRemaining(10, 1)(steps([5], 2))
+        TimeRemaining(10, FAR, Clock(0.0))(steps([5], 2))
         assert not caplog.records
-        TimeLeft(10, FAR)(steps([5], 2))
+        TimeRemaining(10, FAR)(steps([5], 2))
     assert [record.getMessage() for record in caplog.records] == [
         "5 of 10 columns, about 38 s left"
     ]
@@ -126,12 +128,12 @@ def test_cells_have_no_more_time_than_the_limit(monkeypatch, clock_of):
 
     monkeypatch.setattr(Left, "tell", keep)
     now = iter([0.0, 10.0, 20.0])
-    clock_of("kboost.estimators._cells", lambda: next(now))
-    progress = _cells.Progress(10, deadline=Clock(50.0))
+    clock_of("kboost.local.cells", lambda: next(now))
+    progress = _cells.CellProgress(10, deadline=Clock(50.0))
     progress.step()
     progress.step()
     assert [(left.done, left.seconds) for left in told] == [(1, 50.0), (2, 50.0)]
     now = iter([0.0, 10.0])
-    progress = _cells.Progress(3, deadline=Clock(50.0))
+    progress = _cells.CellProgress(3, deadline=Clock(50.0))
     progress.step()
     assert told[-1].seconds == 20.0

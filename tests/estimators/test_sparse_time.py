@@ -10,23 +10,23 @@ from kboost import SparseKernelClassifier, SparseKernelRegressor
 from kboost._errors import OutOfTimeError
 from kboost.columns.pool import Pool
 from kboost.core.protocols import NO_LIMIT, Deadline, Problem
-from kboost.estimators import _sparse
-from kboost.estimators._hands import Hands
-from kboost.estimators._kernel_choice import ROWS, Lesson, _best_ridge, choose, lesson_size
-from kboost.estimators._local_choice import _ALL_RIDGES, choose_local, choose_local_ridge
-from kboost.estimators._local_rows import LocalRows
+from kboost.estimators import _sparse_kernel as _sparse
 from kboost.formulations import TargetRows
 from kboost.kernels import Gaussian
 from kboost.kernels.default import default_kernels
-from kboost.masters._joint_basis import JointBasis
-from kboost.masters.joint import JointMaster, JointRun
+from kboost.local.choice import _ALL_RIDGES, choose_local, choose_local_ridge
+from kboost.local.executor import Executor
+from kboost.local.rows import LocalRows
+from kboost.masters._joint_objective import JointObjective
 from kboost.masters.losses import LOSSES
+from kboost.masters.preconditioned_cg import PCGMaster, PCGRun
 from kboost.oracles.ensemble import EnsembleOracle
+from kboost.selection.kernels import ROWS, SelectionSample, _best_ridge, choose, sample_size
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, size=(240, 3))
 Y = np.sin(2 * X[:, 0]) * X[:, 1] + 0.05 * RNG.normal(size=240)
-LESSON = Lesson(X, (Y - Y.mean())[:, None], np.ones(240))
+LESSON = SelectionSample(X, (Y - Y.mean())[:, None], np.ones(240))
 ROWS_OF_CELLS = LocalRows(X, np.arange(240), (Y - Y.mean())[:, None], np.ones(240))
 ENTRANTS = default_kernels(X)[2:]
 CUT = "max_seconds cut the choice of kernels and ridge short."
@@ -85,7 +85,7 @@ def test_a_lesson_takes_the_time_there_is():
     """The time is cubic in the rows, and they come in steps."""
 
     def size(seconds, kernels="auto", ridge=1.0):
-        return lesson_size(kernels, ridge, Deadline.after(seconds))
+        return sample_size(kernels, ridge, Deadline.after(seconds))
 
     assert [size(s) for s in (None, 1e3, 7.9, 0.6, 1e-9)] == [ROWS, ROWS, 700, 400, 200]
     assert size(5.0) == size(5.001)
@@ -110,7 +110,7 @@ def test_given_kernels_and_ridge_are_no_choice_in_cells():
 
 
 def local(deadline=NO_LIMIT):
-    return choose_local(ROWS_OF_CELLS, 80, np.random.default_rng(1), Hands(), deadline)
+    return choose_local(ROWS_OF_CELLS, 80, np.random.default_rng(1), Executor(), deadline)
 
 
 def test_a_local_choice_with_time_enough_is_that_without_a_limit():
@@ -145,7 +145,7 @@ def test_errors_of_a_choice_that_is_cut_are_over_the_same_cells(seed):
     rows = LocalRows(X, np.arange(240), (y - y.mean())[:, None], np.ones(240))
 
     def found(deadline):
-        return choose_local(rows, 60, np.random.default_rng(seed), Hands(), deadline)[0]
+        return choose_local(rows, 60, np.random.default_rng(seed), Executor(), deadline)[0]
 
     every = Looks(10**9)
     best = min(e for name, e in found(every).errors.items() if "parts" not in name)
@@ -242,7 +242,7 @@ def test_time_that_ends_the_last_solution_is_told(loss, monkeypatch):
     model = SparseKernelClassifier(
         [Gaussian(0.5)], loss=loss, ridge=0.1, max_columns=30, max_seconds=1e6
     )
-    monkeypatch.setattr(JointRun, "finish", out_of_time)
+    monkeypatch.setattr(PCGRun, "finish", out_of_time)
     model.fit(X, Y > 0)
     assert model.stop_reason_.startswith("max_columns=30 reached")
     assert model.stop_reason_.endswith("before the coefficients were done; raise max_seconds.")
@@ -256,10 +256,10 @@ def test_the_last_solution_does_not_begin_without_time(loss, monkeypatch):
     def not_now(*_):
         raise AssertionError("begun")
 
-    monkeypatch.setattr(JointBasis, "optimum", not_now)
+    monkeypatch.setattr(JointObjective, "optimum", not_now)
     problem = Problem(Pool([Gaussian(0.01)], X), TargetRows.of(np.sign(Y)[:, None], np.ones(240)))
     deadline = Deadline.after(1e6)
-    run = JointMaster(LOSSES[loss], 1e-3, capacity=40).start(replace(problem, deadline=deadline))
+    run = PCGMaster(LOSSES[loss], 1e-3, capacity=40).start(replace(problem, deadline=deadline))
     oracle = EnsembleOracle("random", 40, 60, ridge=1e-3, max_columns=40, evaluate=False)
     run.extend(oracle.start(problem).propose(run))
     with pytest.raises(AssertionError, match="begun"):

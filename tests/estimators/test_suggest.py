@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import kboost
-from kboost.estimators._suggest import task_of
+from kboost._suggest import task_of
 
 RNG = np.random.default_rng(0)
 

@@ -8,11 +8,11 @@ from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 
 from kboost.columns.bank import Bank
-from kboost.core.grow import grow
+from kboost.core.column_generation import grow
 from kboost.core.protocols import Problem
 from kboost.core.stopping import AnyOf, GapBelow, MaxIterations, PriceBelow
 from kboost.formulations import hinge, nu_tube, tube
-from kboost.masters._softened import Softened
+from kboost.masters._smoothed_lp import SmoothedLP
 from kboost.masters.barrier import BarrierMaster
 from kboost.masters.margin import MarginPenalty
 from kboost.oracles.scan import ScanOracle
@@ -73,7 +73,7 @@ def test_derivatives(kind, penalty):
     problem = make(kind)
     rng = np.random.default_rng(1)
     columns = problem.columns.values(rng.permutation(problem.columns.n_columns)[:6])
-    g = Softened(columns, problem.rows, penalty, barrier=0.2, mu=0.05)
+    g = SmoothedLP(columns, problem.rows, penalty, barrier=0.2, mu=0.05)
     coef = rng.normal(size=6)
     x = g.join(0.3, 0.4, np.abs(coef) if penalty.nonnegative else coef)
     everything, h = np.arange(len(x)), 1e-6
@@ -90,8 +90,8 @@ def test_derivatives(kind, penalty):
 def test_variables_that_came_later_are_at_nothing(kind):
     problem = make(kind)
     columns = problem.columns.values(np.arange(8))
-    few = Softened(columns[:, :5], problem.rows, MarginPenalty(), 0.2, 0.05)
-    many = Softened(columns, problem.rows, MarginPenalty(), 0.2, 0.05)
+    few = SmoothedLP(columns[:, :5], problem.rows, MarginPenalty(), 0.2, 0.05)
+    many = SmoothedLP(columns, problem.rows, MarginPenalty(), 0.2, 0.05)
     coef = np.random.default_rng(0).normal(size=5)
     old = few.curvature(few.join(0.3, 0.4, coef))
     new = many.curvature(many.join(0.3, 0.4, np.append(coef, np.zeros(3))))
@@ -105,7 +105,7 @@ def test_the_softplus_lies_within_its_bound_above_the_slack():
     problem = make(KINDS["nu tube"])
     rows, rng = problem.rows, np.random.default_rng(0)
     for barrier in (1.0, 0.1, 0.001):
-        g = Softened(np.zeros((20, 0)), rows, MarginPenalty(intercept="none"), barrier, 1e-300)
+        g = SmoothedLP(np.zeros((20, 0)), rows, MarginPenalty(intercept="none"), barrier, 1e-300)
         x = g.join(0.0, float(rng.uniform(0.01, 1)), np.zeros(0))
         exact = rows.caps @ rows.slack(np.zeros(20), x[0]) + rows.level.price * x[0]
         above = g.value(x) - exact
@@ -135,7 +135,7 @@ def test_it_converges_to_the_full_lp(kind, penalty):
 @pytest.mark.parametrize("factor", [200.0, 2000.0])
 def test_one_sided_coefficients_converge_where_errors_cost_much(kind, factor):
     problem = make(kind, n=40)
-    problem = replace(problem, rows=problem.rows.recapped(factor))
+    problem = replace(problem, rows=problem.rows.with_scaled_costs(factor))
     grown = run_to(problem, BarrierMaster(nonnegative=True, tol=1e-4), 1e-4)
     assert grown.reason.rule in ("gap", "tol")
     assert_allclose(grown.fit.objective, full_lp(problem, MarginPenalty(True)), rtol=1e-3)
@@ -153,14 +153,14 @@ def test_a_solve_that_moves_nothing_does_not_hold_up_the_barrier():
 
 def test_a_price_of_almost_nothing_is_certified():
     problem = make(KINDS["nu tube"])
-    problem = replace(problem, rows=problem.rows.recapped(1e-5))
+    problem = replace(problem, rows=problem.rows.with_scaled_costs(1e-5))
     grown = run_to(problem, BarrierMaster(tol=1e-6), 1e-6)
     assert grown.gap <= 1e-5
 
 
 def test_basic_fits_have_no_more_columns_than_rows_at_any_step():
     problem = make(KINDS["tube"], n=15)
-    problem = replace(problem, rows=problem.rows.recapped(20.0))
+    problem = replace(problem, rows=problem.rows.with_scaled_costs(20.0))
     counts = {}
     for basic in (False, True):
         search = ScanOracle(60).start(problem)

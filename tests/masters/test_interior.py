@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kboost.columns.bank import Bank
-from kboost.core.grow import grow
+from kboost.core.column_generation import grow
 from kboost.core.protocols import Deadline, Problem
 from kboost.core.stopping import MaxIterations, PriceBelow
 from kboost.formulations import MarginRows

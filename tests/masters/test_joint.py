@@ -9,15 +9,15 @@ from kboost import SparseKernelClassifier, SparseKernelRegressor
 from kboost._errors import OutOfTimeError
 from kboost.columns.design import Design
 from kboost.columns.pool import Pool
-from kboost.core.grow import grow
+from kboost.core.column_generation import grow
 from kboost.core.protocols import Deadline, Problem, Proposal
 from kboost.core.stopping import MaxColumns
 from kboost.formulations import TargetRows
 from kboost.kernels import Gaussian, Linear, Sigmoid
-from kboost.masters import joint
-from kboost.masters.forward import ForwardMaster
-from kboost.masters.joint import JointMaster
+from kboost.masters import preconditioned_cg as joint
+from kboost.masters.growing_cholesky import CholeskyMaster
 from kboost.masters.losses import LOSSES
+from kboost.masters.preconditioned_cg import PCGMaster
 from kboost.oracles.ensemble import EnsembleOracle
 
 RNG = np.random.default_rng(1)
@@ -31,7 +31,7 @@ ROWS = TargetRows(SIGNS, WEIGHT, OFFSET)
 
 
 def grown(master, kernels, size=8, columns=24, selection="max-res"):
-    evaluate = isinstance(master, ForwardMaster)
+    evaluate = isinstance(master, CholeskyMaster)
     oracle = EnsembleOracle(
         selection, size, 30, ridge=RIDGE, max_columns=columns, evaluate=evaluate
     )
@@ -57,7 +57,7 @@ def problem_of(result, kernels, loss):
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kernels", KERNELS)
-@pytest.mark.parametrize("make", [JointMaster, ForwardMaster])
+@pytest.mark.parametrize("make", [PCGMaster, CholeskyMaster])
 def test_the_end_is_the_optimum(loss, kernels, make):
     result = grown(make(LOSSES[loss], RIDGE), KERNELS[kernels])
     objective = problem_of(result, KERNELS[kernels], LOSSES[loss])
@@ -82,15 +82,15 @@ def test_the_end_is_the_optimum(loss, kernels, make):
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_objective_never_rises(loss):
-    values = grown(JointMaster(LOSSES[loss], RIDGE), KERNELS["two"]).trace.values("objective")
+    values = grown(PCGMaster(LOSSES[loss], RIDGE), KERNELS["two"]).trace.values("objective")
     assert np.all(np.diff(values) <= 1e-9 * values[0])
 
 
 def test_the_sample_of_the_preconditioner_does_not_matter(monkeypatch):
-    whole = grown(JointMaster(ridge=RIDGE), KERNELS["one"])
+    whole = grown(PCGMaster(ridge=RIDGE), KERNELS["one"])
     monkeypatch.setattr("kboost.masters._sampled._FEW", 1)
     monkeypatch.setattr("kboost.masters._sampled._SAMPLE", 2)
-    some = grown(JointMaster(ridge=RIDGE, capacity=24), KERNELS["one"])
+    some = grown(PCGMaster(ridge=RIDGE, capacity=24), KERNELS["one"])
     assert some.fit.objective == pytest.approx(whole.fit.objective, rel=1e-4)
 
 
@@ -131,8 +131,8 @@ def test_a_design_is_kept_rounded_or_made_again(budget, tolerance):
 
 @pytest.mark.parametrize("budget", [80 * 24 * 4, 1])
 def test_a_small_budget_changes_little(budget):
-    master = JointMaster(ridge=RIDGE, capacity=24, budget=budget)
-    small, large = grown(master, KERNELS["two"]), grown(JointMaster(ridge=RIDGE), KERNELS["two"])
+    master = PCGMaster(ridge=RIDGE, capacity=24, budget=budget)
+    small, large = grown(master, KERNELS["two"]), grown(PCGMaster(ridge=RIDGE), KERNELS["two"])
     assert small.fit.objective == pytest.approx(large.fit.objective, rel=1e-4)
 
 
@@ -171,7 +171,7 @@ def test_a_single_design_rounds_little_and_can_be_promoted(always_single):
 @pytest.mark.parametrize("kernels", KERNELS)
 def test_a_gradient_that_came_along_is_the_gradient(kernels, fit_intercept):
     problem = Problem(Pool(KERNELS[kernels], X), ROWS)
-    run = JointMaster(ridge=RIDGE, fit_intercept=fit_intercept).start(problem)
+    run = PCGMaster(ridge=RIDGE, fit_intercept=fit_intercept).start(problem)
     for ids in np.split(np.arange(0, 48, 2), 3):
         run.extend(Proposal(ids, [], np.zeros((80, 0)), 0.0, None, 0))
         came, gradient = run._residual, run._basis.look(run._raw)[1]
@@ -183,7 +183,7 @@ def test_a_gradient_that_came_along_is_the_gradient(kernels, fit_intercept):
 
 @pytest.mark.parametrize("loss", ["squared", "log"])
 def test_a_single_fit_is_as_good_as_a_double_one(loss, always_single):
-    master = JointMaster(LOSSES[loss], ridge=RIDGE)
+    master = PCGMaster(LOSSES[loss], ridge=RIDGE)
     single = grown(master, KERNELS["one"], selection="random")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("kboost.columns.design._LARGE", 1 << 30)
@@ -198,7 +198,7 @@ def test_where_rounding_shows_the_columns_are_made_again(always_single):
     """A tiny ridge and exact targets: coefficients are huge, and cancel."""
     kernel = Gaussian(0.01).resolve(X)
     exact = TargetRows.of(np.sin(X[:, :1]), np.ones(80))
-    master = JointMaster(ridge=1e-9, capacity=24)
+    master = PCGMaster(ridge=1e-9, capacity=24)
     run = master.start(Problem(Pool([kernel], X), exact))
     ids = np.arange(0, 72, 3)
     run.extend(Proposal(ids, [], np.zeros((80, 0)), 0.0, None, 24))
@@ -213,13 +213,13 @@ def test_where_rounding_shows_the_columns_are_made_again(always_single):
 
 def test_a_preconditioner_whose_pivots_round_is_made_again(always_single, monkeypatch):
     monkeypatch.setattr("kboost.masters._sampled._SOUND", 2.0)
-    again = grown(JointMaster(ridge=RIDGE, capacity=24), KERNELS["one"], selection="random")
+    again = grown(PCGMaster(ridge=RIDGE, capacity=24), KERNELS["one"], selection="random")
     monkeypatch.setattr("kboost.masters._sampled._SOUND", 0.0)
-    once = grown(JointMaster(ridge=RIDGE, capacity=24), KERNELS["one"], selection="random")
+    once = grown(PCGMaster(ridge=RIDGE, capacity=24), KERNELS["one"], selection="random")
     assert again.fit.objective == pytest.approx(once.fit.objective, rel=1e-4)
 
 
-@pytest.mark.parametrize("make", [JointMaster, ForwardMaster])
+@pytest.mark.parametrize("make", [PCGMaster, CholeskyMaster])
 def test_a_kernel_without_an_rkhs_is_refused(make):
     with pytest.raises(ValueError, match="positive semidefinite"):
         make().start(Problem(Pool([Sigmoid().resolve(X)], X), ROWS))
@@ -264,7 +264,7 @@ def test_rounding_never_makes_a_bad_model(budget, heavy, always_single):
     targets = np.sin(3 * X[:, 0]) * X[:, 1]
     weight = np.r_[heavy, np.ones(79)]
     ridge, ids = (1e-9 if heavy == 1.0 else 1e-3), np.arange(0, 60, 2)
-    master = JointMaster(ridge=ridge, capacity=30, budget=budget)
+    master = PCGMaster(ridge=ridge, capacity=30, budget=budget)
     run = master.start(Problem(Pool([kernel], X), TargetRows.of(targets[:, None], weight)))
     run.extend(Proposal(ids, [], np.zeros((80, 0)), 0.0, None, 30))
     fit = run.finish()
@@ -301,7 +301,7 @@ def test_the_last_finished_step_stands(after, error, single, monkeypatch):
     rows = TargetRows.of(np.sin(X[:, :1]), np.ones(80))
     oracle = EnsembleOracle("random", 8, 30, ridge=1e-9, max_columns=24, evaluate=False)
     problem = Problem(Pool([kernel], X), rows, Ends(error, after, error is OutOfTimeError))
-    master = JointMaster(ridge=1e-9, capacity=24)
+    master = PCGMaster(ridge=1e-9, capacity=24)
     result = grow(problem, oracle, master, MaxColumns(24))
     assert len(result.hypotheses) == len(result.fit.coef)
     centers = [h.index for h in result.hypotheses]
@@ -316,7 +316,7 @@ def test_columns_that_nearly_depend_on_each_other(kernels, ridge):
     rows = TargetRows(np.sin(2 * X[:, :1]) + X[:, 1:] ** 2, WEIGHT, np.zeros((80, 1)))
     oracle = EnsembleOracle("max-res", 30, 60, ridge=ridge, max_columns=60, evaluate=False)
     problem = Problem(Pool(kernels, X), rows)
-    result = grow(problem, oracle, JointMaster(ridge=ridge, capacity=60), MaxColumns(60))
+    result = grow(problem, oracle, PCGMaster(ridge=ridge, capacity=60), MaxColumns(60))
     pairs = [(kernels.index(h.family.kernel), h.index) for h in result.hypotheses]
     F = np.column_stack([kernels[p](X)[:, c] for p, c in pairs])
     Q = np.array([[kernels[p](X)[c, d] if p == s else 0.0 for s, d in pairs] for p, c in pairs])
@@ -360,7 +360,7 @@ def test_small_problems_of_every_loss_end_at_the_optimum(loss, kernels, ridge, s
     weight = np.exp(np.random.default_rng(2).uniform(0, np.log(spread), 80))
     rows = TargetRows(SIGNS, weight, OFFSET)
     oracle = EnsembleOracle("max-res", 16, 60, ridge=ridge, max_columns=48, evaluate=False)
-    master = JointMaster(LOSSES[loss], ridge, capacity=48)
+    master = PCGMaster(LOSSES[loss], ridge, capacity=48)
     result = grow(Problem(Pool(kernels, X), rows), oracle, master, MaxColumns(48))
     room, uneven = _room_below(result, kernels, rows, LOSSES[loss], ridge)
     assert result.fit.loose is None

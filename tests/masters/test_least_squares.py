@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from kboost.columns.bank import Bank
 from kboost.columns.inner_products import InnerProducts
-from kboost.core.grow import grow
+from kboost.core.column_generation import grow
 from kboost.core.protocols import Problem, Proposal
 from kboost.core.stopping import PriceBelow
 from kboost.formulations import SquaredRows

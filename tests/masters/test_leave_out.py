@@ -6,11 +6,11 @@ import pytest
 from kboost._errors import OutOfTimeError
 from kboost.core.protocols import Deadline, Problem, Proposal
 from kboost.formulations import MarginRows, hinge, nu_margin
-from kboost.masters.leave_out import leave_out
 from kboost.masters.lp import LPMaster
 from kboost.masters.margin import MarginPenalty
 from kboost.masters.nu_lp import NuLPMaster
 from kboost.masters.qp import QPMaster
+from kboost.selection.left_out import leave_out
 from tests.contracts.reference import margin_lp
 
 FOREVER = Deadline(float("inf"))

@@ -11,7 +11,7 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
 from kboost._errors import OutOfTimeError, SolverError
 from kboost.columns.bank import Bank
-from kboost.core.grow import grow
+from kboost.core.column_generation import grow
 from kboost.core.protocols import Deadline, Problem, Proposal
 from kboost.core.stopping import OUT_OF_TIME, GapBelow, MaxIterations, PriceBelow
 from kboost.formulations import MarginRows, hinge, nu_margin, nu_tube, tube
@@ -81,7 +81,7 @@ def test_grown_to_the_optimum_with_valid_bounds_on_the_way(nonnegative, intercep
 def test_the_gap_is_half_the_squared_edges_outside(seed, nonnegative, kind):
     """CG-Boost, Prop. 4.1: at an exactly solved step, when no duals need scaling (t = 1)."""
     bank, rows, _ = problem(seed, kind)
-    rows = rows.recapped(0.01)  # so low a price of errors that some are made
+    rows = rows.with_scaled_costs(0.01)  # so low a price of errors that some are made
     run = QPMaster(nonnegative).start(Problem(bank, rows))
     order = np.random.default_rng(seed).permutation(bank.n_columns)
     seen = 0
@@ -176,8 +176,8 @@ def test_a_path_of_prices_meets_each_optimum(nonnegative, intercept):
     run = QPMaster(nonnegative, intercept).start(Problem(bank, rows))
     run.extend(proposal(bank, np.arange(bank.n_columns)))
     for factor in (0.01, 0.3, 5.0):
-        run.recap(factor)
-        optimum = margin_qp(H, rows.recapped(factor), nonnegative, intercept).objective
+        run.scale_slack_costs(factor)
+        optimum = margin_qp(H, rows.with_scaled_costs(factor), nonnegative, intercept).objective
         assert_allclose(run.fit.objective, optimum, rtol=1e-8)
         bound = run.bound(bank.edges(run.fit.weights))
         assert_allclose(bound, optimum, rtol=1e-7)

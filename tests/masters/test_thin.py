@@ -68,7 +68,9 @@ def stop_at(monkeypatch, run, call, error):
 def test_a_model_that_a_limit_has_ended_has_no_more_columns_than_rows(
     monkeypatch, run, solver, call, error
 ):
-    monkeypatch.setattr("kboost.estimators._base.SMALL", 20)  # rows, below which simplex does it
+    monkeypatch.setattr(
+        "kboost.estimators._kernel_boost.SMALL", 20
+    )  # rows, below which simplex does it
     X, y = make(40)
     seen = []
     plain = run.cut_short

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kboost.core.protocols import Problem
-from kboost.masters import _vertex
+from kboost.masters import _restricted_lp as _vertex
 from kboost.masters.lp import LPMaster
 from tests.contracts.reference import margin_lp, margin_problem
 

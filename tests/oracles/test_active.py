@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kboost.columns.active import ActiveBank
-from kboost.core.grow import grow
+from kboost.core.column_generation import grow
 from kboost.core.protocols import Fit, Problem
 from kboost.core.stopping import AnyOf, GapBelow, MaxIterations, PriceBelow
 from kboost.formulations import nu_tube, tube

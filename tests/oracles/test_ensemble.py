@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from kboost.columns.pool import Pool
-from kboost.core.grow import grow
+from kboost.core.column_generation import grow
 from kboost.core.protocols import Problem
 from kboost.core.stopping import MaxColumns
 from kboost.formulations import TargetRows
 from kboost.kernels import Gaussian
-from kboost.masters.forward import ForwardMaster
+from kboost.masters.growing_cholesky import CholeskyMaster
 from kboost.oracles.ensemble import EnsembleOracle
-from kboost.oracles.local import select
+from kboost.solvers.forward_selection import select
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, size=(60, 2))
@@ -56,7 +56,7 @@ def test_a_selection_skips_columns_that_the_others_span():
 def test_a_base_learner_is_combined_and_weighted_as_in_the_paper(combination, update):
     size, steps, targets = 5, 4, Y[:, :1]
     oracle = EnsembleOracle("max-res", size, 20, ridge=RIDGE, max_columns=size * steps)
-    master = ForwardMaster(
+    master = CholeskyMaster(
         ridge=RIDGE, fit_intercept=False, update=update, combine=True, combination=combination
     )
     problem = Problem(Pool([KERNEL], X), TargetRows.of(targets, WEIGHT))
@@ -96,14 +96,14 @@ def test_of_several_kernels_the_one_that_says_more_is_taken():
     kernels = [Gaussian(0.01), Gaussian(20.0)]
     oracle = EnsembleOracle("mp", 5, 60, ridge=RIDGE)
     problem = Problem(Pool(kernels, X), TargetRows.of(signal, WEIGHT))
-    proposal = oracle.start(problem).propose(ForwardMaster(ridge=RIDGE).start(problem))
+    proposal = oracle.start(problem).propose(CholeskyMaster(ridge=RIDGE).start(problem))
     assert {h.family.kernel for h in proposal.hypotheses} == {kernels[1]}
 
 
 def test_rows_of_large_residual_are_drawn_more_often():
     targets = np.where(np.arange(60)[:, None] < 10, 5.0, 0.01)
     problem = Problem(Pool([KERNEL], X), TargetRows.of(targets, np.ones(60)))
-    run = ForwardMaster(ridge=RIDGE, fit_intercept=False).start(problem)
+    run = CholeskyMaster(ridge=RIDGE, fit_intercept=False).start(problem)
     counts = {
         draw: np.mean(
             EnsembleOracle("max-res", 4, 8, draw=draw, seed=s)
@@ -124,5 +124,5 @@ def test_where_nothing_is_left_to_fit_no_column_is_taken(per_step, monkeypatch):
     points = np.random.default_rng(0).normal(size=(100, 2))
     oracle = EnsembleOracle("max-res", per_step, None, draw="residual")
     problem = Problem(Pool([Gaussian(1.0)], points), rows)
-    result = grow(problem, oracle, ForwardMaster(ridge=0.1, combine=False), MaxColumns(50))
+    result = grow(problem, oracle, CholeskyMaster(ridge=0.1, combine=False), MaxColumns(50))
     assert not result.hypotheses

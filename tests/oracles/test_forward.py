@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from kboost.columns.pool import Pool
-from kboost.core.grow import grow
+from kboost.core.column_generation import grow
 from kboost.core.protocols import Problem
 from kboost.core.stopping import MaxColumns
 from kboost.formulations import TargetRows
 from kboost.kernels import Gaussian
-from kboost.masters.forward import ForwardMaster
+from kboost.masters.growing_cholesky import CholeskyMaster
 from kboost.oracles import novelty
 from kboost.oracles.forward import ForwardOracle
 from kboost.oracles.novelty import NoveltyOracle
@@ -24,7 +24,7 @@ NARROW, WIDE = Gaussian(2.0), Gaussian(0.3)
 
 def grown(oracle, kernels, update="full", targets=Y):
     problem = Problem(Pool(kernels, X), TargetRows.of(targets, WEIGHT))
-    return grow(problem, oracle, ForwardMaster(ridge=RIDGE, update=update), MaxColumns(STEPS))
+    return grow(problem, oracle, CholeskyMaster(ridge=RIDGE, update=update), MaxColumns(STEPS))
 
 
 def chosen(result, kernels):
@@ -144,7 +144,7 @@ def test_one_update_sets_the_new_coefficient_alone():
 def test_ald_takes_what_is_new_in_one_pass(kernels):
     oracle = NoveltyOracle("ald", 0.2, max_columns=None, seed=5)
     problem = Problem(Pool(kernels, X), TargetRows.of(Y, WEIGHT))
-    result = grow(problem, oracle, ForwardMaster(ridge=RIDGE), MaxColumns(1000))
+    result = grow(problem, oracle, CholeskyMaster(ridge=RIDGE), MaxColumns(1000))
     order = np.random.default_rng(5).permutation(len(kernels) * len(X))
     reference = Reference(kernels, Y)
     for p in range(len(kernels)):  # kernels do not see each other
@@ -159,7 +159,7 @@ def test_ran_takes_what_is_new_and_lowers_the_objective():
     threshold = 0.3
     oracle = NoveltyOracle("ran", threshold, seed=5)
     problem = Problem(Pool([NARROW], X), TargetRows.of(Y, WEIGHT))
-    result = grow(problem, oracle, ForwardMaster(ridge=RIDGE), MaxColumns(1000))
+    result = grow(problem, oracle, CholeskyMaster(ridge=RIDGE), MaxColumns(1000))
     reference, share = Reference([NARROW], Y), WEIGHT / WEIGHT.sum()
     unit = np.sum(share @ (Y - share @ Y) ** 2)
     for c in np.random.default_rng(5).permutation(len(X)):
@@ -183,7 +183,7 @@ def test_a_pass_out_of_time_ends_with_what_it_has_found(monkeypatch, selection, 
 
     monkeypatch.setitem(novelty._CHUNK, selection, 10)
     oracle = NoveltyOracle(selection, 1e-4, per_step=100, seed=5)
-    rows, master = TargetRows.of(Y, WEIGHT), ForwardMaster(ridge=RIDGE)
+    rows, master = TargetRows.of(Y, WEIGHT), CholeskyMaster(ridge=RIDGE)
 
     def first(**more):
         problem = Problem(Pool([NARROW], X), rows, **more)

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 
 from kboost.columns.halfspaces import HalfspaceSpace, features_used
-from kboost.core.grow import grow
+from kboost.core.column_generation import grow
 from kboost.core.protocols import Problem
 from kboost.core.stopping import AnyOf, MaxIterations, PriceBelow
 from kboost.formulations import nu_tube

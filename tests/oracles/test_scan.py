@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from kboost.columns.bank import Bank
-from kboost.core.grow import grow
+from kboost.core.column_generation import grow
 from kboost.core.protocols import Problem
 from kboost.core.stopping import MaxColumns, PriceBelow
 from kboost.formulations import hinge

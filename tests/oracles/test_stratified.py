@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from kboost._errors import OutOfTimeError
 from kboost.columns.bank import Bank
-from kboost.core.grow import grow
+from kboost.core.column_generation import grow
 from kboost.core.protocols import Problem
 from kboost.core.stopping import (
     OUT_OF_TIME,
@@ -21,7 +21,7 @@ from kboost.core.stopping import (
     PriceBelow,
 )
 from kboost.core.trace import relative_gap
-from kboost.core.watch import Watch
+from kboost.core.validation import ValidationMonitor
 from kboost.formulations import hinge, nu_tube, tube
 from kboost.kernels import Gaussian, Linear, Polynomial
 from kboost.masters.lp import LPMaster, LPRun
@@ -332,7 +332,7 @@ class TestCertificateAfterAnEarlyStop:
     def test_with_a_watch_it_is_that_of_the_model_kept(self, runs):
         bank, rows, _, H = setup(0)
         errors = iter([0.5, 0.2, 0.4, 0.6])
-        watch = Watch(np.zeros((2, 3)), lambda _: next(errors))
+        watch = ValidationMonitor(np.zeros((2, 3)), lambda _: next(errors))
         found = run_with(bank, rows, StratifiedOracle(1, tol=1e-8), MaxIterations(3), watch=watch)
         assert len(found.fit.coef) == 1
         assert found.gap == pytest.approx(whole_gap(H, rows, found, runs), rel=1e-9)

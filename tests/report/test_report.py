@@ -22,7 +22,7 @@ from kboost import (  # noqa: E402
     MKBoostClassifier,
     SparseKernelRegressor,
 )
-from kboost.cli._messy import messy_table  # noqa: E402
+from kboost.cli.demo_data import messy_table  # noqa: E402
 from kboost.report import facts, units, write_report  # noqa: E402
 from kboost.tables import describe, preparation, target_of, tidy  # noqa: E402
 from tests.fitted import MODELS, fitted  # noqa: E402

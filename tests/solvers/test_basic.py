@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kboost.solvers.basic import basic
+from kboost.solvers.basic_solution import basic
 
 
 def crowded(rng, n, k, width):

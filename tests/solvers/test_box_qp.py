@@ -162,9 +162,9 @@ def test_other_prices_from_the_warm_state(factor, kind):
     qp = start(rows)
     qp.extend(H)
     qp.solve()
-    other = rows.recapped(factor)
+    other = rows.with_scaled_costs(factor)
     level = None if other.level is None else (other.level.sign, other.level.price)
-    qp.recap(MarginData(other.signs, other.targets, other.caps, False, "free", level))
+    qp.scale_slack_costs(MarginData(other.signs, other.targets, other.caps, False, "free", level))
     optimum = margin_qp(H, other).objective
     assert_allclose(objective(H, other, qp.solve(), "free"), optimum, rtol=1e-8, atol=1e-10)
 

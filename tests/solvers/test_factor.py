@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from scipy.linalg import LinAlgError, cholesky
 
 from kboost.solvers._lapack import solve_lower_in_place
-from kboost.solvers.factor import GrowingCholesky
+from kboost.solvers.growing_cholesky import GrowingCholesky
 
 
 def grow(G, sizes):

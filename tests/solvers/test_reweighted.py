@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import minimize
 
 from kboost.masters.losses import LOSSES
-from kboost.solvers import reweighted
-from kboost.solvers.reweighted import reweighted_solve
+from kboost.solvers import irls as reweighted
+from kboost.solvers.irls import reweighted_solve
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 3))

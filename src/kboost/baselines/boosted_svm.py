@@ -13,26 +13,26 @@ from joblib import effective_n_jobs
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
+from kboost._estimator.boosted_svm import RULES, BoostedSVMBase
+from kboost._rules import INTEGER, Rule
 from kboost._typing import BoolArray, FloatArray, IntArray
-from kboost._validation import INTEGER, Rule
+from kboost.boosting.adaboost import least
+from kboost.boosting.multiclass import BinaryProblem, class_scores, predicted_codes
+from kboost.boosting.rounds import Scheme
+from kboost.boosting.svm_learners import SVMLearners
 from kboost.columns.gram import Gram, signs
 from kboost.core.protocols import Deadline
-from kboost.estimators._base import numbered
-from kboost.estimators._boost_rounds import Scheme
-from kboost.estimators._duels import Duel, class_scores, labels_of
-from kboost.estimators._libsvm import solve_dual
-from kboost.estimators._machine_boost import RULES, MachineBoostBase
-from kboost.estimators._rows import MergedRows, heaviest_code
+from kboost.data.merged_rows import MergedRows, heaviest_code
 from kboost.kernels.base import Kernel
-from kboost.masters.adaboost import least
-from kboost.oracles.svm import KernelMachines
+from kboost.kernels.names import numbered
+from kboost.solvers.libsvm import solve_dual
 
 _RULES = RULES | {
     "n_folds": Rule("an integer of at least 2", lambda v: INTEGER.holds(v) and v >= 2)
 }
 
 
-class BoostedSVMClassifier(ClassifierMixin, MachineBoostBase):
+class BoostedSVMClassifier(ClassifierMixin, BoostedSVMBase):
     """Classify with AdaBoost on support vector machines of a single kernel.
 
     The kernel is the one whose plain machine, on all rows, has the lowest cross-validated error.
@@ -43,11 +43,11 @@ class BoostedSVMClassifier(ClassifierMixin, MachineBoostBase):
     kernels : "auto", "precomputed", or list of kernels, names and callables, default="auto"
         The kernels to choose from; see :class:`kboost.KernelBoostClassifier`.
     n_folds : int, default=10
-        Folds; fewer where there are fewer distinct rows. Rows with the same x stay together.
+        Folds; fewer where there are fewer distinct rows. BinaryRows with the same x stay together.
     max_iter : int, default=100
         Rounds (of each pair of classes).
     sample_ratio : float, default=0.2
-        Rows drawn a round, with replacement, as a share of the sum of their weights.
+        BinaryRows drawn a round, with replacement, as a share of the sum of their weights.
     C : float, default=50.0
         Price of a unit of margin error in the machines, a row.
     normalize : {"mean", "trace"} or None, default="mean"
@@ -164,7 +164,7 @@ class BoostedSVMClassifier(ClassifierMixin, MachineBoostBase):
         self,
         kernels: Sequence[Kernel],
         rows: MergedRows,
-        duels: Sequence[Duel],
+        duels: Sequence[BinaryProblem],
         centers: Any,
         deadline: Deadline,
     ) -> Sequence[int]:
@@ -185,7 +185,7 @@ class BoostedSVMClassifier(ClassifierMixin, MachineBoostBase):
         self,
         gram: Gram,
         rows: MergedRows,
-        duels: Sequence[Duel],
+        duels: Sequence[BinaryProblem],
         folds: IntArray,
         until: Deadline,
     ) -> FloatArray:
@@ -206,7 +206,7 @@ class BoostedSVMClassifier(ClassifierMixin, MachineBoostBase):
         self,
         gram: Gram,
         rows: MergedRows,
-        duels: Sequence[Duel],
+        duels: Sequence[BinaryProblem],
         held: BoolArray,
         pool: ThreadPoolExecutor | None,
         n_jobs: int,
@@ -221,11 +221,11 @@ class BoostedSVMClassifier(ClassifierMixin, MachineBoostBase):
                 continue
             sides = np.zeros(len(held))
             sides[duel.rows] = duel.signs
-            machines = KernelMachines(gram, sides, float(self.C), solve)
+            machines = SVMLearners(gram, sides, float(self.C), solve)
             for machine in machines.train(every, some, rows.weight[some], pool, n_jobs):
                 said[machine.kernel, :, place] = signs(gram.decisions([machine], at))[0]
         n_classes = len(self.classes_)
-        predicted = [labels_of(class_scores(values, duels, n_classes)) for values in said]
+        predicted = [predicted_codes(class_scores(values, duels, n_classes)) for values in said]
         wrong: FloatArray = (np.array(predicted) != rows.codes[at]) @ rows.weight[at]
         return wrong
 

@@ -25,22 +25,15 @@ from sklearn.svm import SVC, SVR
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from kboost._estimator.explanation import ExplainMixin
+from kboost._estimator.svm_input import check_two_classes, machine_kernels
+from kboost._rules import NOT_NEGATIVE, POSITIVE, Rule, check_params
 from kboost._typing import FloatArray, IntArray
-from kboost._validation import (
-    NOT_NEGATIVE,
-    POSITIVE,
-    Rule,
-    check_params,
-    check_table,
-    check_weights,
-    unchanged_on_error,
-)
+from kboost._validation import check_table, check_weights, unchanged_on_error
 from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
-from kboost.estimators._base import numbered
-from kboost.estimators._machine_rows import check_two_classes, machine_kernels
-from kboost.estimators._rows import MergedRows, merge_rows
-from kboost.estimators.explanation import ExplainMixin
+from kboost.data.merged_rows import MergedRows, merge_rows
+from kboost.kernels.names import numbered
 
 RULES: dict[str, Rule] = {"C": POSITIVE, "tol": POSITIVE}
 
@@ -188,7 +181,7 @@ class CompositeSVC(ClassifierMixin, CompositeBase):
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n, n_features)
-            Rows.
+            BinaryRows.
 
         Returns
         -------
@@ -203,7 +196,7 @@ class CompositeSVC(ClassifierMixin, CompositeBase):
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n, n_features)
-            Rows.
+            BinaryRows.
 
         Returns
         -------
@@ -310,7 +303,7 @@ class CompositeSVR(RegressorMixin, CompositeBase):
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n, n_features)
-            Rows.
+            BinaryRows.
 
         Returns
         -------

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from kboost._estimator.pairwise_svm import RULES, BinaryRows, Outcome, PairwiseSVMBase, scalar
+from kboost._rules import POSITIVE, check_params, one_of
 from kboost._typing import FloatArray
-from kboost._validation import POSITIVE, check_params, one_of
-from kboost.baselines._design import Designed, design
-from kboost.baselines._duelling import RULES, DuellingBase, Outcome, Rows, scalar
+from kboost.boosting.kernel_design import Designed, design
 from kboost.core.protocols import Deadline
 from kboost.core.stopping import StopReason
-from kboost.estimators._libsvm import solve_dual
 from kboost.kernels.base import Kernel
+from kboost.solvers.libsvm import solve_dual
 
 _RULES = RULES | {"loss": one_of("exp", "log"), "tol": POSITIVE}
 
@@ -29,7 +29,7 @@ class DesignOutcome(Outcome):
     value: float
 
 
-class KernelDesignClassifier(ClassifierMixin, DuellingBase):
+class KernelDesignClassifier(ClassifierMixin, PairwiseSVMBase):
     """Classify with a support vector machine on a kernel that boosting designed.
 
     A round adds a kernel of rank one, ``alpha_t h_t(x) h_t(x')``: h_t is the function of the base
@@ -165,7 +165,9 @@ class KernelDesignClassifier(ClassifierMixin, DuellingBase):
     def _check(self) -> None:
         check_params(self.get_params(deep=False), _RULES)
 
-    def _duel(self, kernels: Sequence[Kernel], rows: Rows, deadline: Deadline) -> DesignOutcome:
+    def _duel(
+        self, kernels: Sequence[Kernel], rows: BinaryRows, deadline: Deadline
+    ) -> DesignOutcome:
         base = rows.matrices(kernels).sum(axis=0)
         found = design(
             base,

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from kboost._estimator.callbacks import told
+from kboost._estimator.pairwise_svm import RULES, BinaryRows, Outcome, PairwiseSVMBase, scalar
+from kboost._rules import Rule, check_params, one_of, optional
 from kboost._typing import FloatArray
-from kboost._validation import Rule, check_params, one_of, optional
-from kboost.baselines._duelling import RULES, DuellingBase, Outcome, Rows, scalar
-from kboost.baselines._mkl.learn import METHODS, Learned, learn
-from kboost.baselines._mkl.machine import Machine
 from kboost.core.protocols import Deadline
 from kboost.core.stopping import AnyOf, GapBelow, MaxIterations, MaxSeconds, StopRule
-from kboost.estimators._callbacks import told
 from kboost.kernels.base import Kernel
+from kboost.mkl.learn import METHODS, Learned, learn
+from kboost.mkl.svm import MixtureSVM
 
 _RULES = RULES | {
     "method": one_of(*METHODS, "lp"),
@@ -32,7 +32,7 @@ class MKLOutcome(Outcome):
     learned: Learned
 
 
-class MKLClassifier(ClassifierMixin, DuellingBase):
+class MKLClassifier(ClassifierMixin, PairwiseSVMBase):
     """Classify with a support vector machine on a weighted sum of kernels, weights learned.
 
     The weights solve
@@ -191,9 +191,9 @@ class MKLClassifier(ClassifierMixin, DuellingBase):
                 f"got p={self.p!r}."
             )
 
-    def _duel(self, kernels: Sequence[Kernel], rows: Rows, deadline: Deadline) -> MKLOutcome:
+    def _duel(self, kernels: Sequence[Kernel], rows: BinaryRows, deadline: Deadline) -> MKLOutcome:
         caps = float(self.C) * rows.weight
-        machine = Machine(rows.matrices(kernels), rows.signs, caps, self.tol, deadline.check)
+        machine = MixtureSVM(rows.matrices(kernels), rows.signs, caps, self.tol, deadline.check)
         p = 1.0 if self.method != "lp" else 2.0 if self.p is None else float(self.p)
         rules: list[StopRule] = [GapBelow(self.tol), MaxIterations(self.max_iter)]
         if self.max_seconds is not None:

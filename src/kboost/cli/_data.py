@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.impute import SimpleImputer
 
-from kboost.estimators._suggest import task_of
+from kboost._suggest import task_of
 from kboost.tables import Column, Table, describe, preparation, read_table, target_of, tidy
 
 _SHOWN = 20  # names of columns in a message

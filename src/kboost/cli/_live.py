@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
+from kboost.core.progress import Left
 from kboost.core.trace import Step
-from kboost.estimators._progress import Left
-from kboost.estimators._tuning import Tried
+from kboost.selection.c_path import Tried
 
 
 def seconds_left(

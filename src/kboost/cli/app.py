@@ -264,7 +264,7 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Make a table that nobody prepared, fit it, predict it, and write a report."""
-    from kboost.cli._messy import messy_table
+    from kboost.cli.demo_data import messy_table
 
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "deliveries.csv"

@@ -21,10 +21,10 @@ import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.bank import Bank
+from kboost.columns.float32 import Side, gamma_holds
 from kboost.columns.hypothesis import stack_rows
 from kboost.columns.scaling import SPIKE_FLOOR, Scaling
-from kboost.columns.shares import Term
-from kboost.columns.single import Side, gamma_holds
+from kboost.columns.terms import Term
 from kboost.kernels.distances import sqeuclidean
 from kboost.kernels.pairings import Pairing
 from kboost.kernels.rows import as_dense, extent
@@ -93,7 +93,7 @@ class ActivePart:
 
 
 class SingleActivePart:
-    """The same with distances and exponentials in float32 (columns/single.py)."""
+    """The same with distances and exponentials in float32 (columns/float32.py)."""
 
     def __init__(self, part: ActivePart, gammas: FloatArray) -> None:
         self._part, self.coef = part, part.coef

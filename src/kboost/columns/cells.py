@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
-from kboost.columns.shares import Term, features_of
-from kboost.columns.single import Side, gaussian_width, single_holds
+from kboost.columns.float32 import Side, gaussian_width, single_holds
+from kboost.columns.terms import Term, features_of
 from kboost.kernels.algebra import terms
 from kboost.kernels.base import Kernel, checked
 from kboost.kernels.pairings import Pairing
@@ -67,7 +67,7 @@ class CellTree:
         return cell
 
 
-Stream = np.random.Generator | None
+SplitRNG = np.random.Generator | None
 Split = tuple[int, float, BoolArray] | None  # feature, threshold and who goes left
 Known = dict[str, Split]  # splits that were found before, by the way to them: 0 left, 1 right
 
@@ -77,9 +77,9 @@ def cut(
     rows: IntArray,
     size: int,
     view: View,
-    rng: Stream = None,
+    rng: SplitRNG = None,
     known: Known | None = None,
-    tell: Callable[[IntArray, Stream], None] | None = None,
+    tell: Callable[[IntArray, SplitRNG], None] | None = None,
 ) -> tuple[CellTree, list[IntArray]]:
     """Cut rows of X into cells of at most `size`; the tree, and the rows of each cell.
 
@@ -176,7 +176,7 @@ def _split_at(X: Any, rows: IntArray, view: View, way: str, known: Known | None)
     return known[way]
 
 
-def split(X: Any, rows: IntArray, view: View, rng: Stream = None) -> Split:
+def split(X: Any, rows: IntArray, view: View, rng: SplitRNG = None) -> Split:
     """Feature, threshold and who goes left; None where all rows are the same."""
     sample = np.asarray(X[rows[:SAMPLE]], dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):

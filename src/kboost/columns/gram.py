@@ -25,7 +25,7 @@ _CHUNK = 1 << 22  # values at work a kernel, at a time
 
 
 @dataclass(frozen=True)
-class Machine:
+class SVM:
     """`sign(sum_i coef_i k(x, x_i) + bias)`; without support it is a constant."""
 
     kernel: int
@@ -70,7 +70,7 @@ class Gram:
             for j, values in self._evaluate(kernels, rows, rows):
                 yield j, np.ascontiguousarray(values)
 
-    def decisions(self, machines: Sequence[Machine], at: IntArray | None = None) -> FloatArray:
+    def decisions(self, machines: Sequence[SVM], at: IntArray | None = None) -> FloatArray:
         """The machines at all rows, (k, n), or at some."""
         out = np.empty((len(machines), self.n_rows if at is None else len(at)))
         out[:] = np.array([machine.bias for machine in machines])[:, None]
@@ -84,7 +84,7 @@ class Gram:
         return out
 
     def _add_in_chunks(
-        self, out: FloatArray, asked: Sequence[tuple[int, Machine]], at: IntArray
+        self, out: FloatArray, asked: Sequence[tuple[int, SVM]], at: IntArray
     ) -> None:
         union = np.unique(np.concatenate([machine.support for _, machine in asked]))
         kernels = sorted({machine.kernel for _, machine in asked})

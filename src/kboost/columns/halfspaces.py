@@ -15,7 +15,7 @@ import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.scaling import Scaling, column_scales
-from kboost.columns.shares import Term
+from kboost.columns.terms import Term
 from kboost.kernels.rows import as_dense
 from kboost.kernels.sample import Sample
 from kboost.kernels.views import View

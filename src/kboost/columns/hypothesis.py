@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.shares import Term, features_of
+from kboost.columns.terms import Term, features_of
 from kboost.kernels.algebra import terms, total
 from kboost.kernels.base import Kernel
 from kboost.kernels.folding import fold

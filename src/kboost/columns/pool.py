@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
+from kboost.columns.float32 import LongRows, Side, gaussian_width, single_holds
 from kboost.columns.hypothesis import KernelColumn, KernelFamily
-from kboost.columns.single import LongRows, Side, gaussian_width, single_holds
 from kboost.kernels.base import Kernel
 from kboost.kernels.pairings import Pairing
 from kboost.kernels.views import View

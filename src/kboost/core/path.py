@@ -12,12 +12,12 @@ from collections.abc import Callable
 
 from kboost._errors import OutOfTimeError
 from kboost._typing import FloatArray
-from kboost.core.grow import Grown, Growth
+from kboost.core.column_generation import ColumnGeneration, GenerationResult
 from kboost.core.protocols import PathMaster, PathOracle, Problem
 from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, StopRule
 
 
-class Follower:
+class PathFitter:
     """A search and a run that are asked for one factor of the slack prices after another.
 
     `polish` asks for the final form of each model (a vertex, say).
@@ -33,7 +33,7 @@ class Follower:
         polish: bool,
     ) -> None:
         self._search, self._run = oracle.start(problem), master.start(problem)
-        self._growth = Growth(self._search, self._run)
+        self._growth = ColumnGeneration(self._search, self._run)
         self._stop, self._polish = stop, polish
 
     def first_factor(self, edges: Callable[[FloatArray], FloatArray]) -> float:
@@ -43,11 +43,11 @@ class Follower:
         """
         return self._run.first_factor(edges(self._run.fit.weights))
 
-    def to(self, factor: float) -> Grown:
+    def to(self, factor: float) -> GenerationResult:
         """The model at this factor; raises where time or Ctrl-C ends it before it is reached."""
         if self._growth.refused is not None:
             self._search.put_back(self._growth.refused)
-        self._run.recap(factor)
+        self._run.scale_slack_costs(factor)
         grown = self._growth.until(self._stop, finish=self._polish, level=logging.DEBUG)
         if grown.reason is INTERRUPTED:
             raise KeyboardInterrupt

@@ -210,7 +210,7 @@ class Oracle(Protocol):
 class PathRun(MasterRun, Protocol):
     """A master at work whose slack prices can be changed on the way."""
 
-    def recap(self, factor: float) -> None:
+    def scale_slack_costs(self, factor: float) -> None:
         """Go on with slack prices of `factor` times the problem's."""
 
     def first_factor(self, edges: FloatArray) -> float:

@@ -15,26 +15,26 @@ import numpy as np
 from distributed import as_completed
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.cells import CellPart, Stream, cut, graft
+from kboost.columns.cells import CellPart, SplitRNG, cut, graft
 from kboost.core.protocols import Deadline
-from kboost.dask._heap import in_roomy_heap
-from kboost.dask._table import Table, assemble, take
-from kboost.estimators._cells import CellFit, CellSpec, Progress, averaged, fit_partition, streams
-from kboost.estimators._local_rows import LocalRows
+from kboost.dask._malloc import in_roomy_heap
+from kboost.dask._table import PartitionedTable, assemble, take
+from kboost.local.cells import CellFit, CellProgress, CellSpec, averaged, fit_partition, streams
+from kboost.local.rows import LocalRows
 
 
 def fit_cells(
     spec: CellSpec, rows: LocalRows, rng: np.random.Generator, deadline: Deadline
 ) -> CellFit:
     """Fit every cell; `rows.X` is a table."""
-    table: Table = rows.X
+    table: PartitionedTable = rows.X
     view = spec.kernel.pairings[0].view
     place = np.empty(table.shape[0], dtype=np.intp)
     place[rows.order] = np.arange(len(rows.order))
     plans: list[tuple[Any, list[Any]]] = []
     futures: list[Any] = []  # sent while the tree is still cut: workers begin with its first branch
 
-    def send(inside: IntArray, stream: Stream) -> None:
+    def send(inside: IntArray, stream: SplitRNG) -> None:
         futures.append(_sent(spec, rows, place, inside, stream, deadline))
 
     try:
@@ -55,7 +55,7 @@ def fit_cells(
         wholes.append((part, sum(own for _, own, _ in found)))
         n_done += sum(done for *_, done in found)
     n_cells = sum(part.tree.n_cells for part, _ in wholes)
-    return averaged(wholes, Progress(n_cells, n_done))
+    return averaged(wholes, CellProgress(n_cells, n_done))
 
 
 def _sent(
@@ -63,11 +63,11 @@ def _sent(
     rows: LocalRows,
     place: IntArray,
     inside: IntArray,
-    stream: Stream,
+    stream: SplitRNG,
     deadline: Deadline,
 ) -> Any:
     """The rows of a branch to a worker; a future of what it makes of them."""
-    table: Table = rows.X
+    table: PartitionedTable = rows.X
     places, pieces = table.sent(inside, take, None)
     own = place[inside]
     return table.client.submit(
@@ -92,14 +92,14 @@ def _fit_branch(
     dtype: Any,
     targets: FloatArray,
     weight: FloatArray,
-    stream: Stream,
+    stream: SplitRNG,
     deadline: Deadline,
 ) -> tuple[CellPart, float, int]:
     """On a worker: cut further, fit; the part, its objective, and how many cells were in time."""
     X = assemble(places, pieces, dtype)
     rows = LocalRows(X, np.arange(len(X)), targets, weight)
     plan = cut(X, rows.order, spec.size, spec.kernel.pairings[0].view, stream)
-    progress = Progress(len(plan[1]), deadline=deadline)
+    progress = CellProgress(len(plan[1]), deadline=deadline)
     with ThreadPoolExecutor(1) as pool:
         part, objective = fit_partition(spec, rows, plan, deadline, progress, pool)
     return part, objective, progress.done

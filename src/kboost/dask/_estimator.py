@@ -22,7 +22,7 @@ from kboost.dask._input import (
     per_row,
     row_blocks,
 )
-from kboost.dask._table import Table
+from kboost.dask._table import PartitionedTable
 
 
 def with_client(cls: Any) -> Any:
@@ -115,12 +115,12 @@ class OnCluster:
         vars(local).pop("centers_", None)  # to be seen only: the model has its own
         return client.scatter(local, broadcast=True, hash=False)
 
-    def _table(self, X: Any) -> Table:
+    def _table(self, X: Any) -> PartitionedTable:
         client = find_client(self.client)
         X = row_blocks(X)
         validate_data(self, example(X), reset=True, skip_check_array=True)
         self._refuse_elsewhere()
-        return Table(client, partitions(client, X), type(self).__name__)
+        return PartitionedTable(client, partitions(client, X), type(self).__name__)
 
     def _refuse_elsewhere(self) -> None:
         kernels = self.kernels  # type: ignore[attr-defined]

@@ -9,7 +9,7 @@ import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.pool import Pool
-from kboost.dask._table import Table
+from kboost.dask._table import PartitionedTable
 from kboost.kernels.base import Kernel
 
 Groups = list[tuple[Kernel, IntArray, Any]]  # kernels, places among the columns, centres
@@ -21,7 +21,7 @@ class TablePool(Pool):
     def __init__(
         self,
         kernels: Sequence[Kernel],
-        table: Table,
+        table: PartitionedTable,
         *,
         order: IntArray,
         center_rows: IntArray,

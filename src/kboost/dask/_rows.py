@@ -9,8 +9,8 @@ import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 from kboost.core.protocols import Hypothesis
-from kboost.core.watch import columns_at
-from kboost.dask._table import Table, assemble, take
+from kboost.core.validation import columns_at
+from kboost.dask._table import PartitionedTable, assemble, take
 from kboost.kernels.rows import group_rows
 
 
@@ -19,7 +19,7 @@ class TableRows:
 
     ndim = 2
 
-    def __init__(self, table: Table, order: IntArray | None = None) -> None:
+    def __init__(self, table: PartitionedTable, order: IntArray | None = None) -> None:
         self.table = table
         self.order = np.arange(table.shape[0]) if order is None else order
         self.shape = (len(self.order), table.shape[1])

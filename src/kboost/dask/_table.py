@@ -21,13 +21,13 @@ from kboost.columns.cells import (
     SAMPLE,
     CellTree,
     Known,
-    Stream,
+    SplitRNG,
     cells_around,
     cut,
     descend,
 )
-from kboost.dask._heap import in_roomy_heap
-from kboost.estimators._large_rows import row_hashes
+from kboost.dask._malloc import in_roomy_heap
+from kboost.data.indexed_rows import row_hashes
 from kboost.kernels.rows import narrow
 from kboost.kernels.views import View
 
@@ -37,7 +37,7 @@ _HELD = 1 << 26  # bytes of rows that are at hand
 _MANY = 64  # a feature is brought whole where one in so many rows are asked for
 
 
-class Table:
+class PartitionedTable:
     """Rows of all partitions, one after the other, as if they were an array."""
 
     ndim = 2
@@ -176,8 +176,8 @@ class Table:
         rows: IntArray,
         size: int,
         view: View,
-        stream: Stream,
-        tell: Callable[[IntArray, Stream], None],
+        stream: SplitRNG,
+        tell: Callable[[IntArray, SplitRNG], None],
     ) -> CellTree:
         """The tree down to branches that workers cut further; `tell` hears of each at once."""
         self._hold(rows)

@@ -7,11 +7,11 @@ from functools import cache, partial
 from itertools import cycle
 from typing import Any
 
-from kboost.dask._heap import in_roomy_heap
-from kboost.estimators._hands import Again, Hands
+from kboost.dask._malloc import in_roomy_heap
+from kboost.local.executor import Again, Executor
 
 
-class Workers(Hands):
+class Workers(Executor):
     """As threads of this process; values that are shared are sent once."""
 
     def __init__(self, client: Any) -> None:

@@ -9,7 +9,7 @@ from kboost._typing import FloatArray
 from kboost.dask._bank import TableBank
 from kboost.dask._estimator import OnCluster, with_client
 from kboost.dask._rows import TableRows
-from kboost.estimators._rows import MergedRows
+from kboost.data.merged_rows import MergedRows
 from kboost.estimators.classifier import KernelBoostClassifier
 from kboost.estimators.regressor import KernelBoostRegressor
 from kboost.kernels.adapters import as_kernels

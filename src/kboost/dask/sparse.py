@@ -15,22 +15,22 @@ from kboost.dask._estimator import OnCluster, with_client
 from kboost.dask._pool import TablePool
 from kboost.dask._rows import TableRows
 from kboost.dask._workers import Workers
-from kboost.estimators._cells import CellFit, CellSpec
-from kboost.estimators._large_rows import LargeRows
-from kboost.estimators._local_choice import LocalChoice, choose_local
-from kboost.estimators._local_rows import LocalRows
+from kboost.data.indexed_rows import IndexedRows
 from kboost.estimators.sparse_classifier import SparseKernelClassifier, is_logistic
 from kboost.estimators.sparse_regressor import SparseKernelRegressor
 from kboost.kernels.base import Kernel
+from kboost.local.cells import CellFit, CellSpec
+from kboost.local.choice import LocalChoice, choose_local
+from kboost.local.rows import LocalRows
 
 
 class _Sparse(OnCluster):
     """Where rows are, for the engine of the sparse kernel machines."""
 
-    def _pool(self, kernels: Sequence[Kernel], X: Any, rows: LargeRows, lazy: bool) -> Pool:
+    def _pool(self, kernels: Sequence[Kernel], X: Any, rows: IndexedRows, lazy: bool) -> Pool:
         return TablePool(kernels, X, order=rows.order, center_rows=rows.center_rows)
 
-    def _watch(self, X: Any, held: LargeRows) -> Any:
+    def _watch(self, X: Any, held: IndexedRows) -> Any:
         watch: Any = super()._watch(TableRows(X), held)  # type: ignore[misc]
         return watch
 

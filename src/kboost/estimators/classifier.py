@@ -10,27 +10,23 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 
+from kboost._estimator.parameter_rules import RULES
+from kboost._rules import UNIT, check_params, optional
 from kboost._typing import BoolArray, FloatArray
-from kboost._validation import (
-    UNIT,
-    check_params,
-    check_validation,
-    optional,
-)
+from kboost._validation import check_validation
 from kboost.columns.bank import Bank
-from kboost.core.grow import Grown
+from kboost.core.column_generation import GenerationResult
 from kboost.core.protocols import Deadline, Master
 from kboost.core.stopping import INTERRUPTED
-from kboost.estimators._base import KernelBoostBase
-from kboost.estimators._class_weight import class_factors, class_weighted
-from kboost.estimators._lesson import Lesson, Task
-from kboost.estimators._probability import Output, calibrate
-from kboost.estimators._rows import MergedRows, merge_rows
-from kboost.estimators._rules import RULES
+from kboost.data.class_weight import class_factors, class_weighted
+from kboost.data.merged_rows import MergedRows, merge_rows
+from kboost.estimators._kernel_boost import KernelBoostBase
 from kboost.formulations import MarginRows, hinge, nu_margin
-from kboost.masters.leave_out import Norm
 from kboost.masters.margin import MarginPenalty
 from kboost.masters.nu_lp import NuLPMaster
+from kboost.plans.training_data import Task, TrainingData
+from kboost.selection.calibration import Output, calibrate
+from kboost.selection.left_out import Norm
 from kboost.solvers.lp import Intercept
 
 
@@ -80,7 +76,7 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
     tol : float, default=1e-4
         Stop when no column has a price above it, or the relative gap is not above it.
     validation_fraction : float or None, default=None
-        Part of the rows to hold out; the fit stops when their error no longer falls, and the
+        PathFit of the rows to hold out; the fit stops when their error no longer falls, and the
         step of the lowest error is kept.
     n_iter_no_change : int, default=5
         How many steps without a lower held-out error are waited for.
@@ -315,15 +311,15 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         codes = decision.argmax(axis=1) if several else (decision > 0).astype(np.intp)
         return self.classes_[codes]
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> Lesson:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> TrainingData:
         check_params(self.get_params(deep=False), RULES | {"nu": optional(UNIT)})
         self._check_combination()
         X, y, weight = self._checked(X, y, sample_weight)
-        return self._lesson(X, y, weight, np.ones(X.shape[0], dtype=bool), **validation)
+        return self._training_data(X, y, weight, np.ones(X.shape[0], dtype=bool), **validation)
 
-    def _lesson(
+    def _training_data(
         self, X: Any, y: Any, weight: FloatArray, labelled: BoolArray, **validation: Any
-    ) -> Lesson:
+    ) -> TrainingData:
         """What the labelled rows teach."""
         check_classification_targets(y[labelled])
         self.classes_, found = np.unique(y[labelled], return_inverse=True)
@@ -340,7 +336,7 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
             )
         targets = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         tasks = [self._one_against_rest(k) for k in targets]
-        return Lesson(rows, tasks, X.shape[0], self._held_rows(factors, **validation))
+        return TrainingData(rows, tasks, X.shape[0], self._held_rows(factors, **validation))
 
     def _held_rows(self, factors: FloatArray, **validation: Any) -> MergedRows | None:
         """The user's own rows to judge by."""
@@ -382,9 +378,9 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
                 f"a free intercept; got nu={self.nu!r}."
             )
 
-    def _choose_c(self, lesson: Lesson) -> float:
+    def _choose_c(self, data: TrainingData) -> float:
         if self.nu is None:
-            return super()._choose_c(lesson)
+            return super()._choose_c(data)
         self.tuning_, self.C_ = None, 1.0  # nu takes its place
         return self.C_
 
@@ -428,7 +424,7 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         self,
         rows: MergedRows,
         problems: Sequence[MarginRows],
-        grown: Sequence[Grown],
+        grown: Sequence[GenerationResult],
         deadline: Deadline,
     ) -> bool:
         """Calibrate the probabilities."""

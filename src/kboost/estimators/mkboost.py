@@ -6,14 +6,14 @@ from typing import Any
 
 from sklearn.base import ClassifierMixin
 
-from kboost._validation import UNIT, Rule, one_of
-from kboost.estimators._boost_rounds import Scheme
-from kboost.estimators._machine_boost import RULES, MachineBoostBase
+from kboost._estimator.boosted_svm import RULES, BoostedSVMBase
+from kboost._rules import UNIT, Rule, one_of
+from kboost.boosting.rounds import Scheme
 
 _RULES = RULES | {"variant": one_of("D1", "D2", "S1", "S2"), "kernel_decay": UNIT}
 
 
-class MKBoostClassifier(ClassifierMixin, MachineBoostBase):
+class MKBoostClassifier(ClassifierMixin, BoostedSVMBase):
     """Classify with boosted support vector machines, one a kernel and round.
 
     Each round draws rows from AdaBoost's distribution and trains a machine with each kernel on

@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 from sklearn.base import OutlierMixin
 
+from kboost._estimator.parameter_rules import RULES
+from kboost._rules import UNIT, check_params
 from kboost._typing import FloatArray, IntArray
-from kboost._validation import UNIT, check_params, check_table, check_weights
+from kboost._validation import check_table, check_weights
 from kboost.columns.bank import Bank
 from kboost.core.protocols import Master
-from kboost.estimators._base import KernelBoostBase
-from kboost.estimators._lesson import Lesson, Task
-from kboost.estimators._rows import MergedRows, merge_rows
-from kboost.estimators._rules import RULES
+from kboost.data.merged_rows import MergedRows, merge_rows
+from kboost.estimators._kernel_boost import KernelBoostBase
 from kboost.formulations import MarginRows, nu_margin
 from kboost.kernels import Gaussian
 from kboost.masters.nu_lp import NuLPMaster
+from kboost.plans.training_data import Task, TrainingData
 
 _TAKEN = ("column_scaling", "columns_per_step", "max_columns", "max_iter", "max_seconds", "tol",
           "memory_budget", "predict_dtype", "n_jobs", "verbose")  # fmt: skip
@@ -205,7 +206,7 @@ class KernelBoostNovelty(OutlierMixin, KernelBoostBase):
         """
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> Lesson:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> TrainingData:
         check_params(self.get_params(deep=False), _RULES)
         X = check_table(self, X, reset=True)
         codes = np.zeros(X.shape[0], dtype=np.intp)
@@ -215,7 +216,7 @@ class KernelBoostNovelty(OutlierMixin, KernelBoostBase):
         def formulate(rows: MergedRows, C: float) -> MarginRows:
             return nu_margin(np.ones(len(rows.weight)), rows.weight, self.nu)
 
-        return Lesson(rows, [Task(formulate, lambda held: lambda decision: 0.0)], X.shape[0])
+        return TrainingData(rows, [Task(formulate, lambda held: lambda decision: 0.0)], X.shape[0])
 
     def _library(self) -> Any:
         return [Gaussian("median")] if isinstance(self.kernels, str) else self.kernels

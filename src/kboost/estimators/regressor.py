@@ -9,29 +9,29 @@ from typing import Any, cast
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from kboost._typing import FloatArray
-from kboost._validation import (
+from kboost._estimator.parameter_rules import RULES
+from kboost._rules import (
     FRACTION,
     NOT_NEGATIVE,
     POSITIVE,
     UNIT,
     Rule,
     check_params,
-    check_validation,
     one_of,
     optional,
 )
+from kboost._typing import FloatArray
+from kboost._validation import check_validation
 from kboost.columns.bank import Bank
-from kboost.core.grow import Grown
+from kboost.core.column_generation import GenerationResult
 from kboost.core.protocols import Master, PathMaster, PathOracle
-from kboost.estimators._base import PATH_TOL, KernelBoostBase
-from kboost.estimators._bases import BASES, Resolve
-from kboost.estimators._lesson import Lesson, Task
-from kboost.estimators._rows import MergedRows, merge_rows
-from kboost.estimators._rules import RULES
+from kboost.data.merged_rows import MergedRows, merge_rows
+from kboost.estimators._kernel_boost import PATH_TOL, KernelBoostBase
 from kboost.formulations import MarginRows, nu_tube, tube
 from kboost.masters.barrier import BarrierMaster
 from kboost.masters.lp import LPMaster
+from kboost.plans.bases import BASES, Resolve
+from kboost.plans.training_data import Task, TrainingData
 from kboost.solvers.lp import Intercept
 
 _BOUNDS = Rule(
@@ -126,7 +126,7 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
     tol : float, default=1e-4
         Stop when no column has a price above it, or the relative gap is not above it.
     validation_fraction : float or None, default=None
-        Part of the rows to hold out; the fit stops when their squared error no longer falls, and
+        PathFit of the rows to hold out; the fit stops when their squared error no longer falls, and
         the step of the lowest error is kept.
     n_iter_no_change : int, default=5
         How many steps without a lower held-out error are waited for.
@@ -317,7 +317,7 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
         """
         return self._decision(X)
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> Lesson:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> TrainingData:
         check_params(self.get_params(deep=False), _RULES)
         self._check_combination()
         X, y, weight = self._checked(X, y, sample_weight, y_numeric=True)
@@ -340,7 +340,7 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
                 return tube(values[rows.codes], rows.weight, C, self.epsilon)
             return nu_tube(values[rows.codes], rows.weight, C, self.nu or _NU)
 
-        return Lesson(rows, [Task(formulate, error)], X.shape[0], held)
+        return TrainingData(rows, [Task(formulate, error)], X.shape[0], held)
 
     def _check_combination(self) -> None:
         """Refuse parameters that contradict each other."""
@@ -416,7 +416,7 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
             setattr(self, name, value)
         return tuple(parts)
 
-    def _keep(self, bank: Bank, grown: Sequence[Grown]) -> None:
+    def _keep(self, bank: Bank, grown: Sequence[GenerationResult]) -> None:
         (found,) = grown
         fit, shift = found.fit, self._shift
         fit = replace(fit, bias=fit.bias + shift, decision=fit.decision + shift)

@@ -15,22 +15,16 @@ from typing import Any
 
 import numpy as np
 
+from kboost._estimator.parameter_rules import RULES
+from kboost._rules import BOOLEAN, UNIT, check_params, optional
 from kboost._typing import BoolArray, IntArray
-from kboost._validation import (
-    BOOLEAN,
-    UNIT,
-    check_params,
-    check_table,
-    check_weights,
-    optional,
-)
+from kboost._validation import check_table, check_weights
 from kboost.columns.bank import Bank
-from kboost.core.grow import Grown
-from kboost.estimators._lesson import Lesson
-from kboost.estimators._rows import MergedRows, merge_rows
-from kboost.estimators._rules import RULES
+from kboost.core.column_generation import GenerationResult
+from kboost.data.merged_rows import MergedRows, merge_rows
 from kboost.estimators.classifier import KernelBoostClassifier
 from kboost.kernels.rows import group_rows
+from kboost.plans.training_data import TrainingData
 
 UNLABELLED = -1
 
@@ -164,7 +158,7 @@ intercept_, objective_, dual_gap_, stop_reason_, trace_, n_iter_ : see above
         )  # fmt: skip
         self.require_unlabelled = require_unlabelled
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> Lesson:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> TrainingData:
         rules = RULES | {"nu": optional(UNIT), "require_unlabelled": BOOLEAN}
         check_params(self.get_params(deep=False), rules)
         self._check_combination()
@@ -180,7 +174,7 @@ intercept_, objective_, dual_gap_, stop_reason_, trace_, n_iter_ : see above
         center_of_input[positive] = group_rows(X[positive])[1]
         everything = merge_rows(X, np.zeros(len(weight), dtype=np.intp), weight)
         self._pool = _Pool(X, y, labelled, everything, center_of_input)
-        return self._lesson(X, y, weight, labelled, **validation)
+        return self._training_data(X, y, weight, labelled, **validation)
 
     def _say_all_labelled(self) -> None:
         if self.require_unlabelled:
@@ -201,7 +195,7 @@ intercept_, objective_, dual_gap_, stop_reason_, trace_, n_iter_ : see above
         at_input = rows.first[rows.center_of_row]
         return self._pool.rows, self._pool.center_of_input[at_input]
 
-    def _keep(self, bank: Bank, grown: Sequence[Grown]) -> None:
+    def _keep(self, bank: Bank, grown: Sequence[GenerationResult]) -> None:
         super()._keep(bank, grown)
         pool = self._pool
         del self._pool  # the rows stay out of the fitted model

@@ -9,13 +9,14 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
+from kboost._rules import check_params, one_of
 from kboost._typing import FloatArray
-from kboost._validation import check_params, check_table, check_weights, one_of
+from kboost._validation import check_table, check_weights
 from kboost.core.protocols import Deadline
-from kboost.estimators._class_weight import class_factors
-from kboost.estimators._large_rows import large_rows
-from kboost.estimators._sparse import SPARSE_RULES, SparseKernelBase, is_memory_map
-from kboost.estimators._streaming import stream_step
+from kboost.data.class_weight import class_factors
+from kboost.data.indexed_rows import indexed_rows
+from kboost.estimators._sparse_kernel import SPARSE_RULES, SparseKernelBase, is_memory_map
+from kboost.plans.streaming import stream_step
 
 LOSS_RULE = {"loss": one_of("squared", "log", "hinge")}
 
@@ -362,7 +363,7 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
             got = f"one class, {self.classes_[present[0]]}" if len(present) else "none"
             raise ValueError(f"y must have at least two classes with a positive weight; got {got}.")
         return self._fit(
-            X, large_rows(X, self._signs(codes), weight), X.shape[0], deadline, lazy=lazy
+            X, indexed_rows(X, self._signs(codes), weight), X.shape[0], deadline, lazy=lazy
         )
 
     def _take_in(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:

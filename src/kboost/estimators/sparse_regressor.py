@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from kboost._rules import check_params, one_of
 from kboost._typing import FloatArray
-from kboost._validation import check_params, check_table, check_weights, one_of
+from kboost._validation import check_table, check_weights
 from kboost.core.protocols import Deadline
-from kboost.estimators._large_rows import large_rows
-from kboost.estimators._sparse import SPARSE_RULES, SparseKernelBase, is_memory_map
-from kboost.estimators._streaming import stream_step
+from kboost.data.indexed_rows import indexed_rows
+from kboost.estimators._sparse_kernel import SPARSE_RULES, SparseKernelBase, is_memory_map
+from kboost.plans.streaming import stream_step
 
 
 class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
@@ -300,7 +301,7 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
         X, y, weight = self._checked(X, y, sample_weight, y_numeric=True, multi_output=True)
         self._flat = y.ndim == 1
         targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-        return self._fit(X, large_rows(X, targets, weight), X.shape[0], deadline, lazy=lazy)
+        return self._fit(X, indexed_rows(X, targets, weight), X.shape[0], deadline, lazy=lazy)
 
     def _error(self, targets: FloatArray, decision: FloatArray, share: FloatArray) -> float:
         return float(share @ np.sum((targets - decision) ** 2, axis=1))

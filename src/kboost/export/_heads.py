@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.utils.validation import check_is_fitted
 
-from kboost.columns.committees import CommitteeModel
+from kboost.boosting.svm_ensemble import SVMEnsemble
 from kboost.core.model import AdditiveModel
 from kboost.export._graph import DOUBLE, INT, STRING, TYPES, Builder
 from kboost.export._parts import model_values
-from kboost.export._rows import Rows
+from kboost.export._rows import InputRows
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Outputs:
 def check_model(model: Any) -> None:
     """Refuse what has no additive model."""
     check_is_fitted(model)
-    if not isinstance(getattr(model, "_model", None), AdditiveModel | CommitteeModel):
+    if not isinstance(getattr(model, "_model", None), AdditiveModel | SVMEnsemble):
         raise ValueError(
             f"model must be a fitted estimator of kboost; got {type(model).__name__}, a Pipeline "
             "goes through skl2onnx.to_onnx after kboost.export.onnx.register()."
@@ -36,7 +36,7 @@ def check_model(model: Any) -> None:
 
 def all_outputs(model: Any, b: Builder, X: str) -> Outputs:
     """Everything the estimator says of rows X, which are float64."""
-    values = model_values(model, Rows(b, X, model.n_features_in_))
+    values = model_values(model, InputRows(b, X, model.n_features_in_))
     if is_classifier(model):
         return _classifier(model, b, class_scores(model, b, values))
     if is_outlier_detector(model):
@@ -47,8 +47,8 @@ def all_outputs(model: Any, b: Builder, X: str) -> Outputs:
 
 
 def class_scores(model: Any, b: Builder, values: str) -> str:
-    """A column for each class, or one for two; duels are counted as in estimators/_duels.py."""
-    duels, n_classes = getattr(model, "_duels", None), len(model.classes_)
+    """A column for each class, or one for two; duels are counted as in boosting/multiclass.py."""
+    duels, n_classes = getattr(model, "_binary_problems", None), len(model.classes_)
     if duels is None or n_classes == 2:
         return values
     won, lost = np.zeros((len(duels), n_classes)), np.zeros((len(duels), n_classes))

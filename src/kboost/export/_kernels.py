@@ -10,7 +10,7 @@ from functools import singledispatch
 import numpy as np
 
 from kboost.export._pairs import Pairs
-from kboost.export._rows import Rows
+from kboost.export._rows import InputRows
 from kboost.kernels.algebra import Product, Scaled, Sum
 from kboost.kernels.base import Kernel
 from kboost.kernels.dot_product import Linear, Polynomial, Sigmoid
@@ -105,12 +105,12 @@ def _(kernel: Sum | Product, pairs: Pairs) -> str:
     return first
 
 
-def folded_values(folded: Folded, rows: Rows) -> str:
+def folded_values(folded: Folded, rows: InputRows) -> str:
     """The sum of the folded terms, (n, n_outputs), float64."""
     return rows.builder.total_of([_folded_term(term, rows) for term in folded.terms])
 
 
-def _folded_term(term: FoldedTerm, rows: Rows) -> str:
+def _folded_term(term: FoldedTerm, rows: InputRows) -> str:
     b, monomial = rows.builder, term.monomial
     V = rows.seen(monomial.view)
     root = float(np.sqrt(monomial.gamma))

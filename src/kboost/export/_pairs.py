@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from kboost.export._graph import TYPES, Builder
-from kboost.export._rows import Rows
+from kboost.export._rows import InputRows
 from kboost.kernels.functions import Precomputed
 from kboost.kernels.views import View
 
@@ -27,7 +27,7 @@ def dense(rows: Any) -> Any:
 class Pairs:
     """Blocks of all rows with the centres of one part, each made once."""
 
-    def __init__(self, rows: Rows, centers: Any) -> None:
+    def __init__(self, rows: InputRows, centers: Any) -> None:
         self.rows, self.builder, self._centers = rows, rows.builder, centers
         self._blocks: dict[tuple[str, View, float], str] = {}
 

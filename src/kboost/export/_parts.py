@@ -7,31 +7,31 @@ from typing import Any
 
 import numpy as np
 
+from kboost._estimator.boosted_svm import GRAINS, TINY
+from kboost.boosting.svm_ensemble import SVMEnsemble, SVMGroup
 from kboost.columns.active import ActivePart
 from kboost.columns.cells import CellPart, CellTree
-from kboost.columns.committees import Bundle, CommitteeModel
 from kboost.columns.gram import ZERO
 from kboost.columns.halfspaces import HalfspacePart
 from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
-from kboost.estimators._machine_boost import GRAINS, TINY
 from kboost.export._graph import BOOL, DOUBLE, INT, Builder
 from kboost.export._kernels import folded_values, kernel_values
 from kboost.export._pairs import Pairs
-from kboost.export._rows import Rows
+from kboost.export._rows import InputRows
 from kboost.kernels.algebra import Scaled
 from kboost.kernels.base import Kernel
 
 
-def model_values(estimator: Any, rows: Rows) -> str:
+def model_values(estimator: Any, rows: InputRows) -> str:
     """The values of an estimator's model, (n, n_outputs); of each duel, where there are duels."""
     model = estimator._model
-    if isinstance(model, CommitteeModel):
+    if isinstance(model, SVMEnsemble):
         return _committee_values(model, estimator, rows)
     return _additive_values(model, rows)
 
 
-def _additive_values(model: AdditiveModel, rows: Rows) -> str:
+def _additive_values(model: AdditiveModel, rows: InputRows) -> str:
     b = rows.builder
     parts = [part_values(part, rows) for part in model.parts]
     if not parts:
@@ -39,7 +39,7 @@ def _additive_values(model: AdditiveModel, rows: Rows) -> str:
     return b.op("Add", b.total_of(parts), b.double(model.bias))
 
 
-def _committee_values(model: CommitteeModel, estimator: Any, rows: Rows) -> str:
+def _committee_values(model: SVMEnsemble, estimator: Any, rows: InputRows) -> str:
     """The weighted sum of what the rounds say; their mean in each duel for several classes."""
     b = rows.builder
     pairs = Pairs(rows, model.centers)
@@ -67,7 +67,7 @@ def _rounded(b: Builder, values: str) -> str:
     return b.op("Div", whole, b.double(GRAINS))
 
 
-def _bundle_values(bundle: Bundle, model: CommitteeModel, pairs: Pairs) -> str:
+def _bundle_values(bundle: SVMGroup, model: SVMEnsemble, pairs: Pairs) -> str:
     """The machines of one kernel before their offsets, (n, m)."""
     b = pairs.builder
     if not len(bundle.support):
@@ -86,13 +86,13 @@ def _signs(b: Builder, values: str) -> str:
 
 
 @singledispatch
-def part_values(part: Any, rows: Rows) -> str:
+def part_values(part: Any, rows: InputRows) -> str:
     """The values of one part."""
     raise ValueError(f"model must be made of parts known to ONNX; got a {type(part).__name__}.")
 
 
 @part_values.register
-def _(part: KernelPart, rows: Rows) -> str:
+def _(part: KernelPart, rows: InputRows) -> str:
     b = rows.builder
     found = [folded_values(folded, rows) for folded in part.folded]
     if part.rest is not None:
@@ -103,7 +103,7 @@ def _(part: KernelPart, rows: Rows) -> str:
 
 
 @part_values.register
-def _(part: ActivePart, rows: Rows) -> str:
+def _(part: ActivePart, rows: InputRows) -> str:
     b = rows.builder
     block = Pairs(rows, part.centers).block("sqeuclidean", part.view)
     columns = b.op("Exp", b.op("Mul", block, b.real(-0.5 / part.widths**2)))
@@ -111,7 +111,7 @@ def _(part: ActivePart, rows: Rows) -> str:
 
 
 @part_values.register
-def _(part: HalfspacePart, rows: Rows) -> str:
+def _(part: HalfspacePart, rows: InputRows) -> str:
     b = rows.builder
     places = b.op("MatMul", rows.seen(part.view), b.double(part.directions.T))
     inside = b.cast(b.op("Greater", places, b.double(part.cuts)), DOUBLE)
@@ -119,7 +119,7 @@ def _(part: HalfspacePart, rows: Rows) -> str:
 
 
 @part_values.register
-def _(part: CellPart, rows: Rows) -> str:
+def _(part: CellPart, rows: InputRows) -> str:
     """Cell by cell (Loop): its rows are taken out, and what it says of them is put in place."""
     b, q = rows.builder, part.coef.shape[1]
     centers, coef, starts = _filled(part)
@@ -133,7 +133,7 @@ def _(part: CellPart, rows: Rows) -> str:
         inner.op("Gather", inner.whole(starts), inner.op("Add", number, inner.whole(1))), 1
     )
     own = _CellPairs(
-        Rows(inner, inner.op("Gather", X, chosen), rows.n_features), centers, first, last
+        InputRows(inner, inner.op("Gather", X, chosen), rows.n_features), centers, first, last
     )
     block = kernel_values(kernel, own)
     values = inner.op(
@@ -181,7 +181,7 @@ def _unscaled(kernel: Kernel, coef: Any) -> tuple[Kernel, Any]:
 class _CellPairs(Pairs):
     """Pairs with the centres of one cell, which are known when the model runs."""
 
-    def __init__(self, rows: Rows, centers: Any, first: str, last: str) -> None:
+    def __init__(self, rows: InputRows, centers: Any, first: str, last: str) -> None:
         super().__init__(rows, centers)
         self.first, self.last = first, last
 

@@ -1,4 +1,4 @@
-"""Rows as kernels see them, in ONNX: a choice of features, standardised or as ranks; float64."""
+"""InputRows as kernels see them, in ONNX: a choice of features, standardised or as ranks; float64."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kboost.kernels.transforms import Ranks, Standardize
 from kboost.kernels.views import View
 
 
-class Rows:
+class InputRows:
     """The rows of the input, and what the views show of them, each made once."""
 
     def __init__(self, builder: Builder, X: str, n_features: int) -> None:

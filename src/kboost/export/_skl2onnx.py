@@ -18,7 +18,7 @@ from sklearn.base import is_classifier, is_outlier_detector
 from kboost.export import _heads
 from kboost.export._graph import DOUBLE, INT, STRING, Builder
 from kboost.export._parts import model_values
-from kboost.export._rows import Rows
+from kboost.export._rows import InputRows
 from kboost.persistence.registry import ESTIMATORS
 
 _CLASSIFIER_OPTIONS = {
@@ -77,7 +77,7 @@ def _start(scope: Any, operator: Any) -> tuple[Any, Builder, str]:
     dtype = "float64" if _real(operator) is DoubleTensorType else "float32"
     b = Builder(scope.get_unique_variable_name("kboost"), dtype)
     X = b.cast(operator.inputs[0].full_name, DOUBLE)
-    return model, b, model_values(model, Rows(b, X, model.n_features_in_))
+    return model, b, model_values(model, InputRows(b, X, model.n_features_in_))
 
 
 def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray
-from kboost.solvers.factor import GrowingCholesky
+from kboost.solvers.growing_cholesky import GrowingCholesky
 
 _SOUND = 2e-7  # least pivot, over its diagonal, of products in float32
 _SAMPLE = 2  # rows a column

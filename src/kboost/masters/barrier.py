@@ -39,8 +39,8 @@ import numpy as np
 from kboost._errors import SolverError
 from kboost._typing import FloatArray
 from kboost.core.protocols import Fit, Problem, Proposal
-from kboost.masters._softened import Softened
-from kboost.masters._thin import thinned
+from kboost.masters._basic_solution import basic_fit
+from kboost.masters._smoothed_lp import SmoothedLP
 from kboost.masters.margin import MarginPenalty, MarginRun
 from kboost.solvers.lp import ColumnShape
 from kboost.solvers.smooth import DampedNewton
@@ -60,7 +60,7 @@ class BarrierMaster(MarginPenalty):
     """Begin at `first` beta, take `fall` of it at a time; `tol` is when it is small enough.
 
     With `basic` the fit of every step has no more columns than rows, as the last one has anyhow
-    (masters/_thin.py): for fits that are judged on other rows, of which any may be kept.
+    (masters/_basic_solution.py): for fits that are judged on other rows, of which any may be kept.
     """
 
     first: float = 0.3
@@ -118,7 +118,7 @@ class BarrierRun(MarginRun):
 
     def _solve(self) -> None:
         """Minimise at the present beta; keep the best fit so far, with the duals of now."""
-        softened = Softened(self.columns, self.rows, self.penalty, self.barrier, self._mu)
+        softened = SmoothedLP(self.columns, self.rows, self.penalty, self.barrier, self._mu)
         start = softened.join(self._bias, self._level, self._coef)
         unit = min(1.0, self._caps)  # the derivatives by bias and level are of that size
         self._goal = max(_SHARPER * min(self._share, 1.0) * unit, _ROUNDING * self._caps)
@@ -129,7 +129,7 @@ class BarrierRun(MarginRun):
         large = np.where(np.abs(self._coef) > _SMALL * self._mu, self._coef, 0.0)
         sparse = self.make_fit(large, self._bias, self.duals, self._level)
         now = sparse if sparse.objective <= now.objective * (1 + _SPARSER) else now
-        now = thinned(self, now) if self._master.basic else now
+        now = basic_fit(self, now) if self._master.basic else now
         if now.objective > self.fit.objective:
             grown = np.zeros(len(self._coef))
             grown[: len(self.fit.coef)] = self.fit.coef
@@ -139,7 +139,7 @@ class BarrierRun(MarginRun):
         self.fit = replace(now, settled=small)
 
     def finish(self) -> Fit:
-        """The vertex of the columns in use; the point inside, thinned, where simplex fails."""
+        """The vertex of the columns in use; the point inside, basic_fit, where simplex fails."""
         used = np.flatnonzero(self.fit.coef)
         share = np.abs(self.fit.coef[used]) / np.abs(self.fit.coef).max(initial=0.0)
         away = np.abs(self.price(self.columns[:, used].T @ self.fit.weights))
@@ -149,14 +149,14 @@ class BarrierRun(MarginRun):
         try:
             vertex = lp.solve(self.deadline.remaining)
         except SolverError:
-            return thinned(self, self.fit)
+            return basic_fit(self, self.fit)
         coef = np.zeros(len(self.fit.coef))
         coef[used] = vertex.coef
         fit = self.make_fit(coef, vertex.bias, self.repaired(vertex.duals), vertex.level)
         return replace(fit, settled=self.fit.settled)
 
     def cut_short(self, fit: Fit) -> Fit:
-        return thinned(self, fit)
+        return basic_fit(self, fit)
 
     @property
     def _mu(self) -> float:

@@ -27,8 +27,8 @@ import numpy as np
 from kboost._errors import SolverError
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.core.protocols import Fit, Problem, Proposal
-from kboost.masters._thin import thinned
-from kboost.masters._vertex import VertexSearch
+from kboost.masters._basic_solution import basic_fit
+from kboost.masters._restricted_lp import RestrictedLP
 from kboost.masters.margin import MarginPenalty, MarginRun, best_length
 from kboost.solvers.interior import InteriorPath, begin, resume, solve_interior
 from kboost.solvers.lp import ColumnShape
@@ -79,7 +79,7 @@ class InteriorRun(MarginRun):
     def __init__(self, master: InteriorLPMaster, problem: Problem) -> None:
         super().__init__(master, problem)
         self._settle_bare()
-        self._vertices: VertexSearch | None = None
+        self._vertices: RestrictedLP | None = None
         self._theta = 0.0
         self._loose = self._tol = master.loose
         self._idle_edge, self._idle_share = master.idle_edge, master.idle_share
@@ -114,10 +114,10 @@ class InteriorRun(MarginRun):
             self._central_duals = self.duals
         self._keep_best(settled=False)
 
-    def recap(self, factor: float) -> None:
+    def scale_slack_costs(self, factor: float) -> None:
         """Go on inside, from where the last loose solve was, towards the new prices."""
         before = self.rows.caps.sum()
-        super().recap(factor)
+        super().scale_slack_costs(factor)
         self._theta *= float(before / self.rows.caps.sum())
         self._vertices, self._tol, self._last = None, self._loose, None
         if self._theta == 0.0:  # no columns yet
@@ -144,10 +144,10 @@ class InteriorRun(MarginRun):
             self._choose_columns(0)
             self._solve_inside()
             self._cross_over(last=True)
-        return self.fit if self._vertices is not None else thinned(self, self.fit)
+        return self.fit if self._vertices is not None else basic_fit(self, self.fit)
 
     def cut_short(self, fit: Fit) -> Fit:
-        return thinned(self, fit)
+        return basic_fit(self, fit)
 
     # -- inside ----------------------------------------------------------------------------------
 
@@ -280,11 +280,11 @@ class InteriorRun(MarginRun):
         lp.crash(self._x[inside] * (distance < share)[inside], self.duals)
         try:
             enough = (1 + _SAME) * self.fit.objective if last else -np.inf
-            self._pivot(VertexSearch(self, lp, inside, enough))
+            self._pivot(RestrictedLP(self, lp, inside, enough))
         except SolverError:
             self.duals = self.repaired(self._tight_duals)
 
-    def _pivot(self, vertices: VertexSearch) -> None:
+    def _pivot(self, vertices: RestrictedLP) -> None:
         """Solve exactly; those set aside count too."""
         self._vertices = None  # in case it fails
         vertex = vertices.solve()

@@ -28,7 +28,7 @@ import numpy as np
 from kboost._typing import FloatArray, IntArray
 from kboost.core.protocols import Fit, Problem, Proposal
 from kboost.formulations import SquaredRows
-from kboost.solvers.factor import GrowingCholesky
+from kboost.solvers.growing_cholesky import GrowingCholesky
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kboost.core.protocols import Problem, Proposal
-from kboost.masters._vertex import VertexSearch
+from kboost.masters._restricted_lp import RestrictedLP
 from kboost.masters.margin import MarginPenalty, MarginRun
 from kboost.solvers.lp import ColumnShape, MarginLP, SampleShape
 
@@ -33,7 +33,7 @@ class LPRun(MarginRun):
         super().__init__(master, problem)
         few = len(self.rows.signs) <= master.few_rows
         self._lp: MarginLP = SampleShape(self.data) if few else ColumnShape(self.data)
-        self._vertices = VertexSearch(self, self._lp, np.zeros(0, dtype=np.intp))
+        self._vertices = RestrictedLP(self, self._lp, np.zeros(0, dtype=np.intp))
         vertex = self._lp.solve()
         self.settle(vertex.coef, vertex.bias, self.central(vertex.duals), vertex.level)
 
@@ -41,9 +41,9 @@ class LPRun(MarginRun):
         self.columns = np.hstack([self.columns, proposal.values])
         self._solve()
 
-    def recap(self, factor: float) -> None:
-        super().recap(factor)
-        self._lp.recap(self.data)
+    def scale_slack_costs(self, factor: float) -> None:
+        super().scale_slack_costs(factor)
+        self._lp.scale_slack_costs(self.data)
         self._solve()
 
     def _solve(self) -> None:

@@ -81,9 +81,9 @@ class MarginRun:
         reach = 1.0 + float(np.max(self.price(edges), initial=-1.0))
         return 1.0 / reach if reach > 0 else 1.0
 
-    def recap(self, factor: float) -> None:
+    def scale_slack_costs(self, factor: float) -> None:
         """Go on with other slack prices: `factor` times those of the problem."""
-        self.rows = self._first_rows.recapped(factor)
+        self.rows = self._first_rows.with_scaled_costs(factor)
 
     def settle(self, coef: FloatArray, bias: float, duals: FloatArray, level: float) -> None:
         """Make this the fit."""

@@ -57,9 +57,9 @@ class QPRun(MarginRun):
         self._qp.extend(proposal.values)
         self._solve()
 
-    def recap(self, factor: float) -> None:
-        super().recap(factor)
-        self._qp.recap(self.data)
+    def scale_slack_costs(self, factor: float) -> None:
+        super().scale_slack_costs(factor)
+        self._qp.scale_slack_costs(self.data)
         self._solve()
 
     def price(self, edges: FloatArray) -> FloatArray:

@@ -26,7 +26,7 @@ import numpy as np
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.active import ActiveBank
 from kboost.core.protocols import MasterRun, Problem, Proposal
-from kboost.oracles.shelf import distinct
+from kboost.oracles.candidates import distinct
 from kboost.solvers.ascent import ascend
 
 _FIXED_POINTS = 1  # tries of (25) before the gradient

@@ -17,8 +17,8 @@ import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.core.protocols import Problem, Proposal
-from kboost.oracles.forward import ForwardRun, Stock
-from kboost.oracles.local import LocalRule, select
+from kboost.oracles.forward import ColumnPricer, Stock
+from kboost.solvers.forward_selection import LocalRule, select
 
 Draw = Literal["even", "residual"]
 
@@ -84,7 +84,7 @@ class EnsembleSearch:
         return None
 
     def _selected(
-        self, run: ForwardRun, count: int, among: BoolArray
+        self, run: ColumnPricer, count: int, among: BoolArray
     ) -> tuple[int, IntArray, float]:
         """The kernel, the centres (drawn `among` some) and the local drop of the objective."""
         stock, oracle = self._stock, self._oracle
@@ -111,7 +111,7 @@ class EnsembleSearch:
                 best = (p, centers[picks], drop)
         return best
 
-    def _drawn(self, run: ForwardRun, left: Any, count: int) -> IntArray:
+    def _drawn(self, run: ColumnPricer, left: Any, count: int) -> IntArray:
         """Centres to select among, in their order; without replacement, by exponential clocks."""
         stock = self._stock
         rate: FloatArray = left.astype(np.float64)

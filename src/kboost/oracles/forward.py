@@ -28,7 +28,7 @@ Selection = Literal["random", "mp", "boost", "max-res"]
 _AT_A_TIME = 4096  # columns whose norms are asked for
 
 
-class ForwardRun(Protocol):
+class ColumnPricer(Protocol):
     """What forward oracles ask of a master at work."""
 
     @property
@@ -49,7 +49,7 @@ class Stock:
         self.room = self.pool.n_columns if max_columns is None else max_columns
         self._sorted_out = False
 
-    def residual(self, run: ForwardRun) -> FloatArray:
+    def residual(self, run: ColumnPricer) -> FloatArray:
         """The size of the residual at each centre: the largest of its rows, over all outputs."""
         size = np.sqrt(np.sum(run.fit.weights**2, axis=1)) / self.weight
         largest: FloatArray = np.maximum.reduceat(size, self.pool.center_rows)
@@ -113,7 +113,7 @@ class ForwardSearch:
     def bound(self, run: Any) -> float | None:
         return None
 
-    def _candidates(self, run: ForwardRun) -> IntArray:
+    def _candidates(self, run: ColumnPricer) -> IntArray:
         stock = self._stock
         if self._oracle.selection == "max-res":
             open_ = stock.free.reshape(-1, stock.pool.n_centers)  # (kernels, centres)

@@ -1,4 +1,4 @@
-"""Growth in one pass: ALD and RAN (SYB II-B, footnotes 4 and 5).
+"""ColumnGeneration in one pass: ALD and RAN (SYB II-B, footnotes 4 and 5).
 
 Candidates come once each, in random order. With Q = L L' the inner products of the basis so far,
 
@@ -24,8 +24,8 @@ import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 from kboost.core.protocols import Problem, Proposal
-from kboost.oracles.forward import ForwardRun, Stock
-from kboost.solvers.factor import GrowingCholesky
+from kboost.oracles.forward import ColumnPricer, Stock
+from kboost.solvers.growing_cholesky import GrowingCholesky
 
 _CHUNK = {"ald": 256, "ran": 32}
 _AHEAD = 8  # candidates that RAN prices at once
@@ -54,7 +54,7 @@ class NoveltySearch:
         self._factors = [GrowingCholesky() for _ in stock.pool.kernels]
         self._taken: list[IntArray] = [np.zeros(0, dtype=np.intp) for _ in stock.pool.kernels]
         self._unit, self._deadline = _variance(problem), problem.deadline
-        self._run: ForwardRun | None = None
+        self._run: ColumnPricer | None = None
         self._coming = self._pass()
 
     def propose(self, run: Any) -> Proposal:

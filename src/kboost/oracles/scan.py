@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kboost.core.protocols import MasterRun, Problem, Proposal
-from kboost.oracles.shelf import Shelf
+from kboost.oracles.candidates import Shelf
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ import numpy as np
 
 from kboost._typing import BoolArray, IntArray
 from kboost.core.protocols import MasterRun, Problem, Proposal
-from kboost.oracles.shelf import Shelf
+from kboost.oracles.candidates import Shelf
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from importlib import import_module
 from inspect import getattr_static
 from typing import Any
 
-from kboost._validation import Rule
+from kboost._rules import Rule
 
 Fields = dict[str, Any]
 

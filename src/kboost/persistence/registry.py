@@ -7,7 +7,7 @@ from typing import Any
 
 from scipy.sparse import csr_array, csr_matrix
 
-from kboost._validation import BOOLEAN, Rule, optional
+from kboost._rules import BOOLEAN, Rule, optional
 from kboost.core.trace import Step, Trace
 from kboost.persistence import rules
 from kboost.persistence.entry import Entry
@@ -127,7 +127,7 @@ PARTS_OF_MODELS = [
         rules.cells_fit,
     ),
     _part(
-        "columns.committees.Bundle",
+        "boosting.svm_ensemble.SVMGroup",
         {
             "task": WHOLE,
             "kernel": WHOLE,
@@ -141,7 +141,7 @@ PARTS_OF_MODELS = [
         rules.bundle_fits,
     ),
     _part(
-        "columns.committees.CommitteeModel",
+        "boosting.svm_ensemble.SVMEnsemble",
         {"kernels": LIST, "centers": POINTS, "n_rounds": LIST, "bundles": LIST},
         rules.committees_fit,
     ),
@@ -160,32 +160,32 @@ PARTS_OF_MODELS = [
         },
     ),
     Entry("kboost.core.rounds.Rounds", items=ROUND),
-    Entry("kboost.estimators._machine_boost.KernelUse", items=NUMBER),
+    Entry("kboost._estimator.boosted_svm.KernelUse", items=NUMBER),
     _part("core.model.AdditiveModel", {"parts": PARTS, "bias": VECTOR}, rules.outputs_fit),
     _part(
-        "estimators._probability.Calibration",
+        "selection.calibration.Calibration",
         {"slope": NUMBER, "n_rows": WHOLE, "held_out": BOOLEAN},
     ),
     _part(
-        "estimators._duels.Duel",
+        "boosting.multiclass.BinaryProblem",
         {"rows": ANY_VECTOR, "signs": VECTOR, "winner": WHOLE, "loser": optional(WHOLE)},
     ),
     _part(
-        "estimators._tuning.Tuning",
+        "selection.c_path.Tuning",
         {"C": VECTOR, "error": VECTOR, "n_columns": VECTOR, "best": WHOLE},
         lambda made: 0 <= made.best < len(made.C),
     ),
     _part(
-        "estimators._local_choice.LocalChoice",
+        "local.choice.LocalChoice",
         {"kernel": KERNEL, "ridge": NUMBER, "metric": TEXT, "errors": NUMBERS},
     ),
     _part(
-        "solvers.factor.GrowingCholesky",
+        "solvers.growing_cholesky.GrowingCholesky",
         {"_buffer": TABLE, "_size": WHOLE},
         lambda made: 0 <= made._size <= min(made._buffer.shape),
     ),
     _part(
-        "masters.stream.Stream",
+        "streaming.recursive_least_squares.RecursiveLeastSquares",
         {
             "kernels": KERNELS,
             "ridge": NUMBER,

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from kboost._validation import BOOLEAN, INTEGER, Rule, optional
+from kboost._rules import BOOLEAN, INTEGER, Rule, optional
+from kboost.boosting.svm_ensemble import SVMEnsemble, SVMGroup
 from kboost.columns.active import ActivePart
 from kboost.columns.cells import CellPart, CellTree
-from kboost.columns.committees import Bundle, CommitteeModel
 from kboost.columns.halfspaces import HalfspacePart
 from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
@@ -161,7 +161,7 @@ def committees_fit(made: Any) -> bool:
     return (
         all(isinstance(kernel, Kernel) for kernel in made.kernels)
         and all(INTEGER.holds(count) and 0 <= count < 1 << 32 for count in counts)
-        and all(isinstance(bundle, Bundle) for bundle in made.bundles)
+        and all(isinstance(bundle, SVMGroup) for bundle in made.bundles)
         and all(
             bundle.task < len(counts)
             and bundle.kernel < len(made.kernels)
@@ -178,11 +178,11 @@ def estimator_fits(made: Any) -> bool:
     model, d = own.get("_model"), own.get("n_features_in_")
     if model is None:
         return True
-    if not (isinstance(model, AdditiveModel | CommitteeModel) and INTEGER.holds(d)):
+    if not (isinstance(model, AdditiveModel | SVMEnsemble) and INTEGER.holds(d)):
         return False
-    if isinstance(model, CommitteeModel):
+    if isinstance(model, SVMEnsemble):
         return _committees_see(model, d)
-    classes, duels = own.get("classes_"), own.get("_duels")
+    classes, duels = own.get("classes_"), own.get("_binary_problems")
     if classes is not None:
         if not (isinstance(classes, np.ndarray) and classes.ndim == 1):
             return False
@@ -192,7 +192,7 @@ def estimator_fits(made: Any) -> bool:
     return all(_part_fits(part, d) for part in model.parts)
 
 
-def _committees_see(model: CommitteeModel, d: int) -> bool:
+def _committees_see(model: SVMEnsemble, d: int) -> bool:
     folded = [bundle.folded for bundle in model.bundles if bundle.folded is not None]
     return all(_sees(kernel, model.centers, d) for kernel in model.kernels) and all(
         _folds(term, d) for one in folded for term in one.terms

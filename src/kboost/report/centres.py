@@ -101,7 +101,7 @@ def _towards(s: Subject, h: facts.Heavy) -> str:
         return f"higher {s.target}" if h.sign > 0 else f"lower {s.target}"
     if len(s.labels) == 2:
         return s.labels[1] if h.sign > 0 else s.labels[0]
-    duels = getattr(s.inner, "_duels", None)
+    duels = getattr(s.inner, "_binary_problems", None)
     if duels is not None and duels[h.output].loser is not None:
         winner, loser = (s.labels[k] for k in (duels[h.output].winner, duels[h.output].loser))
         return f"{winner}, not {loser}" if h.sign > 0 else f"{loser}, not {winner}"

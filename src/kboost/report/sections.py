@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kboost.report.beside import beside
 from kboost.report.centres import columns, explained
+from kboost.report.comparison import beside
 from kboost.report.errors import errors
 from kboost.report.growing import growth, kernels
 from kboost.report.overview import certificate, made, summary, use

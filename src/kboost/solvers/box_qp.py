@@ -37,7 +37,7 @@ from scipy.linalg import LinAlgError
 from kboost._errors import SolverError
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.solvers.lp import MarginData
-from kboost.solvers.rounded import Candidate, Smooth
+from kboost.solvers.smoothed_qp import Candidate, SmoothedQP
 
 _SHARP = 0.3  # sharpness times unit, for a gap of 1; it rises as the gap's inverse root
 _PUSH = 2.0  # further rise where the gap has not fallen
@@ -121,7 +121,7 @@ class MarginQP:
         self._power += np.einsum("ij,ij->i", columns, columns)
         self.x = np.concatenate([self.x, np.zeros(new)])
 
-    def recap(self, rows: MarginData) -> None:
+    def scale_slack_costs(self, rows: MarginData) -> None:
         """Go on with other slack prices; duals keep their share of them."""
         self.duals = self.duals * (rows.caps / self.rows.caps)
         self.rows = rows
@@ -143,7 +143,7 @@ class MarginQP:
 
     def _close(self, ends: float, tol: float) -> tuple[Candidate, int]:
         """Round off, minimise, sharpen until the gap is closed; the best found, and all steps."""
-        smooth, steps, push = Smooth(self), 0, _SHARP
+        smooth, steps, push = SmoothedQP(self), 0, _SHARP
         best, stalls = smooth.candidate(), 0
         while best.gap > tol and stalls < (_STALLS if best.gap > _FINE else 2):
             smooth.renew(min(_SHARPEST, push / math.sqrt(min(1.0, best.gap))))

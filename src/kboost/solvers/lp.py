@@ -69,7 +69,7 @@ class MarginLP(Protocol):
     def extend(self, columns: FloatArray) -> None:
         """Append signed columns, (n, k_new)."""
 
-    def recap(self, rows: MarginData) -> None:
+    def scale_slack_costs(self, rows: MarginData) -> None:
         """Change the prices of slack and level; the next solve starts from the last vertex."""
 
     def solve(self, seconds: float = INFINITY) -> MarginVertex:
@@ -105,7 +105,7 @@ class ColumnShape:
         self._lp.delete_rows(first + places)
         self._size = np.delete(self._size, places)
 
-    def recap(self, rows: MarginData) -> None:
+    def scale_slack_costs(self, rows: MarginData) -> None:
         self._rows = rows
         self._lp.set_upper(rows.caps)
         if rows.level is not None:
@@ -160,7 +160,7 @@ class SampleShape:
             sides, cost = both_signs(sides), np.repeat(cost, 2)
         self._append(sides, cost)
 
-    def recap(self, rows: MarginData) -> None:
+    def scale_slack_costs(self, rows: MarginData) -> None:
         self._rows = rows
         bias = [] if rows.intercept == "none" else [float(rows.intercept == "penalized")] * 2
         level = [] if rows.level is None else [rows.level[1]]

@@ -1,4 +1,4 @@
-"""Smooth convex minimisation by damped Newton steps on a factor that grows.
+"""SmoothFunction convex minimisation by damped Newton steps on a factor that grows.
 
     direction = -H^-1 gradient,      x <- x + t direction,
 
@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.solvers.factor import GrowingCholesky
+from kboost.solvers.growing_cholesky import GrowingCholesky
 
 _ENOUGH = 1e-4  # of the fall that the gradient promises
 _HALVINGS = 60
@@ -23,7 +23,7 @@ _PAYING = 0.1  # a step with an old factor must leave no more of the gradient th
 _ROUNDING = 1e-15  # of a value: what two evaluations may differ by
 
 
-class Smooth(Protocol):
+class SmoothFunction(Protocol):
     """A smooth strictly convex function of k variables."""
 
     def value(self, x: FloatArray) -> float:
@@ -54,7 +54,7 @@ class DampedNewton:
         self._curvature: Any = None
 
     def minimise(
-        self, g: Smooth, x: FloatArray, *, tol: float, max_steps: int
+        self, g: SmoothFunction, x: FloatArray, *, tol: float, max_steps: int
     ) -> tuple[FloatArray, float]:
         """A point where no derivative is above `tol`, and the largest that is left.
 
@@ -82,7 +82,7 @@ class DampedNewton:
                     return x, 0.0
         return x, left
 
-    def _grow(self, g: Smooth, x: FloatArray) -> bool:
+    def _grow(self, g: SmoothFunction, x: FloatArray) -> bool:
         """Bring the factor up to the variables of now; says whether it is all new."""
         fresh = self._curvature is None
         if fresh:
@@ -95,7 +95,7 @@ class DampedNewton:
 
 
 def _step(
-    g: Smooth, x: FloatArray, value: float, gradient: FloatArray, direction: FloatArray
+    g: SmoothFunction, x: FloatArray, value: float, gradient: FloatArray, direction: FloatArray
 ) -> tuple[FloatArray, float] | None:
     """A point further on and its value; None if the function does not fall."""
     slope = float(gradient @ direction)

@@ -1,1 +1,0 @@
-"""Multiple kernel learning: one file a method, and what they share."""

@@ -1,0 +1,1 @@
+"""AdaBoost rounds over support vector machines, kernel design, and multiclass reductions."""

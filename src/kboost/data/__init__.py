@@ -1,0 +1,1 @@
+"""Training rows: merged, weighted, split; checks of user kernels."""

@@ -1,0 +1,15 @@
+"""Names of the kernels of a library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """Names with equal ones told apart: a, a #2, a #3."""
+    seen: dict[str, int] = {}
+    out = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        out.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
+    return out

@@ -1,0 +1,1 @@
+"""Cells: the space cut into parts, each fitted by itself."""

@@ -1,0 +1,161 @@
+"""The columns of a joint fit, their inner products, and the objective by products with them.
+
+    E(z) = sum_i w_i sum_k loss(y_ik, f_ik) + ridge/2 sum_k z_k' Q z_k,    f = offset + [1 F] z
+
+Since centres are training rows, `Q z` is `F z` at their rows. For several kernels, or a matrix that
+is rounded, whose Q gets a nugget, it is not, and Q is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from kboost._typing import FloatArray, IntArray
+from kboost.columns.design import design_of
+from kboost.columns.pool import Pool
+from kboost.core.protocols import Fit, Proposal
+from kboost.formulations import TargetRows
+from kboost.masters.losses import Loss
+from kboost.solvers.irls import reweighted_solve
+from kboost.solvers.newton_cg import Model
+from kboost.solvers.ridge import basis_solve
+
+
+class JointObjective:
+    """F, in `design`, and Q; coefficients `raw` are the bias, if any, then those of the columns."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        rows: TargetRows,
+        loss: Loss,
+        ridge: float,
+        *,
+        fit_intercept: bool,
+        capacity: int,
+        budget: int,
+    ) -> None:
+        self._pool, self._rows, self._loss, self._ridge = pool, rows, loss, ridge
+        self.first = int(fit_intercept)  # where coefficients of columns begin
+        self.design = design_of(pool, capacity, budget)
+        self._ids: IntArray = np.zeros(0, dtype=np.intp)
+        self._inner: FloatArray | None = None  # Q, where `F z` does not have `Q z`
+        if not pool.is_one_space:
+            self._inner = np.zeros((0, 0))
+
+    def take(self, proposal: Proposal) -> FloatArray:
+        """Append columns; their inner products with all, (all, new)."""
+        ids, size = proposal.ids, self.design.size
+        if proposal.values.shape[1]:
+            self.design.append(proposal.values, ids)
+        else:  # the oracle had no use for them
+            self.design.make(ids)
+        self._ids = np.concatenate([self._ids, ids])
+        inner = self.inner_products(size)
+        if self._inner is not None:
+            cross, corner = inner[:size], inner[size:]
+            self._inner = np.block([[self._inner, cross], [cross.T, corner]])
+        return inner
+
+    def optimum(
+        self, start: FloatArray, go_on: Callable[[], bool]
+    ) -> tuple[FloatArray, FloatArray, float]:
+        """Coefficients by a direct solution, `F z`, and what is left to gain if it ended early."""
+        F, rows, bias = self._pool.values(self._ids), self._rows, bool(self.first)
+        own = F[self._pool.rows_of(self._ids)]
+        Q = (own + own.T) / 2 if self._inner is None else self._inner
+        y, w, gain = rows.targets, rows.sample_weight, 0.0
+        if self._loss.quadratic:
+            raw = basis_solve(F, Q, y - rows.offset, w, self._ridge, bias=bias)
+        else:
+            raw, gain = reweighted_solve(
+                F, Q, y, rows.offset, w, self._ridge, self._loss, start, bias=bias, go_on=go_on
+            )
+        return raw, F @ raw[self.first :], gain
+
+    def bias(self, raw: FloatArray) -> FloatArray:
+        return raw[0] if self.first else np.zeros(self._rows.targets.shape[1])
+
+    def inner_products(self, size: int) -> FloatArray:
+        """`Q` of the columns after the first `size` with all, (all, new)."""
+        ids = self._ids[size:]
+        inner: FloatArray = self.design.at(self._pool.rows_of(ids)).T
+        if self._inner is not None:
+            inner = inner * (self._pool.kind(self._ids)[:, None] == self._pool.kind(ids))
+        inner[size:] = (inner[size:] + inner[size:].T) / 2
+        if self._inner is not None:
+            inner[np.arange(size, len(inner)), np.arange(len(ids))] += self._pool.nugget(ids)
+        return inner
+
+    def normal_times(self, v: FloatArray, curvature: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """`F v`, and `[1 F]' curvature [1 F] v + ridge (0, Q v)`, in one pass over F."""
+        shift = v[0] if self.first else 0.0
+        whole = np.broadcast_to(curvature, self._rows.targets.shape)
+        own, image = self.design.through(
+            v[self.first :], lambda rows, u: whole[rows] * (u + shift), rough=True
+        )
+        image += self._ridge * self.pull(v[self.first :], own)
+        if self.first:
+            top = np.sum(whole * (own + shift), axis=0, keepdims=True)
+            image = np.vstack([top, image])
+        return own, image
+
+    def around(self, raw: FloatArray) -> Model:
+        function, gradient, value = self.look(raw)
+        start = self._rows.offset + (raw[0] if self.first else 0.0)
+        bend = self._loss.curvature(self._rows.targets, start + function)
+        curvature = self._rows.sample_weight[:, None] * bend
+        return Model(value, gradient, lambda v: self.normal_times(v, curvature)[1])
+
+    def look(self, raw: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+        """`F z`, the gradient and the objective at `raw`, exact and in one pass over F."""
+        loss, ridge = self._loss, self._ridge
+        w, y = self._rows.sample_weight[:, None], self._rows.targets
+        start = self._rows.offset + (raw[0] if self.first else 0.0)
+        slope = np.empty_like(y)
+
+        def change(rows: slice, own: FloatArray) -> FloatArray:
+            slope[rows] = w[rows] * loss.slope(y[rows], start[rows] + own)
+            return slope[rows]
+
+        function, image = self.design.through(raw[self.first :], change)
+        pull = self.pull(raw[self.first :], function)  # Q z
+        penalty = 0.5 * ridge * float(np.sum(raw[self.first :] * pull))
+        value = float(np.sum(w * loss.value(y, start + function))) + max(0.0, penalty)
+        gradient = ridge * pull - image
+        if self.first:
+            if not self.design.size:  # nothing passed through
+                slope = w * loss.slope(y, start)
+            gradient = np.vstack([-slope.sum(axis=0, keepdims=True), gradient])
+        return function, gradient, value
+
+    def pull(self, coef: FloatArray, function: FloatArray) -> FloatArray:
+        """`Q coef`, from `F coef` where that has it."""
+        if self._inner is not None:
+            return self._inner @ coef
+        return function[self._pool.rows_of(self._ids)]
+
+    def function_at(self, ids: IntArray, raw: FloatArray, function: FloatArray) -> FloatArray:
+        """`f_p(c_j)` for each column."""
+        rows = self._pool.rows_of(ids)
+        if self._inner is None:
+            return function[rows]
+        same = self._pool.kind(ids)[:, None] == self._pool.kind(self._ids)
+        out: FloatArray = (self.design.at(rows) * same) @ raw[self.first :]
+        return out
+
+    def fit_of(self, raw: FloatArray, function: FloatArray) -> Fit:
+        """Coefficients, and `F z`, as a fit."""
+        loss, w, y = self._loss, self._rows.sample_weight[:, None], self._rows.targets
+        bias, coef = self.bias(raw), raw[self.first :]
+        decision = self._rows.offset + function + bias
+        penalty = 0.5 * self._ridge * float(np.sum(coef * self.pull(coef, function)))
+        return Fit(
+            coef=coef,
+            bias=bias,
+            decision=decision,
+            weights=w * loss.slope(y, decision),
+            objective=float(np.sum(w * loss.value(y, decision))) + max(0.0, penalty),
+        )

@@ -1,0 +1,145 @@
+"""The margin problem with its corners rounded, as a smooth function; see barrier.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from kboost._typing import FloatArray, IntArray
+from kboost.formulations import MarginRows
+from kboost.masters.margin import MarginPenalty
+
+_INSIDE = 1e-9  # of mu: how near to 0 one-sided variables may begin
+_SEEN = 1e-12  # samples whose curvature is this far below the largest do not count
+
+
+class SmoothedLP:
+    """A function of x = (bias, level, coefficients), the first two where there are any."""
+
+    def __init__(
+        self,
+        columns: FloatArray,
+        rows: MarginRows,
+        penalty: MarginPenalty,
+        barrier: float,
+        mu: float,
+    ) -> None:
+        self._columns, self._rows = columns, rows
+        self._barrier, self._mu = barrier, mu
+        self._n_bias, self._n_level = int(penalty.intercept != "none"), int(rows.level is not None)
+        self._head = self._n_bias + self._n_level
+        k = columns.shape[1]
+        cost = np.concatenate([np.zeros(self._head), np.ones(k)])
+        one_sided = np.concatenate([np.zeros(self._head), np.full(k, penalty.nonnegative)]) > 0
+        if penalty.intercept == "penalized":
+            cost[0] = 1.0
+        if rows.level is not None:
+            cost[self._n_bias], one_sided[self._n_bias] = rows.level.price, True
+        self._cost, self._one, self._two = cost, one_sided, ~one_sided & (cost > 0)
+        self._at: FloatArray | None = None
+        self._z: FloatArray = np.zeros(0)
+
+    def join(self, bias: float, level: float, coef: FloatArray) -> FloatArray:
+        """The point of these values, moved inside the domain."""
+        head = [bias] * self._n_bias + [level] * self._n_level
+        x = np.concatenate([head, coef])
+        x[self._one] = np.maximum(x[self._one], _INSIDE * self._mu / self._cost[self._one])
+        return x
+
+    def split(self, x: FloatArray) -> tuple[float, float, FloatArray]:
+        """Bias, level and coefficients."""
+        bias = float(x[0]) if self._n_bias else 0.0
+        return bias, (float(x[self._n_bias]) if self._n_level else 0.0), x[self._head :]
+
+    def duals(self, x: FloatArray) -> FloatArray:
+        """`u_r`, the derivatives of the losses by z."""
+        duals: FloatArray = self._rows.caps * expit(self._short(x) / self._barrier)
+        return duals
+
+    def value(self, x: FloatArray) -> float:
+        mu, one, root = self._mu, x[self._one], np.hypot(self._mu, x[self._two])
+        losses = self._rows.caps @ np.logaddexp(0.0, self._short(x) / self._barrier)
+        plain = self._cost[self._one] @ one - mu * np.log(one).sum()
+        return float(self._barrier * losses + plain + (root - mu * np.log(root + mu)).sum())
+
+    def gradient(self, x: FloatArray) -> FloatArray:
+        rows, duals, mu, two = self._rows, self.duals(x), self._mu, self._two
+        weights = rows.weights(duals)
+        out = np.empty(len(x))
+        if self._n_bias:
+            out[0] = -weights.sum()
+        if rows.level is not None:
+            out[self._n_bias] = -rows.level.sign * duals.sum()
+        out[self._head :] = -(self._columns.T @ weights)
+        out[self._one] += self._cost[self._one] - mu / x[self._one]
+        out[two] += x[two] / (np.hypot(mu, x[two]) + mu)
+        return out
+
+    def reach(self, x: FloatArray, direction: FloatArray) -> float:
+        """How far the one-sided variables let x go."""
+        falling = self._one & (direction < 0)
+        return float(np.min(-x[falling] / direction[falling], initial=np.inf))
+
+    def curvature(self, x: FloatArray) -> Any:
+        """Second derivatives by f of the samples that count, with the level, and of each x."""
+        rows, duals = self._rows, self.duals(x)
+        bend = duals * (1.0 - duals / rows.caps) / self._barrier
+        by_sample = _per_sample(rows, bend)
+        kept = np.flatnonzero(by_sample > _SEEN * by_sample.max(initial=0.0))
+        sign = 0.0 if rows.level is None else rows.level.sign
+        with_level = sign * rows.weights(bend)[kept]
+        return kept, by_sample[kept], with_level, float(bend.sum()), x
+
+    def block(self, curvature: Any, rows: IntArray, columns: IntArray) -> FloatArray:
+        kept, by_sample, with_level, by_level, x = curvature
+        left, right = self._design(kept, rows), self._design(kept, columns)
+        out: FloatArray = left.T @ (by_sample[:, None] * right)
+        if self._n_level:
+            row, column = rows == self._n_bias, columns == self._n_bias
+            out[row] += with_level @ right
+            out[:, column] += (with_level @ left)[:, None]
+            out[np.ix_(row, column)] += by_level
+        out[rows[:, None] == columns] += self._own(x)[np.intersect1d(rows, columns)]
+        return out
+
+    def _own(self, x: FloatArray) -> FloatArray:
+        """Second derivatives of the penalties; variables that came later are at 0, or at mu."""
+        mu, at = self._mu, np.zeros(len(self._cost))
+        at[: len(x)] = x
+        at[len(x) :][self._one[len(x) :]] = mu
+        root = np.hypot(mu, at)
+        return np.where(
+            self._one,
+            mu / np.where(self._one, at, 1.0) ** 2,
+            np.where(self._two, mu / (root * (root + mu)), 0.0),
+        )
+
+    def _design(self, kept: IntArray, which: IntArray) -> FloatArray:
+        """The columns of some variables at some samples; 0 for the level."""
+        out = np.zeros((len(kept), len(which)), order="F")
+        inside = which >= self._head
+        out[:, inside] = self._columns[np.ix_(kept, which[inside] - self._head)]
+        if self._n_bias:
+            out[:, which == 0] = 1.0
+        return out
+
+    def _short(self, x: FloatArray) -> FloatArray:
+        """`z_r`: how far each row is from its target; the last ones are remembered."""
+        if self._at is None or not np.array_equal(x, self._at):
+            bias, level, coef = self.split(x)
+            rows = self._rows
+            reached = rows.signs * rows.per_row(self._columns @ coef + bias)
+            if rows.level is not None:
+                reached = reached + rows.level.sign * level
+            self._at, self._z = x.copy(), rows.targets - reached
+        return self._z
+
+
+def _per_sample(rows: MarginRows, values: FloatArray) -> FloatArray:
+    """Sums over the rows of each sample."""
+    if rows.sample is None:
+        return values
+    summed = np.bincount(rows.sample, weights=values, minlength=rows.n_samples)
+    return summed.astype(np.float64)

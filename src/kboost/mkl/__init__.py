@@ -1,0 +1,1 @@
+"""Multiple kernel learning: kernel weights and a support vector machine in turns."""

@@ -1,0 +1,138 @@
+"""The support vector machine at given kernel weights: its value, its gradient, its certificate.
+
+Multiple kernel learning, with kernel matrices K_j, signs s, caps = price of an error x row weight:
+
+    minimise over theta >= 0, |theta|_p <= 1     J(theta) = max_u  sum u - 1/2 theta'S(u)
+    S_j(u) = v'K_j v,   v = s u,                            0 <= u <= caps,   s'u = 0
+
+J is a maximum of linear functions, so it is convex, and at the best u its gradient is -S/2. Two
+bounds come with every machine:
+
+    above   the primal value P = 1/2 theta'S + caps'max(0, 1 - s (f + bias)), f = sum theta_j K_j v
+    below   t sum u - t^2/2 |S|_q <= J*, for any u and 0 <= t <= 1; 1/p + 1/q = 1 (p = 1: max_j S_j)
+
+so the gap is proven however well the machine was solved; for an exact machine it is the papers'
+1/2 (|S|_q - theta'S).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kboost._typing import FloatArray
+from kboost.solvers.libsvm import MOST_STEPS, solve_dual
+from kboost.solvers.svm_dual import DualPoint, balanced, from_guess, judged, stretched
+
+_SHARE = 0.05  # of the tolerance of theta, that a machine may be wrong by
+_BEST = 1e-9  # relative accuracy, not to be asked for more
+_LOOSE, _TIGHT = 1e-3, 1e-8  # tolerances of libsvm
+_FAILURES = 3  # in a row, after which no machine is started from the last one
+
+
+@dataclass(frozen=True)
+class MKLPoint:
+    """Kernel weights and the machine at them."""
+
+    theta: FloatArray  # (P,)
+    duals: FloatArray  # (n,)
+    bias: float
+    powers: FloatArray  # (P,), S
+    pulls: FloatArray  # (P, n), K_j v
+    value: float  # of the dual
+    upper: float  # of the primal
+
+    @property
+    def gradient(self) -> FloatArray:  # (P,)
+        return -self.powers / 2
+
+    def below(self, p: float) -> float:
+        """The lower bound of the optimum that these duals prove."""
+        total = float(self.duals.sum())
+        size = dual_norm(self.powers, p)
+        t = min(1.0, total / size) if size > 0 else 1.0
+        return t * total - t * t / 2 * size
+
+
+def dual_norm(powers: FloatArray, p: float) -> float:
+    """|powers|_q, 1/p + 1/q = 1: the most that theta'powers can be."""
+    order: Any = np.inf if p == 1.0 else p / (p - 1.0)
+    most = float(powers.max(initial=0.0))
+    return most * float(np.linalg.norm(powers / most, order)) if most > 0 else 0.0
+
+
+class MixtureSVM:
+    """Machines on mixtures of the same matrices, each started from the last."""
+
+    def __init__(
+        self,
+        blocks: FloatArray,
+        signs: FloatArray,
+        caps: FloatArray,
+        tol: float,
+        before_each: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Kernel matrices (P, n, n); `tol` is that of the kernel weights.
+
+        `before_each` is called before every machine but the first, and may raise.
+        """
+        self.blocks, self.signs, self.caps = blocks, signs, caps
+        self.accuracy = max(_SHARE * tol, _BEST)
+        self.n_solved = 0
+        self._before_each = before_each
+        self._failures = 0
+        self._last: FloatArray | None = None
+        self._libsvm_tol = _LOOSE
+
+    @property
+    def n_kernels(self) -> int:
+        return len(self.blocks)
+
+    def mixed(self, theta: FloatArray) -> FloatArray:
+        """`sum_j theta_j K_j`, (n, n)."""
+        K = np.zeros(self.blocks.shape[1:])
+        for j in np.flatnonzero(theta):
+            K += theta[j] * self.blocks[j]
+        return K
+
+    def at(self, theta: FloatArray) -> MKLPoint:
+        """The machine at these weights."""
+        if self.n_solved:
+            self._before_each()
+        self.n_solved += 1
+        found = self._solve(self.mixed(theta))
+        self._last = found.duals
+        P, n, _ = self.blocks.shape
+        v = self.signs * found.duals
+        pulls = (self.blocks.reshape(P * n, n) @ v).reshape(P, n)
+        powers = np.maximum(pulls @ v, 0.0)
+        return MKLPoint(theta, found.duals, found.bias, powers, pulls, found.value, found.upper)
+
+    def _solve(self, K: FloatArray) -> DualPoint:
+        if self._last is not None and self._failures < _FAILURES:
+            warm = from_guess(K, self.signs, self.caps, self._last, self.accuracy)
+            if warm is not None:
+                self._failures = 0
+                return warm
+            self._failures += 1
+        return self._cold(K)
+
+    def _cold(self, K: FloatArray) -> DualPoint:
+        """By libsvm, as tight as it takes; Newton's method puts the last touch to it."""
+        best: DualPoint | None = None
+        while True:
+            duals, _, steps = solve_dual(K, self.signs, self.caps, self._libsvm_tol)
+            point = judged(K, self.signs, self.caps, balanced(self.signs, self.caps, duals))
+            if point.gap > self.accuracy:
+                exact = from_guess(K, self.signs, self.caps, duals, self.accuracy)
+                point = exact if exact is not None else point
+            if best is None or point.gap < best.gap:
+                best = point
+            if best.gap <= self.accuracy:
+                return best
+            if self._libsvm_tol <= _TIGHT or steps >= MOST_STEPS:
+                return stretched(K, self.signs, self.caps, best)
+            self._libsvm_tol /= 10

@@ -1,0 +1,1 @@
+"""What an estimator asks for, and the functions that run it."""

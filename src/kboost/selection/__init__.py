@@ -1,0 +1,1 @@
+"""Choices made from data: kernels, ridge, C, calibration."""

@@ -1,0 +1,1 @@
+"""Models that take rows in batches and do not keep them."""
