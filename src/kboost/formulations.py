@@ -12,7 +12,7 @@ least 0 that all rows share:
     nu tube       the tube's rows       target +-y, level = epsilon, its price C nu W
     nu-SVM        the hinge's rows      target 0, level = rho (sign -1), its price -nu, cap w/W
 
-Squared rows serve the least-squares family.
+Target rows serve the least-squares family.
 """
 
 from __future__ import annotations
@@ -87,14 +87,6 @@ class MarginRows:
             return signed
         summed = np.bincount(self.sample, weights=signed, minlength=self.n_samples)
         return summed.astype(np.float64)
-
-
-@dataclass(frozen=True)
-class SquaredRows:
-    """`1/2 sum_i w_i (y_i - f(x_i))^2`."""
-
-    targets: FloatArray  # (n,)
-    sample_weight: FloatArray  # (n,)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from kboost.columns.bank import Bank
-from kboost.formulations import MarginRows, SquaredRows
+from kboost.formulations import MarginRows
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial
 
 MIXED = (Linear(), Polynomial(2, gamma=0.5), Gaussian(0.3), Gaussian(2.0), Laplacian(0.7))
@@ -59,24 +59,6 @@ def margin_objective(H, rows, coef, bias, intercept="free"):
     return total
 
 
-def kernel_ridge(K, rows, ridge, intercept):
-    """Weighted kernel ridge on the matrix K in closed form: objective and decision values.
-
-    minimise 1/2 sum w (y - f - b)^2 + ridge/2 a'Ka, f = Ka, over a and b; at the optimum
-    (K + ridge W^-1) a + b = y and, with b, sum a = 0.
-    """
-    y, w = rows.targets, rows.sample_weight
-    n = len(y)
-    system, right = K + ridge * np.diag(1 / w), y
-    if intercept:
-        system = np.block([[system, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
-        right = np.append(y, 0.0)
-    solved = np.linalg.solve(system, right)
-    a, b = solved[:n], (solved[n] if intercept else 0.0)
-    decision = K @ a + b
-    return 0.5 * w @ (y - decision) ** 2 + 0.5 * ridge * a @ K @ a, decision
-
-
 def naive_columns(kernels, X, centers):
     """Every unscaled column, kernel after kernel, pair by pair."""
     blocks = [
@@ -103,14 +85,6 @@ def margin_problem(seed, n=24, kernels=MIXED, scaling="unit", C=1.5, noisy_targe
         targets = np.random.default_rng(seed + 1000).uniform(-0.5, 1.5, size=n)
     bank = Bank(kernels, X, sample_weight=weight, scaling=scaling)
     return bank, MarginRows(y, targets, C * weight), bank.values(np.arange(bank.n_columns))
-
-
-def squared_problem(seed, n=24, kernels=MIXED, scaling="unit"):
-    """A bank, squared rows on it, and the sum of its kernel matrices."""
-    X, y, weight = table(seed, n)
-    targets = y + np.random.default_rng(seed + 2000).normal(size=n)
-    bank = Bank(kernels, X, sample_weight=weight, scaling=scaling)
-    return bank, SquaredRows(targets, weight), sum(kernel(X) for kernel in bank.kernels)
 
 
 def margin_qp(H, rows, nonnegative=False, intercept="free"):

@@ -14,16 +14,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from kboost.columns.bank import Bank
-from kboost.columns.inner_products import InnerProducts
 from kboost.core.protocols import Problem, Proposal
-from kboost.formulations import MarginRows, SquaredRows
-from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial
-from kboost.masters.least_squares import LeastSquaresMaster
+from kboost.formulations import MarginRows
 from kboost.masters.lp import LPMaster
 from kboost.masters.qp import QPMaster
 from tests.contracts.reference import (
     MIXED,
-    kernel_ridge,
     margin_lp,
     margin_objective,
     margin_qp,
@@ -49,9 +45,6 @@ class LPCase:
     def take(self, rows, which, count):
         """The rows `which`, each with the weight of `count` rows."""
         return MarginRows(rows.signs[which], rows.targets[which], rows.caps[which] * count)
-
-    def inner(self, bank, center_of_row=None):
-        return None
 
     def objective(self, setup, ids, coef, bias):
         return margin_objective(setup.H[:, ids], setup.rows, coef, bias, self.master.intercept)
@@ -92,9 +85,6 @@ class QPCase:
     def take(self, rows, which, count):
         return MarginRows(rows.signs[which], rows.targets[which], rows.caps[which] * count)
 
-    def inner(self, bank, center_of_row=None):
-        return None
-
     def objective(self, setup, ids, coef, bias):
         return margin_qp_objective(setup.H[:, ids], setup.rows, coef, bias, self.master.intercept)
 
@@ -118,68 +108,6 @@ class QPCase:
             assert abs(fit.weights.sum()) <= 1e-14 * np.abs(fit.weights).sum()
 
 
-@dataclass(frozen=True)
-class LeastSquaresCase:
-    """Squared loss, against plain kernel ridge on the sum of the kernels."""
-
-    master: LeastSquaresMaster
-    kernels: tuple[Any, ...] = MIXED
-    scaling: Any = "unit"
-
-    def rows(self, y, weight, seed):
-        return SquaredRows(y + np.random.default_rng(seed + 2000).normal(size=len(y)), weight)
-
-    def take(self, rows, which, count):
-        return SquaredRows(rows.targets[which], rows.sample_weight[which] * count)
-
-    def inner(self, bank, center_of_row=None):
-        return InnerProducts(bank, center_of_row)
-
-    def gram(self, setup, ids):
-        bank = setup.bank
-        owner, center = np.divmod(ids, bank.n_centers)
-        Q = np.zeros((len(ids), len(ids)))
-        for p, kernel in enumerate(bank.kernels):
-            mine = np.flatnonzero(owner == p)
-            points = bank.centers[center[mine]]
-            Q[np.ix_(mine, mine)] = kernel(points, points) if len(mine) else 0.0
-        return Q / np.outer(bank.scales[ids], bank.scales[ids])
-
-    def objective(self, setup, ids, coef, bias):
-        rows, total = setup.rows, 0.0
-        for h, y, w in zip(setup.H[:, ids], rows.targets, rows.sample_weight, strict=True):
-            total += 0.5 * w * (y - h @ coef - bias) ** 2
-        return total + 0.5 * self.master.ridge * coef @ self.gram(setup, ids) @ coef
-
-    def optimum(self, setup, ids):
-        """Least squares on rows stacked over a root of the penalty, the bias first."""
-        rows, Q = setup.rows, self.gram(setup, ids)
-        values, vectors = np.linalg.eigh(Q) if len(ids) else (np.zeros(0), np.zeros((0, 0)))
-        root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-        w = np.sqrt(rows.sample_weight)
-        A = np.vstack([w[:, None] * setup.H[:, ids], np.sqrt(self.master.ridge) * root])
-        b = np.concatenate([w * rows.targets, np.zeros(len(ids))])
-        if self.master.fit_intercept:
-            A = np.column_stack([np.concatenate([w, np.zeros(len(ids))]), A])
-        x = np.linalg.lstsq(A, b, rcond=None)[0]
-        return 0.5 * np.sum((A @ x - b) ** 2)
-
-    def full(self, setup):
-        K = sum(kernel(setup.bank.centers) for kernel in self.kernels)
-        return kernel_ridge(K, setup.rows, self.master.ridge, self.master.fit_intercept)[0]
-
-    def worth_inside(self, fit):
-        """Nothing: the optimum has taken all there was."""
-        return 0.0
-
-    def check_weights(self, setup, fit):
-        rows = setup.rows
-        assert_allclose(fit.weights, rows.sample_weight * (rows.targets - fit.decision), atol=1e-12)
-        if self.master.fit_intercept:
-            assert abs(fit.weights.sum()) <= 1e-8 * np.abs(fit.weights).sum()
-
-
-ONE, TWO = (Gaussian(0.5),), (Gaussian(0.5), Laplacian(0.3))
 CASES = {
     f"lp {shape} {'nonnegative' if sign else 'signed'} {intercept}": LPCase(
         LPMaster(nonnegative=sign, intercept=intercept, few_rows=few)
@@ -198,13 +126,6 @@ CASES |= {
     "qp large price": QPCase(QPMaster(), price=3.0),
     "lp unscaled": LPCase(LPMaster(few_rows=0), scaling=None),
     "lp unscaled nonnegative": LPCase(LPMaster(True, "none", few_rows=0), scaling=None),
-    "ls one kernel": LeastSquaresCase(LeastSquaresMaster(0.5), ONE),
-    "ls two kernels": LeastSquaresCase(LeastSquaresMaster(0.5), TWO),
-    "ls no intercept": LeastSquaresCase(LeastSquaresMaster(0.3, fit_intercept=False), TWO),
-    "ls unscaled": LeastSquaresCase(LeastSquaresMaster(2.0), TWO, scaling=None),
-    "ls mixture": LeastSquaresCase(LeastSquaresMaster(1.0)),
-    "ls mixture, no intercept": LeastSquaresCase(LeastSquaresMaster(0.1, fit_intercept=False)),
-    "ls linear and quadratic": LeastSquaresCase(LeastSquaresMaster(0.5), (Linear(), Polynomial(2))),
 }
 EACH = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 SEEDS = pytest.mark.parametrize("seed", range(2))
@@ -225,12 +146,12 @@ class Setup:
 def set_up(case, seed, n=16):
     X, y, weight = table(seed, n)
     bank = Bank(case.kernels, X, sample_weight=weight, scaling=case.scaling)
-    return finish(case, bank, case.rows(y, weight, seed))
+    return finish(bank, case.rows(y, weight, seed))
 
 
-def finish(case, bank, rows, center_of_row=None):
+def finish(bank, rows):
     H = bank.values(np.arange(bank.n_columns))
-    problem = Problem(bank, rows, inner_products=case.inner(bank, center_of_row))
+    problem = Problem(bank, rows)
     return Setup(bank, rows, H, problem)
 
 
@@ -351,10 +272,8 @@ def test_order_of_rows_does_not_matter(case, seed):
     bank, order = setup.bank, np.random.default_rng(seed).permutation(16)
     X, weight = bank.centers, bank.sample_weight
     shuffled = finish(
-        case,
         Bank(case.kernels, X[order], centers=X, sample_weight=weight[order], scaling=case.scaling),
         case.take(setup.rows, order, 1.0),
-        center_of_row=order,
     )
     ids = np.random.default_rng(seed).permutation(bank.n_columns)[:12]
     compare(case, setup, shuffled, ids)
@@ -368,16 +287,13 @@ def test_a_row_given_twice_is_a_row_of_weight_two(case, seed):
     again = np.array([1, 4, 4])
     count = 1.0 + np.bincount(again, minlength=16)
     merged = finish(
-        case,
         Bank(case.kernels, X, sample_weight=weight * count, scaling=case.scaling),
         case.take(setup.rows, slice(None), count),
     )
     twice = np.concatenate([np.arange(16), again])
     repeated = finish(
-        case,
         Bank(case.kernels, X[twice], centers=X, sample_weight=weight[twice], scaling=case.scaling),
         case.take(setup.rows, twice, 1.0),
-        center_of_row=twice,
     )
     ids = np.random.default_rng(seed).permutation(merged.bank.n_columns)[:12]
     compare(case, merged, repeated, ids)

@@ -10,12 +10,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kboost.columns.bank import Bank
-from kboost.columns.inner_products import InnerProducts
 from kboost.core.protocols import Problem
-from kboost.formulations import SquaredRows, hinge
+from kboost.formulations import hinge
 from kboost.kernels import Gaussian, Linear
-from kboost.masters.least_squares import LeastSquaresMaster
 from kboost.masters.lp import LPMaster
+from kboost.masters.qp import QPMaster
 from kboost.oracles.scan import ScanOracle
 from kboost.oracles.stratified import StratifiedOracle
 from tests.contracts.reference import MIXED, table
@@ -29,7 +28,7 @@ ORACLES = {
 MASTERS = {
     "lp": LPMaster(),
     "lp nonnegative": LPMaster(nonnegative=True, intercept="none"),
-    "least squares": LeastSquaresMaster(0.5),
+    "qp": QPMaster(),
 }
 EACH = pytest.mark.parametrize("oracle", ORACLES.values(), ids=ORACLES.keys())
 WITH = pytest.mark.parametrize("master", MASTERS.values(), ids=MASTERS.keys())
@@ -40,9 +39,7 @@ def make(master, seed=0, scaling="unit", kernels=MIXED, n=20):
     X, y, weight = table(seed, n)
     X[:2] = 0.0  # linear columns at the origin are dead
     bank = Bank(kernels, X, sample_weight=weight, scaling=scaling)
-    if isinstance(master, LPMaster):
-        return Problem(bank, hinge(y, weight, 2.0))
-    return Problem(bank, SquaredRows(y, weight), inner_products=InnerProducts(bank))
+    return Problem(bank, hinge(y, weight, 2.0))
 
 
 def rounds(oracle, master, limit=60, **options):

@@ -124,7 +124,6 @@ class Problem:
     columns: Any  # a Dictionary, or what an oracle of its own kind searches
     rows: Any  # as the master wants them; see formulations.py
     deadline: Deadline = NO_LIMIT
-    inner_products: Any = None  # of the columns, for masters that penalise in the RKHS
 
 
 @dataclass(frozen=True)

@@ -161,26 +161,6 @@ class MaxSeconds:
 
 
 @dataclass(frozen=True)
-class ObjectiveStall:
-    """The objective fell by less than `tol` (relative) over the last `patience` steps."""
-
-    tol: float
-    patience: int
-
-    def __call__(self, trace: Sequence[Step]) -> StopReason | None:
-        if len(trace) <= self.patience:
-            return None
-        before, now = trace[-1 - self.patience].objective, trace[-1].objective
-        if before - now > self.tol * abs(before):
-            return None
-        return StopReason(
-            "objective",
-            f"the objective fell by less than {self.tol:g} (relative) in {self.patience} steps; "
-            f"best remaining price {trace[-1].price:.3g}.",
-        )
-
-
-@dataclass(frozen=True)
 class ValidationStall:
     """TR3: the validation error has not improved for `patience` steps."""
 
