@@ -18,7 +18,7 @@ from kboost.kernels import Gaussian, Polynomial
 from kboost.kernels.adapters import Precomputed
 from kboost.masters.lp import LPMaster
 from kboost.oracles.scan import ScanOracle
-from kboost.solvers.lp import MarginVertex
+from kboost.solvers.margin_lp import MarginVertex
 from tests.contracts.reference import margin_lp, margin_problem, table
 
 VARIANTS = pytest.mark.parametrize(

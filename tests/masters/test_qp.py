@@ -19,7 +19,7 @@ from kboost.kernels import Gaussian, Polynomial
 from kboost.kernels.adapters import Precomputed
 from kboost.masters.qp import QPMaster
 from kboost.oracles.scan import ScanOracle
-from kboost.solvers.box_qp import MarginQP
+from kboost.solvers.margin_qp import MarginQP
 from tests.contracts.reference import margin_problem, margin_qp, table
 
 VARIANTS = pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from kboost.formulations import MarginRows
-from kboost.solvers.lp import ColumnShape, MarginData, SampleShape
+from kboost.solvers.margin_lp import ColumnShape, MarginData, SampleShape
 from tests.contracts.reference import margin_lp, margin_objective
 
 SHAPES = pytest.mark.parametrize("shape", [ColumnShape, SampleShape])

@@ -55,7 +55,7 @@ from kboost.formulations import MarginRows
 from kboost.kernels.adapters import as_kernels
 from kboost.kernels.base import Kernel
 from kboost.kernels.names import numbered
-from kboost.masters.interior import InteriorLPMaster
+from kboost.masters.interior_point import InteriorLPMaster
 from kboost.masters.lp import LPMaster
 from kboost.masters.qp import QPMaster
 from kboost.oracles.scan import ScanOracle

@@ -27,7 +27,7 @@ from kboost.masters.nu_lp import NuLPMaster
 from kboost.plans.training_data import Task, TrainingData
 from kboost.selection.calibration import Output, calibrate
 from kboost.selection.left_out import Norm
-from kboost.solvers.lp import Intercept
+from kboost.solvers.margin_lp import Intercept
 
 
 class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):

@@ -32,7 +32,7 @@ from kboost.masters.barrier import BarrierMaster
 from kboost.masters.lp import LPMaster
 from kboost.plans.bases import BASES, Resolve
 from kboost.plans.training_data import Task, TrainingData
-from kboost.solvers.lp import Intercept
+from kboost.solvers.margin_lp import Intercept
 
 _BOUNDS = Rule(
     "two positive widths from 1e-100 to 1e100, the lower one first, or None",

@@ -2,7 +2,8 @@
 
 A point inside has a coefficient for every column it holds, and an infinite library has many that
 say nearly the same. The same decision at the rows costs no more with as many columns as rows or
-fewer (solvers/basic_solution.py): Corollary 4 of SRE for a fit that a limit has ended. It is no vertex of
+fewer (solvers/basic_solution.py): Corollary 4 of SRE for a fit that a limit has ended. It is no
+vertex of
 the whole problem, but it is as good as the point it comes from.
 """
 

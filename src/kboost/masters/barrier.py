@@ -10,7 +10,7 @@ those their best values too:
 
     phi(c) = q - mu log(q + mu),  q = sqrt(mu^2 + c^2)      (nonnegative: c - mu log c)
 
-a smooth problem, minimised by damped Newton steps (solvers/smooth.py). The duals are
+a smooth problem, minimised by damped Newton steps (solvers/damped_newton.py). The duals are
 
     u_r = cap_r / (1 + exp(-z_r / beta)),
 
@@ -42,8 +42,8 @@ from kboost.core.protocols import Fit, Problem, Proposal
 from kboost.masters._basic_solution import basic_fit
 from kboost.masters._smoothed_lp import SmoothedLP
 from kboost.masters.margin import MarginPenalty, MarginRun
-from kboost.solvers.lp import ColumnShape
-from kboost.solvers.smooth import DampedNewton
+from kboost.solvers.damped_newton import DampedNewton
+from kboost.solvers.margin_lp import ColumnShape
 
 _SHARPER = 0.1  # Newton's derivatives, against beta
 _ROUNDING = 1e-12  # of the slack prices' sum: no derivative below it can be asked for

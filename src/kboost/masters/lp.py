@@ -13,7 +13,7 @@ import numpy as np
 from kboost.core.protocols import Problem, Proposal
 from kboost.masters._restricted_lp import RestrictedLP
 from kboost.masters.margin import MarginPenalty, MarginRun
-from kboost.solvers.lp import ColumnShape, MarginLP, SampleShape
+from kboost.solvers.margin_lp import ColumnShape, MarginLP, SampleShape
 
 
 @dataclass(frozen=True)

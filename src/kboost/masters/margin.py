@@ -23,7 +23,7 @@ import numpy as np
 from kboost._typing import FloatArray
 from kboost.core.protocols import Fit, Problem
 from kboost.formulations import MarginRows
-from kboost.solvers.lp import Intercept, MarginData
+from kboost.solvers.margin_lp import Intercept, MarginData
 
 _NO_MARGIN = 1e-12
 

@@ -32,7 +32,7 @@ from kboost.core.protocols import Fit, Problem, Proposal
 from kboost.formulations import MarginRows
 from kboost.masters.margin import unit_margin, with_margin
 from kboost.solvers.highs import INFINITY, GrowingLP
-from kboost.solvers.lp import both_signs
+from kboost.solvers.margin_lp import both_signs
 
 
 @dataclass(frozen=True)

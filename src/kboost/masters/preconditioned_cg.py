@@ -4,7 +4,7 @@
     f = offset + [1 F] z,    F (n, m) kernel columns,    Q_jl = k_p(c_j, c_l), 0 across kernels
 
 The normal matrix of all rows costs n m^2 and is what plain least squares spends its time on. Here
-it is formed on a sample of r rows only, as a preconditioner P (masters/_sampled.py), with r twice
+it is formed on a sample of r rows only, as a preconditioner P (masters/_sampled_preconditioner.py), with r twice
 m: then P is like the true matrix in every direction (the eigenvalues of a sample covariance), some
 twenty iterations are enough, and each is one pass over F. The sample are the first r rows, which
 must stand in random order (canonical order is one: see data/indexed_rows.py); they need no memory of
@@ -52,7 +52,7 @@ from kboost.core.protocols import NO_LIMIT, Deadline, Fit, Problem, Proposal
 from kboost.data.kernel_checks import check_psd
 from kboost.formulations import TargetRows
 from kboost.masters._joint_objective import JointObjective
-from kboost.masters._sampled import SampledNormal
+from kboost.masters._sampled_preconditioner import SampledNormal
 from kboost.masters.losses import Loss, Squared
 from kboost.solvers.newton_cg import left_at, minimise
 

@@ -3,7 +3,7 @@
     minimise  1/2 sum_j coef_j^2 [+ 1/2 bias^2] [+ level_price level] + sum_i cap_i slack_i
     with      sign_i f_i [+ level_sign level] + slack_i >= target_i        (formulations.py)
 
-over the columns so far (solvers/box_qp.py). Its dual needs no constraint a column, only a price:
+over the columns so far (solvers/margin_qp.py). Its dual needs no constraint a column, only a price:
 
     maximise  target'u - 1/2 sum_j edge_j^2   (nonnegative: max(edge_j, 0)^2),   0 <= u <= caps,
 
@@ -32,7 +32,7 @@ from kboost._errors import SolverError
 from kboost._typing import FloatArray
 from kboost.core.protocols import Problem, Proposal
 from kboost.masters.margin import MarginPenalty, MarginRun
-from kboost.solvers.box_qp import MarginOptimum, MarginQP
+from kboost.solvers.margin_qp import MarginOptimum, MarginQP
 
 
 @dataclass(frozen=True)

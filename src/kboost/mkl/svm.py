@@ -25,7 +25,7 @@ import numpy as np
 
 from kboost._typing import FloatArray
 from kboost.solvers.libsvm import MOST_STEPS, solve_dual
-from kboost.solvers.svm_dual import DualPoint, balanced, from_guess, judged, stretched
+from kboost.solvers.svm_active_set import DualPoint, balanced, from_guess, judged, stretched
 
 _SHARE = 0.05  # of the tolerance of theta, that a machine may be wrong by
 _BEST = 1e-9  # relative accuracy, not to be asked for more

@@ -7,7 +7,7 @@ infinite; see columns/active.py). Each round
    least a width apart, and from the places of the columns that the model uses;
 2. moves the centres by the fixed point (25), `s <- sum_n q_n x_n`, `q_n ~ p_n k(x_n)`. For p of
    both signs that is no ascent method: a move is taken only if the edge rises, else halved;
-3. moves centre and width together by gradient ascent (solvers/ascent.py), all starts at once; after
+3. moves centre and width together by gradient ascent (solvers/gradient_ascent.py), all starts at once; after
    some steps only the best go on, at last twice as many as may be offered;
 4. if all that has hardly found a column worth its price, looks again from more starts, and from
    very many if that was in vain too: a round that ends the fit must not end it for want of looking.
@@ -27,7 +27,7 @@ from kboost._typing import FloatArray, IntArray
 from kboost.columns.active import ActiveBank
 from kboost.core.protocols import MasterRun, Problem, Proposal
 from kboost.oracles.candidates import distinct
-from kboost.solvers.ascent import ascend
+from kboost.solvers.gradient_ascent import ascend
 
 _FIXED_POINTS = 1  # tries of (25) before the gradient
 _FIRST_STEPS, _FEW_STEPS = 16, 4  # of the gradient, for all starts, and where there are many

@@ -17,7 +17,7 @@ import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.core.protocols import Problem, Proposal
-from kboost.oracles.forward import ColumnPricer, Stock
+from kboost.oracles.forward_selection import ColumnPricer, Stock
 from kboost.solvers.forward_selection import LocalRule, select
 
 Draw = Literal["even", "residual"]

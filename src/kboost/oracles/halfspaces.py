@@ -5,7 +5,7 @@ The signs of the weights p are classes, their sizes the costs of a mistake (`sum
     minimise    delta sum_d |w_d| + (1 - delta) sum_n |p_n| zeta_n
     subject to  sign(p_n) (w.x_n + b) >= 1 - zeta_n,    zeta >= 0
 
-It is a margin LP (solvers/lp.py) with slack prices `|p_n| (1 - delta) / delta`. w is not 0 just if
+It is a margin LP (solvers/margin_lp.py) with slack prices `|p_n| (1 - delta) / delta`. w is not 0 just if
 `delta < m / (1 + m)`, `m = max_d |sum_n p_n x_nd|`, so delta is given as the share `sparsity` of
 that: near 1 few features enter, near 0 many (where p does not sum to 0, the heavier side is scaled
 down for m). Along w the cut is then put where the price itself is largest, on either side: the
@@ -26,7 +26,7 @@ import numpy as np
 from kboost._typing import FloatArray
 from kboost.columns.halfspaces import HalfspaceSpace
 from kboost.core.protocols import MasterRun, Problem, Proposal
-from kboost.solvers.lp import ColumnShape, MarginData, MarginLP, SampleShape
+from kboost.solvers.margin_lp import ColumnShape, MarginData, MarginLP, SampleShape
 
 _NOTHING = 1e-9  # of the largest coefficient, and as a price: rounding
 

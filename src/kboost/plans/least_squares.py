@@ -38,8 +38,8 @@ from kboost.masters.growing_cholesky import CholeskyMaster
 from kboost.masters.losses import LOSSES
 from kboost.masters.preconditioned_cg import PCGMaster
 from kboost.oracles.ensemble import EnsembleOracle
-from kboost.oracles.forward import ForwardOracle
-from kboost.oracles.novelty import NoveltyOracle
+from kboost.oracles.forward_selection import ForwardOracle
+from kboost.oracles.online_novelty import NoveltyOracle
 
 _SMALLEST_STEP, _STEPS, _GROWTH = 16, 12, 0.35  # of joint steps
 _THRESHOLDS = {"ald": "ald_threshold", "ran": "ran_threshold"}

@@ -24,10 +24,10 @@ from kboost._typing import BoolArray, FloatArray
 from kboost.core.protocols import Deadline, Fit
 from kboost.formulations import MarginRows
 from kboost.masters.margin import MarginPenalty
-from kboost.solvers.box_qp import MarginQP
-from kboost.solvers.interior import begin, solve_interior
-from kboost.solvers.lp import MarginData
-from kboost.solvers.newton import scaled_lp
+from kboost.solvers.interior_point import begin, solve_interior
+from kboost.solvers.margin_lp import MarginData
+from kboost.solvers.margin_qp import MarginQP
+from kboost.solvers.predictor_corrector import scaled_lp
 
 _LOOSE = 1e-3  # relative gap
 _NOTHING = 1e-12  # of a margin

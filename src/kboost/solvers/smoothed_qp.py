@@ -32,7 +32,7 @@ from kboost._errors import OutOfTimeError
 from kboost._typing import FloatArray
 
 if TYPE_CHECKING:
-    from kboost.solvers.box_qp import MarginQP
+    from kboost.solvers.margin_qp import MarginQP
 
 _STIFF = 10.0  # of the bounds, for a sharpness of 1
 _PROXIMAL = 1e-11  # weight of an offset's distance from its last value, of the duals' mass

@@ -36,7 +36,7 @@ from scipy.linalg import LinAlgError
 
 from kboost._errors import SolverError
 from kboost._typing import BoolArray, FloatArray, IntArray
-from kboost.solvers.lp import MarginData
+from kboost.solvers.margin_lp import MarginData
 from kboost.solvers.smoothed_qp import Candidate, SmoothedQP
 
 _SHARP = 0.3  # sharpness times unit, for a gap of 1; it rises as the gap's inverse root

@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from kboost._errors import OutOfTimeError
 from kboost.formulations import MarginRows, hinge, nu_margin, nu_tube, tube
-from kboost.solvers.box_qp import MarginQP
-from kboost.solvers.lp import MarginData
+from kboost.solvers.margin_lp import MarginData
+from kboost.solvers.margin_qp import MarginQP
 from tests.contracts.reference import margin_qp, margin_qp_objective
 
 INTERCEPTS = ("free", "penalized", "none")

@@ -24,7 +24,7 @@ import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 from kboost.core.protocols import Problem, Proposal
-from kboost.oracles.forward import ColumnPricer, Stock
+from kboost.oracles.forward_selection import ColumnPricer, Stock
 from kboost.solvers.growing_cholesky import GrowingCholesky
 
 _CHUNK = {"ald": 256, "ran": 32}

@@ -8,7 +8,7 @@ from kboost.core.column_generation import grow
 from kboost.core.protocols import Deadline, Problem
 from kboost.core.stopping import MaxIterations, PriceBelow
 from kboost.formulations import MarginRows
-from kboost.masters.interior import InteriorLPMaster
+from kboost.masters.interior_point import InteriorLPMaster
 from kboost.masters.lp import LPMaster
 from kboost.oracles.scan import ScanOracle
 from tests.contracts.reference import MIXED, margin_lp, table

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kboost.formulations import MarginRows
-from kboost.solvers.interior import begin, resume, solve_interior
-from kboost.solvers.newton import DenseMarginLP
+from kboost.solvers.interior_point import begin, resume, solve_interior
+from kboost.solvers.predictor_corrector import DenseMarginLP
 from tests.contracts.reference import margin_lp
 
 

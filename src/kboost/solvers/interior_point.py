@@ -25,7 +25,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from kboost._typing import FloatArray, IntArray
-from kboost.solvers.newton import DenseMarginLP, Iterate, advance
+from kboost.solvers.predictor_corrector import DenseMarginLP, Iterate, advance
 
 _MARGIN = 0.97  # how much of the corridor a start may use
 _LIFT = 0.1  # least product at a start, of the mean one

@@ -5,7 +5,7 @@ them adds many columns it does not need. Here
 
 1. the slack prices are `theta * caps`; theta starts where the first columns become worth their
    price and rises in factors, each solution warm for the next, solved loosely by the interior
-   point (solvers/interior.py). Duals of a smaller C are feasible for a larger one and stay near
+   point (solvers/interior_point.py). Duals of a smaller C are feasible for a larger one and stay near
    the middle of their optimal set: they price well;
 2. at theta = 1 the solves tighten as the gap over the whole library closes: a solve is a fixed
    fraction of that gap from its own optimum, so its duals stay central while columns still come,
@@ -30,9 +30,9 @@ from kboost.core.protocols import Fit, Problem, Proposal
 from kboost.masters._basic_solution import basic_fit
 from kboost.masters._restricted_lp import RestrictedLP
 from kboost.masters.margin import MarginPenalty, MarginRun, best_length
-from kboost.solvers.interior import InteriorPath, begin, resume, solve_interior
-from kboost.solvers.lp import ColumnShape
-from kboost.solvers.newton import DenseMarginLP, Iterate, scaled_lp
+from kboost.solvers.interior_point import InteriorPath, begin, resume, solve_interior
+from kboost.solvers.margin_lp import ColumnShape
+from kboost.solvers.predictor_corrector import DenseMarginLP, Iterate, scaled_lp
 
 _EXTRA = ("bias", "level")
 _RISE = 4.0  # of theta

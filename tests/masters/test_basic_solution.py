@@ -11,7 +11,7 @@ from kboost.core.protocols import Problem
 from kboost.formulations import nu_tube, tube
 from kboost.kernels import Gaussian
 from kboost.masters.barrier import BarrierMaster, BarrierRun
-from kboost.masters.interior import InteriorLPMaster, InteriorRun
+from kboost.masters.interior_point import InteriorLPMaster, InteriorRun
 from kboost.masters.margin import MarginRun
 from kboost.oracles.active import ActiveOracle
 

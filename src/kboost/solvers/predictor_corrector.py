@@ -28,7 +28,7 @@ import numpy as np
 from scipy.linalg import blas, cho_factor, cho_solve
 
 from kboost._typing import BoolArray, FloatArray
-from kboost.solvers.lp import MarginData
+from kboost.solvers.margin_lp import MarginData
 
 _STEP = 0.99  # of the way to the boundary
 _ROUGH = 1e-6  # what columns leave of the bias's pivot, at which directions must be refined

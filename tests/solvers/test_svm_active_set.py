@@ -5,7 +5,7 @@ import pytest
 from sklearn.svm import SVC
 
 from kboost.kernels import Gaussian, Linear
-from kboost.solvers.svm_dual import balanced, best_bias, from_guess, judged, sides, stretched
+from kboost.solvers.svm_active_set import balanced, best_bias, from_guess, judged, sides, stretched
 from tests.contracts.reference import table
 
 
