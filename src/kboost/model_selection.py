@@ -21,7 +21,7 @@ from kboost._rules import COUNT, POSITIVE
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.bank import Bank
 from kboost.columns.hypothesis import stack_rows
-from kboost.core.protocols import Deadline
+from kboost.core.deadline import Deadline
 from kboost.estimators._kernel_boost import KernelBoostBase
 from kboost.kernels.base import Kernel
 from kboost.plans.training_data import check_prices

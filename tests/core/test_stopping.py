@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from kboost.core.protocols import Deadline
+from kboost.core.deadline import Deadline
 from kboost.core.stopping import (
     EXHAUSTED,
     INTERRUPTED,

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from kboost.core.protocols import Deadline, Fit, Proposal
+from kboost.core.deadline import Deadline
+from kboost.core.protocols import Fit, Proposal
 from kboost.core.trace import Step, Trace, relative_gap
 
 FINITE = st.floats(-1e100, 1e100)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from kboost import SparseKernelRegressor
+from kboost.core.deadline import Deadline
 from kboost.core.progress import Left, TimeRemaining
-from kboost.core.protocols import Deadline
 from kboost.core.trace import Step
 from kboost.kernels import Gaussian
 from kboost.local import cells as _cells

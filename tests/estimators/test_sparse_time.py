@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose
 from kboost import SparseKernelClassifier, SparseKernelRegressor
 from kboost._errors import OutOfTimeError
 from kboost.columns.pool import Pool
-from kboost.core.protocols import NO_LIMIT, Deadline, Problem
+from kboost.core.deadline import NO_LIMIT, Deadline
+from kboost.core.protocols import Problem
 from kboost.estimators import _sparse_kernel as _sparse
 from kboost.formulations import TargetRows
 from kboost.kernels import Gaussian

@@ -11,7 +11,8 @@ from scipy import sparse
 from kboost._errors import OutOfTimeError
 from kboost.columns.bank import Bank
 from kboost.core.column_generation import grow
-from kboost.core.protocols import Deadline, Problem, Proposal
+from kboost.core.deadline import Deadline
+from kboost.core.protocols import Problem, Proposal
 from kboost.core.stopping import OUT_OF_TIME, PriceBelow
 from kboost.formulations import MarginRows, hinge
 from kboost.kernels import Gaussian, Polynomial

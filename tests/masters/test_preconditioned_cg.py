@@ -10,7 +10,8 @@ from kboost._errors import OutOfTimeError
 from kboost.columns.design import Design
 from kboost.columns.pool import Pool
 from kboost.core.column_generation import grow
-from kboost.core.protocols import Deadline, Problem, Proposal
+from kboost.core.deadline import Deadline
+from kboost.core.protocols import Problem, Proposal
 from kboost.core.stopping import MaxColumns
 from kboost.formulations import TargetRows
 from kboost.kernels import Gaussian, Linear, Sigmoid

@@ -37,7 +37,7 @@ from kboost.boosting.rounds import Boosted, Scheme, boost
 from kboost.boosting.svm_ensemble import SVMEnsemble
 from kboost.boosting.svm_learners import SVMLearners
 from kboost.columns.gram import Gram
-from kboost.core.protocols import Deadline
+from kboost.core.deadline import Deadline
 from kboost.core.rounds import Rounds
 from kboost.core.stopping import INTERRUPTED
 from kboost.data.class_weight import shifted_weights

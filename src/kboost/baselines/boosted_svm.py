@@ -21,7 +21,7 @@ from kboost.boosting.multiclass import BinaryProblem, class_scores, predicted_co
 from kboost.boosting.rounds import Scheme
 from kboost.boosting.svm_learners import SVMLearners
 from kboost.columns.gram import Gram, signs
-from kboost.core.protocols import Deadline
+from kboost.core.deadline import Deadline
 from kboost.data.merged_rows import MergedRows, heaviest_code
 from kboost.kernels.base import Kernel
 from kboost.kernels.names import numbered

@@ -13,7 +13,7 @@ from kboost._estimator.callbacks import told
 from kboost._estimator.pairwise_svm import RULES, BinaryRows, Outcome, PairwiseSVMBase, scalar
 from kboost._rules import Rule, check_params, one_of, optional
 from kboost._typing import FloatArray
-from kboost.core.protocols import Deadline
+from kboost.core.deadline import Deadline
 from kboost.core.stopping import AnyOf, GapBelow, MaxIterations, MaxSeconds, StopRule
 from kboost.kernels.base import Kernel
 from kboost.mkl.learn import METHODS, Learned, learn

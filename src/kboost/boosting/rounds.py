@@ -20,7 +20,7 @@ from kboost._typing import FloatArray, IntArray
 from kboost.boosting.adaboost import SAME, AdaBoost, least
 from kboost.boosting.svm_learners import Committee, KernelDraw, SVMLearners
 from kboost.columns.gram import SVM, signs
-from kboost.core.protocols import Deadline
+from kboost.core.deadline import Deadline
 from kboost.core.rounds import Round, Rounds
 from kboost.core.stopping import INTERRUPTED, StopReason
 

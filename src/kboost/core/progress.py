@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kboost.core.protocols import NO_LIMIT, Deadline
+from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.trace import Step
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from kboost.core.protocols import Deadline
+from kboost.core.deadline import Deadline
 from kboost.core.trace import Step
 
 

@@ -25,16 +25,10 @@ from kboost.columns.bank import Bank
 from kboost.columns.float32 import in_single
 from kboost.columns.hypothesis import KernelPart, stack_rows
 from kboost.core.column_generation import ColumnGeneration, GenerationResult
+from kboost.core.deadline import NO_MODEL_YET, Deadline
 from kboost.core.model import AdditiveModel
 from kboost.core.path import PathFitter
-from kboost.core.protocols import (
-    NO_MODEL_YET,
-    Deadline,
-    Master,
-    PathMaster,
-    PathOracle,
-    Problem,
-)
+from kboost.core.protocols import Master, PathMaster, PathOracle, Problem
 from kboost.core.stopping import (
     INTERRUPTED,
     UNFINISHED,

@@ -32,8 +32,8 @@ from kboost._validation import check_table, check_weights, unchanged_on_error
 from kboost.columns.float32 import in_single
 from kboost.columns.hypothesis import stack_rows
 from kboost.columns.pool import Pool
+from kboost.core.deadline import Deadline
 from kboost.core.model import AdditiveModel
-from kboost.core.protocols import Deadline
 from kboost.core.stopping import INTERRUPTED, StopRule
 from kboost.core.trace import Trace
 from kboost.core.validation import ValidationMonitor

@@ -17,8 +17,9 @@ from typing import Any
 from kboost._typing import FloatArray
 from kboost.columns.pool import Pool
 from kboost.core.column_generation import grow
+from kboost.core.deadline import Deadline
 from kboost.core.progress import TimeRemaining
-from kboost.core.protocols import Deadline, Hypothesis, Problem
+from kboost.core.protocols import Hypothesis, Problem
 from kboost.core.stopping import (
     EXHAUSTED,
     INTERRUPTED,

@@ -16,8 +16,9 @@ import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.columns.pool import Pool
+from kboost.core.deadline import Deadline
 from kboost.core.model import AdditiveModel
-from kboost.core.protocols import Deadline, Fit
+from kboost.core.protocols import Fit
 from kboost.core.stopping import INTERRUPTED, StopReason, StopRule
 from kboost.core.trace import Trace
 from kboost.core.validation import ValidationMonitor

@@ -21,7 +21,8 @@ import numpy as np
 
 from kboost._errors import OutOfTimeError, SolverError
 from kboost._typing import BoolArray, FloatArray
-from kboost.core.protocols import Deadline, Fit
+from kboost.core.deadline import Deadline
+from kboost.core.protocols import Fit
 from kboost.formulations import MarginRows
 from kboost.masters.margin import MarginPenalty
 from kboost.solvers.interior_point import begin, solve_interior
