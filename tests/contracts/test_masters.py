@@ -44,7 +44,7 @@ class LPCase:
 
     def take(self, rows, which, count):
         """The rows `which`, each with the weight of `count` rows."""
-        return MarginRows(rows.signs[which], rows.targets[which], rows.caps[which] * count)
+        return MarginRows(rows.signs[which], rows.targets[which], rows.slack_costs[which] * count)
 
     def objective(self, setup, ids, coef, bias):
         return margin_objective(setup.H[:, ids], setup.rows, coef, bias, self.master.intercept)
@@ -64,7 +64,7 @@ class LPCase:
     def check_weights(self, setup, fit):
         duals = setup.rows.signs * fit.weights
         assert (duals >= 0).all()
-        assert (duals <= setup.rows.caps).all()
+        assert (duals <= setup.rows.slack_costs).all()
         if self.master.intercept == "free":
             assert abs(fit.weights.sum()) <= 1e-14 * np.abs(fit.weights).sum()
 
@@ -83,7 +83,7 @@ class QPCase:
         return MarginRows(y, targets, self.price * weight)
 
     def take(self, rows, which, count):
-        return MarginRows(rows.signs[which], rows.targets[which], rows.caps[which] * count)
+        return MarginRows(rows.signs[which], rows.targets[which], rows.slack_costs[which] * count)
 
     def objective(self, setup, ids, coef, bias):
         return margin_qp_objective(setup.H[:, ids], setup.rows, coef, bias, self.master.intercept)
@@ -103,7 +103,7 @@ class QPCase:
     def check_weights(self, setup, fit):
         duals = setup.rows.signs * fit.weights
         assert (duals >= 0).all()
-        assert (duals <= setup.rows.caps).all()
+        assert (duals <= setup.rows.slack_costs).all()
         if self.master.intercept == "free":
             assert abs(fit.weights.sum()) <= 1e-14 * np.abs(fit.weights).sum()
 
@@ -183,7 +183,7 @@ def test_a_fit_is_what_it_says(case, seed):
         assert_allclose(fit.decision, setup.H[:, ids] @ fit.coef + fit.bias, atol=1e-9)
         recomputed = case.objective(setup, ids, fit.coef, fit.bias)
         assert_allclose(fit.objective, recomputed, rtol=1e-9, atol=1e-10)
-        assert fit.settled
+        assert fit.converged
         case.check_weights(setup, fit)
 
 

@@ -44,7 +44,7 @@ def test_a_fit_on_the_way_is_thinned_and_no_worse(master, options, rows):
         assert_allclose(run.columns @ found.coef + found.bias, found.decision, atol=1e-12)
         assert (found.coef * fit.coef >= 0).all()
         assert found.weights is fit.weights
-        assert found.settled == fit.settled
+        assert found.converged == fit.converged
     assert crowds > 2
 
 

@@ -40,7 +40,7 @@ def test_the_optimum_over_the_library(seed, scaling, intercept, nonnegative, fac
     assert (np.diff(objective) <= 1e-9 * objective[0]).all()
     duals = rows.signs * grown.fit.weights
     assert (duals >= 0).all()
-    assert (duals <= rows.caps).all()
+    assert (duals <= rows.slack_costs).all()
 
 
 @pytest.mark.parametrize("seed", range(3))

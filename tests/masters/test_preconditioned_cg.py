@@ -364,7 +364,7 @@ def test_small_problems_of_every_loss_end_at_the_optimum(loss, kernels, ridge, s
     master = PCGMaster(LOSSES[loss], ridge, capacity=48)
     result = grow(Problem(Pool(kernels, X), rows), oracle, master, MaxColumns(48))
     room, uneven = _room_below(result, kernels, rows, LOSSES[loss], ridge)
-    assert result.fit.loose is None
+    assert result.fit.solver_gap is None
     assert room <= 1e-5
     assert uneven <= 1e-5
 

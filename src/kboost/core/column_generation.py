@@ -143,6 +143,6 @@ class ColumnGeneration:
 
 def _over(fit: Fit, proposal: Proposal) -> StopReason | None:
     """Going on changes nothing, as nothing is left to add or tighten, or nothing for the better."""
-    if fit.loose is not None:
-        return imprecise(fit.loose)
-    return EXHAUSTED if fit.settled and not proposal.hypotheses else None
+    if fit.solver_gap is not None:
+        return imprecise(fit.solver_gap)
+    return EXHAUSTED if fit.converged and not proposal.hypotheses else None

@@ -46,7 +46,7 @@ class PathFitter:
     def to(self, factor: float) -> GenerationResult:
         """The model at this factor; raises where time or Ctrl-C ends it before it is reached."""
         if self._growth.refused is not None:
-            self._search.put_back(self._growth.refused)
+            self._search.restore(self._growth.refused)
         self._run.scale_slack_costs(factor)
         grown = self._growth.until(self._stop, finish=self._polish, level=logging.DEBUG)
         if grown.reason is INTERRUPTED:

@@ -84,10 +84,12 @@ class Fit:
     decision: FloatArray  # (n,), the model at the training rows; (n, q)
     weights: FloatArray  # (n,) or (n, q), signed: what the oracle correlates columns with
     objective: float
-    settled: bool = True  # False while a master is still tightening
-    level: float = 0.0  # the variable all rows share, where the formulation has one
+    converged: bool = True  # False while a master is still tightening
+    margin_width: float = 0.0  # the variable all rows share, where the formulation has one
     errors: BoolArray | None = None  # (n,), the rows with a positive slack; None: not known
-    loose: float | None = None  # the relative gap its solver had to leave, where that is too much
+    solver_gap: float | None = (
+        None  # the relative gap its solver had to leave, where that is too much
+    )
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,7 @@ class PathMaster(Protocol):
 class PathSearch(Search, Protocol):
     """An oracle at work along a path."""
 
-    def put_back(self, proposal: Proposal) -> None:
+    def restore(self, proposal: Proposal) -> None:
         """These columns were not taken after all; offer them again where they are worth it."""
 
 

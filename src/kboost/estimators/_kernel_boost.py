@@ -298,7 +298,7 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
 
     def _tuning_oracle(self, per_step: int) -> PathOracle:
         """Who searches on the way to a good C."""
-        return ScanOracle(per_step, alike=ALIKE[self.penalty])
+        return ScanOracle(per_step, max_correlation=ALIKE[self.penalty])
 
     def _columns_per_step(self, n_rows: int) -> int:
         if self.columns_per_step != "auto":

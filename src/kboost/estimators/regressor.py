@@ -421,7 +421,7 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
         fit, shift = found.fit, self._shift
         fit = replace(fit, bias=fit.bias + shift, decision=fit.decision + shift)
         super()._keep(bank, [replace(found, fit=fit)])
-        self.epsilon_ = fit.level if self.epsilon is None else float(self.epsilon)
+        self.epsilon_ = fit.margin_width if self.epsilon is None else float(self.epsilon)
 
 
 def _middle(values: FloatArray) -> float:

@@ -28,7 +28,7 @@ def basic_fit(run: MarginRun, fit: Fit) -> Fit:
         return fit
     coef = np.zeros(run.columns.shape[1])  # columns of a step that did not end have come since
     coef[: len(fit.coef)] = basic(run.columns[:, : len(fit.coef)], fit.coef)
-    found = run.make_fit(coef, fit.bias, run.duals, fit.level)
+    found = run.make_fit(coef, fit.bias, run.duals, fit.margin_width)
     if found.objective > fit.objective + _SAME * abs(fit.objective):
         return fit
-    return replace(found, coef=coef[: len(fit.coef)], weights=fit.weights, settled=fit.settled)
+    return replace(found, coef=coef[: len(fit.coef)], weights=fit.weights, converged=fit.converged)

@@ -35,7 +35,7 @@ class LPRun(MarginRun):
         self._lp: MarginLP = SampleShape(self.data) if few else ColumnShape(self.data)
         self._vertices = RestrictedLP(self, self._lp, np.zeros(0, dtype=np.intp))
         vertex = self._lp.solve()
-        self.settle(vertex.coef, vertex.bias, self.central(vertex.duals), vertex.level)
+        self.set_fit(vertex.coef, vertex.bias, self.central(vertex.duals), vertex.margin_width)
 
     def extend(self, proposal: Proposal) -> None:
         self.columns = np.hstack([self.columns, proposal.values])
@@ -48,4 +48,4 @@ class LPRun(MarginRun):
 
     def _solve(self) -> None:
         vertex = self._vertices.solve()
-        self.settle(vertex.coef, vertex.bias, vertex.duals, vertex.level)
+        self.set_fit(vertex.coef, vertex.bias, vertex.duals, vertex.margin_width)

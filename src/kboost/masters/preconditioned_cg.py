@@ -112,7 +112,7 @@ class PCGRun:
             budget=master.budget,
         )
         self._design, self._first = self._basis.design, self._basis.first
-        self._capacity, self._settled = capacity, False
+        self._capacity, self._is_final = capacity, False
         self._normal = SampledNormal(
             self._design,
             rows.sample_weight,
@@ -155,15 +155,15 @@ class PCGRun:
         size = self._design.size
         if not self._normal.grow(size, self._basis.take(proposal)):
             self._normal.start_again(self._basis.inner_products(0))
-        self._settled = self._design.is_single and self._design.size >= self._capacity
-        self._solve(fine=self._settled)  # the last step needs no rough solution first
+        self._is_final = self._design.is_single and self._design.size >= self._capacity
+        self._solve(fine=self._is_final)  # the last step needs no rough solution first
         self.fit = self._describe()
 
     def finish(self) -> Fit:
         loss = self._master.loss
         if not loss.quadratic and self._is_small and self._is_dependent:
             self._deadline.check()  # the direct solution does without this one
-        elif not self._settled:
+        elif not self._is_final:
             self._solve(fine=True)
         rounding = self._rounding()
         if rounding > _VISIBLE and self._design.promote(made=rounding > _GROSS):
@@ -172,7 +172,7 @@ class PCGRun:
         if self._is_small and (left > _SHORT or not self._sound or self._is_dependent):
             left = self._solve_directly(left)
         self._residual = None  # the coefficients may be others now
-        self.fit = replace(self._describe(), loose=left if left > _SHORT else None)
+        self.fit = replace(self._describe(), solver_gap=left if left > _SHORT else None)
         return self.fit
 
     def _left(self) -> float:

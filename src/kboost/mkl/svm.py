@@ -109,7 +109,7 @@ class MixtureSVM:
         v = self.signs * found.duals
         pulls = (self.blocks.reshape(P * n, n) @ v).reshape(P, n)
         powers = np.maximum(pulls @ v, 0.0)
-        return MKLPoint(theta, found.duals, found.bias, powers, pulls, found.value, found.upper)
+        return MKLPoint(theta, found.duals, found.bias, powers, pulls, found.value, found.primal)
 
     def _solve(self, K: FloatArray) -> DualPoint:
         if self._last is not None and self._failures < _FAILURES:

@@ -87,7 +87,7 @@ class ActiveSearch:
         _, edges = self._search(run, scanned)
         return run.bound(np.concatenate([scanned, edges]))
 
-    def put_back(self, proposal: Proposal) -> None:
+    def restore(self, proposal: Proposal) -> None:
         """Forget the last columns offered; their places are found again."""
         self._taken = self._taken[: len(self._taken) - len(proposal.ids)]
 

@@ -21,9 +21,9 @@ class Shelf:
         library: Dictionary,
         columns_per_step: int,
         max_columns: int | None,
-        alike: float = 1.0,
+        max_correlation: float = 1.0,
     ) -> None:
-        self.library, self._alike = library, alike
+        self.library, self._max_correlation = library, max_correlation
         self._available = library.rms > 0
         self._per_step = columns_per_step
         self._room = library.n_columns if max_columns is None else max_columns
@@ -36,15 +36,15 @@ class Shelf:
         """The candidates of the highest rank; ties go to the lower number."""
         count = min(self._per_step, self._room, len(candidates))
         ids = candidates[np.argsort(-rank, kind="stable")]
-        if self._alike < 1.0 and count > 1:
+        if self._max_correlation < 1.0 and count > 1:
             ids = ids[: _WIDER * count]
-            ids = ids[distinct(self.library.values(ids, keep=False), self._alike)]
+            ids = ids[distinct(self.library.values(ids, keep=False), self._max_correlation)]
         ids = ids[:count]
         self._available[ids] = False
         self._room -= len(ids)
         return ids
 
-    def put_back(self, ids: IntArray) -> None:
+    def restore(self, ids: IntArray) -> None:
         """Columns that were taken and not used."""
         self._available[ids] = True
         self._room += len(ids)
@@ -85,12 +85,12 @@ def _best(prices: FloatArray) -> float:
     return max(0.0, float(np.max(prices, initial=0.0)))
 
 
-def distinct(columns: FloatArray, alike: float) -> list[int]:
+def distinct(columns: FloatArray, max_correlation: float) -> list[int]:
     """Columns (n, m) one after the other, without those too much like one that came before."""
     centered = columns - columns.mean(axis=0)
     size = np.sqrt(np.einsum("ij,ij->j", centered, centered))
     centered /= np.where(size > 0.0, size, 1.0)
-    close = np.abs(centered.T @ centered) > alike
+    close = np.abs(centered.T @ centered) > max_correlation
     chosen, covered = [], np.zeros(len(close), dtype=bool)
     for j in range(len(close)):
         if not covered[j]:

@@ -73,7 +73,7 @@ class HalfspaceSearch:
     def bound(self, run: MasterRun) -> float | None:
         return run.bound(self._search(run)[2])
 
-    def put_back(self, proposal: Proposal) -> None:
+    def restore(self, proposal: Proposal) -> None:
         """Forget the last columns offered; they are found again."""
         self._n_taken -= len(proposal.ids)
 

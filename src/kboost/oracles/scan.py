@@ -23,11 +23,11 @@ class ScanOracle:
 
     columns_per_step: int = 1
     max_columns: int | None = None
-    alike: float = 1.0  # correlation above which two columns do not go in the same step
+    max_correlation: float = 1.0  # correlation above which two columns do not go in the same step
 
     def start(self, problem: Problem) -> ScanSearch:
         return ScanSearch(
-            Shelf(problem.columns, self.columns_per_step, self.max_columns, self.alike)
+            Shelf(problem.columns, self.columns_per_step, self.max_columns, self.max_correlation)
         )
 
 
@@ -50,5 +50,5 @@ class ScanSearch:
     def bound(self, run: MasterRun) -> float | None:
         return self._shelf.bound(run)
 
-    def put_back(self, proposal: Proposal) -> None:
-        self._shelf.put_back(proposal.ids)
+    def restore(self, proposal: Proposal) -> None:
+        self._shelf.restore(proposal.ids)

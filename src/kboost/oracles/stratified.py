@@ -74,8 +74,8 @@ class StratifiedSearch:
     def bound(self, run: MasterRun) -> float | None:
         return self._shelf.bound(run)
 
-    def put_back(self, proposal: Proposal) -> None:
-        self._shelf.put_back(proposal.ids)
+    def restore(self, proposal: Proposal) -> None:
+        self._shelf.restore(proposal.ids)
 
     def _passes(self, at_errors: BoolArray | None) -> Iterator[IntArray]:
         """The columns to look at, group by group: steps 5 and 7."""

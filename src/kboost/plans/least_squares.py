@@ -105,7 +105,7 @@ def fit_rows(
     if reason is EXHAUSTED and spec.selection in _THRESHOLDS:
         reason = replace(reason, message=_after_the_pass(spec))
     late = not deadline.remaining and reason.rule != OUT_OF_TIME.rule
-    words = _LATE if late else None if fit.loose is None else _short_of_it(fit.loose)
+    words = _LATE if late else None if fit.solver_gap is None else _short_of_it(fit.solver_gap)
     if words is not None and reason is not INTERRUPTED:
         reason = replace(reason, message=f"{reason.message} {words}")
     return SparseFit(grown.hypotheses, fit.coef, fit.bias, fit.objective, grown.trace, reason)
