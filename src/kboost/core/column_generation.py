@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from kboost._errors import OutOfTimeError
 from kboost.core.model import AdditiveModel
@@ -38,6 +39,8 @@ from kboost.core.validation import ValidationMonitor
 
 logger = logging.getLogger("kboost")
 
+RunT = TypeVar("RunT", bound=MasterRun)
+
 
 @dataclass(frozen=True)
 class GenerationResult:
@@ -60,9 +63,9 @@ class GenerationResult:
 
 
 def grow(
-    problem: Problem,
-    oracle: Oracle,
-    master: Master,
+    problem: Problem[Any, Any],
+    oracle: Oracle[RunT],
+    master: Master[RunT],
     stop: StopRule,
     watch: ValidationMonitor | None = None,
 ) -> GenerationResult:
@@ -73,10 +76,10 @@ def grow(
     return ColumnGeneration(oracle.start(problem), master.start(problem)).until(stop, watch)
 
 
-class ColumnGeneration:
+class ColumnGeneration(Generic[RunT]):
     """A search and a run at work, and the columns the run has taken from the search."""
 
-    def __init__(self, search: Search, run: MasterRun) -> None:
+    def __init__(self, search: Search[RunT], run: RunT) -> None:
         self._search, self._run = search, run
         self._hypotheses: list[Hypothesis] = []
         self.refused: Proposal | None = None  # on offer when a rule ended the loop

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import Any
 
 from kboost._errors import OutOfTimeError
 from kboost._typing import FloatArray
@@ -25,7 +26,7 @@ class PathFitter:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: Problem[Any, Any],
         oracle: PathOracle,
         master: PathMaster,
         stop: StopRule,

@@ -28,7 +28,7 @@ from kboost.core.column_generation import ColumnGeneration, GenerationResult
 from kboost.core.deadline import NO_MODEL_YET, Deadline
 from kboost.core.model import AdditiveModel
 from kboost.core.path import PathFitter
-from kboost.core.protocols import Master, PathMaster, PathOracle, Problem
+from kboost.core.protocols import EdgePricer, Master, PathMaster, PathOracle, Problem
 from kboost.core.stopping import (
     INTERRUPTED,
     UNFINISHED,
@@ -271,7 +271,7 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
                 break
         return _begun(grown, len(jobs))
 
-    def _master(self, bank: Bank, *, watched: bool = False) -> Master:
+    def _master(self, bank: Bank, *, watched: bool = False) -> Master[EdgePricer]:
         """Simplex where each step counts or is cheap; else from the inside to the optimum."""
         each_step_counts = (
             self.max_columns is not None
@@ -336,7 +336,7 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         self.n_iter_ = max(len(g.trace) for g in grown)
         self.stop_reason_ = str(grown[0].reason) if single else [str(g.reason) for g in grown]
 
-    def _now(self, bank: Bank, growth: ColumnGeneration) -> dict[str, Any]:
+    def _now(self, bank: Bank, growth: ColumnGeneration[EdgePricer]) -> dict[str, Any]:
         """The attributes of the model as it stands."""
         hypotheses, fit = growth.now
         model = copy(self)

@@ -24,7 +24,7 @@ from kboost._typing import FloatArray
 from kboost._validation import check_validation
 from kboost.columns.bank import Bank
 from kboost.core.column_generation import GenerationResult
-from kboost.core.protocols import Master, PathMaster, PathOracle
+from kboost.core.protocols import EdgePricer, Master, PathMaster, PathOracle
 from kboost.data.merged_rows import MergedRows, merge_rows
 from kboost.estimators._kernel_boost import PATH_TOL, KernelBoostBase
 from kboost.formulations import MarginRows, nu_tube, tube
@@ -393,7 +393,7 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
             return BASES[self.base].oracle(self, per_step, PATH_TOL)
         return super()._tuning_oracle(per_step)
 
-    def _master(self, bank: Bank, *, watched: bool = False) -> Master:
+    def _master(self, bank: Bank, *, watched: bool = False) -> Master[EdgePricer]:
         if self.solver == "barrier":
             intercept = cast(Intercept, self.intercept)
             return BarrierMaster(self.nonnegative, intercept, tol=self.tol, basic=watched)

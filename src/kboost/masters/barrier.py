@@ -39,6 +39,7 @@ import numpy as np
 from kboost._errors import SolverError
 from kboost._typing import FloatArray
 from kboost.core.protocols import Fit, Problem, Proposal
+from kboost.formulations import MarginRows
 from kboost.masters._basic_solution import basic_fit
 from kboost.masters._smoothed_lp import SmoothedLP
 from kboost.masters.margin import MarginPenalty, MarginRun
@@ -68,14 +69,14 @@ class BarrierMaster(MarginPenalty):
     tol: float = 1e-4
     basic: bool = False
 
-    def start(self, problem: Problem) -> BarrierRun:
+    def start(self, problem: Problem[object, MarginRows]) -> BarrierRun:
         return BarrierRun(self, problem)
 
 
 class BarrierRun(MarginRun):
     """The columns, the point inside (bias and level first), and beta."""
 
-    def __init__(self, master: BarrierMaster, problem: Problem) -> None:
+    def __init__(self, master: BarrierMaster, problem: Problem[object, MarginRows]) -> None:
         super().__init__(master, problem)
         self._master = master
         start = ColumnShape(self.data).solve()

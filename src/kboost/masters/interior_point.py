@@ -27,6 +27,7 @@ import numpy as np
 from kboost._errors import SolverError
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.core.protocols import Fit, Problem, Proposal
+from kboost.formulations import MarginRows
 from kboost.masters._basic_solution import basic_fit
 from kboost.masters._restricted_lp import RestrictedLP
 from kboost.masters.margin import MarginPenalty, MarginRun, best_length
@@ -69,14 +70,14 @@ class InteriorLPMaster(MarginPenalty):
     naming: float = 3e-3
     patience: int = 12
 
-    def start(self, problem: Problem) -> InteriorRun:
+    def start(self, problem: Problem[object, MarginRows]) -> InteriorRun:
         return InteriorRun(self, problem)
 
 
 class InteriorRun(MarginRun):
     """Columns with their interior solution, and a simplex solver once there is a basis."""
 
-    def __init__(self, master: InteriorLPMaster, problem: Problem) -> None:
+    def __init__(self, master: InteriorLPMaster, problem: Problem[object, MarginRows]) -> None:
         super().__init__(master, problem)
         self._fit_without_columns()
         self._vertices: RestrictedLP | None = None

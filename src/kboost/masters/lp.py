@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kboost.core.protocols import Problem, Proposal
+from kboost.formulations import MarginRows
 from kboost.masters._restricted_lp import RestrictedLP
 from kboost.masters.margin import MarginPenalty, MarginRun
 from kboost.solvers.margin_lp import ColumnShape, MarginLP, SampleShape
@@ -22,14 +23,14 @@ class LPMaster(MarginPenalty):
 
     few_rows: int = 50
 
-    def start(self, problem: Problem) -> LPRun:
+    def start(self, problem: Problem[object, MarginRows]) -> LPRun:
         return LPRun(self, problem)
 
 
 class LPRun(MarginRun):
     """The LP at work: a warm solver beside the columns."""
 
-    def __init__(self, master: LPMaster, problem: Problem) -> None:
+    def __init__(self, master: LPMaster, problem: Problem[object, MarginRows]) -> None:
         super().__init__(master, problem)
         few = len(self.rows.signs) <= master.few_rows
         self._lp: MarginLP = SampleShape(self.data) if few else ColumnShape(self.data)

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kboost._typing import FloatArray
+from kboost.core.base_run import BaseRun
 from kboost.core.protocols import Fit, Problem
 from kboost.formulations import MarginRows
 from kboost.solvers.margin_lp import Intercept, MarginData
@@ -36,19 +37,18 @@ class MarginPenalty:
     intercept: Intercept = "free"
 
 
-class MarginRun:
+class MarginRun(BaseRun):
     """The rows, the columns so far, and the last fit with its duals."""
 
-    fit: Fit
     duals: FloatArray  # (r,), exactly feasible for rows, bias and level
     bias_reach = 1.0  # what a penalised bias allows of `|sum_i u_i sign_i|`
 
-    def __init__(self, penalty: MarginPenalty, problem: Problem) -> None:
-        self.rows: MarginRows = problem.rows
+    def __init__(self, penalty: MarginPenalty, problem: Problem[object, MarginRows]) -> None:
+        self.rows = problem.rows
         self._first_rows = self.rows
         self.penalty = penalty
         self.deadline = problem.deadline
-        self.columns = np.zeros((self.rows.n_samples, 0))
+        self.columns: FloatArray = np.zeros((self.rows.n_samples, 0))
 
     @property
     def data(self) -> MarginData:
@@ -80,9 +80,6 @@ class MarginRun:
     def complete(self, fit: Fit) -> Fit:
         margin_width = self.rows.margin_width
         return fit if margin_width is None or margin_width.sign > 0 else with_margin(fit)
-
-    def cut_short(self, fit: Fit) -> Fit:
-        return self.complete(fit)
 
     def first_factor(self, edges: FloatArray) -> float:
         reach = 1.0 + float(np.max(self.price(edges), initial=-1.0))

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kboost._typing import FloatArray
+from kboost.core.base_run import BaseRun
 from kboost.core.protocols import Fit, Problem, Proposal
 from kboost.formulations import MarginRows
 from kboost.masters.margin import unit_margin, with_margin
@@ -43,15 +44,15 @@ class NuLPMaster:
     nonnegative: bool = False
     free_bias: bool = True
 
-    def start(self, problem: Problem) -> NuLPRun:
+    def start(self, problem: Problem[object, MarginRows]) -> NuLPRun:
         return NuLPRun(self, problem)
 
 
-class NuLPRun:
+class NuLPRun(BaseRun):
     """The dual LP at work."""
 
-    def __init__(self, master: NuLPMaster, problem: Problem) -> None:
-        rows: MarginRows = problem.rows  # caps are w/W
+    def __init__(self, master: NuLPMaster, problem: Problem[object, MarginRows]) -> None:
+        rows = problem.rows  # slack costs are w/W
         self._master, self._rows, self._deadline = master, rows, problem.deadline
         self._columns = np.zeros((rows.n_samples, 0))
         self._upper = rows.slack_costs / master.nu
@@ -94,9 +95,6 @@ class NuLPRun:
 
     def complete(self, fit: Fit) -> Fit:
         return with_margin(fit)
-
-    def cut_short(self, fit: Fit) -> Fit:
-        return self.complete(fit)
 
     def _reach(self, edges: FloatArray) -> FloatArray:
         return edges if self._master.nonnegative else np.abs(edges)

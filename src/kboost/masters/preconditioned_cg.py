@@ -48,8 +48,9 @@ from kboost._errors import OutOfTimeError
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.design import size_of
 from kboost.columns.pool import Pool
+from kboost.core.base_run import BaseRun
 from kboost.core.deadline import NO_LIMIT, Deadline
-from kboost.core.protocols import Fit, Problem, Proposal
+from kboost.core.protocols import Fit, PriceRule, Problem, Proposal
 from kboost.data.kernel_checks import check_psd
 from kboost.formulations import TargetRows
 from kboost.masters._joint_objective import JointObjective
@@ -91,12 +92,12 @@ class PCGMaster:
     capacity: int = 1000  # columns expected
     budget: int = 1 << 30  # bytes of F
 
-    def start(self, problem: Problem) -> PCGRun:
+    def start(self, problem: Problem[Pool, TargetRows]) -> PCGRun:
         check_psd(problem.columns.kernels)
         return PCGRun(self, problem.columns, problem.rows, problem.deadline)
 
 
-class PCGRun:
+class PCGRun(BaseRun):
     """The columns, the preconditioner and the last fit."""
 
     def __init__(self, master: PCGMaster, pool: Pool, rows: TargetRows, deadline: Deadline) -> None:
@@ -133,7 +134,7 @@ class PCGRun:
         self._deadline = deadline
         self.fit = self._describe()
 
-    def price_of(self, ids: IntArray, values: FloatArray, rule: str) -> FloatArray:
+    def price_of(self, ids: IntArray, values: FloatArray, rule: PriceRule) -> FloatArray:
         """The drop of the objective with the others fixed, (28); `rule` "boost": (27)."""
         ridge, bound, w = self._master.ridge, self._master.loss.bound, self._rows.sample_weight
         gain = values.T @ self.fit.weights - ridge * self._basis.function_at(
@@ -144,12 +145,6 @@ class PCGRun:
         usable = np.where(curvature > 0, curvature, np.inf)
         drop: FloatArray = 0.5 * np.sum(gain**2, axis=1) / usable
         return drop
-
-    def price(self, edges: FloatArray) -> FloatArray:
-        raise NotImplementedError("forward oracles ask for the price of columns at hand")
-
-    def bound(self, edges: FloatArray) -> float | None:
-        return None
 
     def extend(self, proposal: Proposal) -> None:
         size = self._design.size
@@ -208,9 +203,6 @@ class PCGRun:
             return self.finish()
         except OutOfTimeError:
             return fit
-
-    def cut_short(self, fit: Fit) -> Fit:
-        return self.complete(fit)
 
     def _begin_again(self) -> None:
         """From nothing: coefficients that fit rounded columns are huge. The better ones stand."""

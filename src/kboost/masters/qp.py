@@ -31,6 +31,7 @@ import numpy as np
 from kboost._errors import SolverError
 from kboost._typing import FloatArray
 from kboost.core.protocols import Problem, Proposal
+from kboost.formulations import MarginRows
 from kboost.masters.margin import MarginPenalty, MarginRun
 from kboost.solvers.margin_qp import MarginOptimum, MarginQP
 
@@ -39,7 +40,7 @@ from kboost.solvers.margin_qp import MarginOptimum, MarginQP
 class QPMaster(MarginPenalty):
     """The 2-norm of the coefficients is penalised."""
 
-    def start(self, problem: Problem) -> QPRun:
+    def start(self, problem: Problem[object, MarginRows]) -> QPRun:
         return QPRun(self, problem)
 
 
@@ -48,7 +49,7 @@ class QPRun(MarginRun):
 
     bias_reach = np.inf
 
-    def __init__(self, master: QPMaster, problem: Problem) -> None:
+    def __init__(self, master: QPMaster, problem: Problem[object, MarginRows]) -> None:
         super().__init__(master, problem)
         self._qp = MarginQP(self.data, self.repaired(self.rows.slack_costs), self.rows.sample)
         self._take(self._qp.solve().checked())
