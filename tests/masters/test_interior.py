@@ -5,7 +5,8 @@ import pytest
 
 from kboost.columns.bank import Bank
 from kboost.core.column_generation import grow
-from kboost.core.protocols import Deadline, Problem
+from kboost.core.deadline import Deadline
+from kboost.core.protocols import Problem
 from kboost.core.stopping import MaxIterations, PriceBelow
 from kboost.formulations import MarginRows
 from kboost.masters.interior import InteriorLPMaster

@@ -8,11 +8,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from kboost._errors import OutOfTimeError
 from kboost.columns.bank import Bank
 from kboost.core.column_generation import grow
-from kboost.core.protocols import Deadline, Problem, Proposal
+from kboost.core.deadline import Deadline
+from kboost.core.protocols import Problem, Proposal
 from kboost.core.stopping import OUT_OF_TIME, PriceBelow
+from kboost.exceptions import OutOfTimeError
 from kboost.formulations import MarginRows, hinge
 from kboost.kernels import Gaussian, Polynomial
 from kboost.kernels.adapters import Precomputed

@@ -28,8 +28,8 @@ from kboost.boosting.multiclass import (
     predicted_codes,
 )
 from kboost.columns.hypothesis import KernelPart
+from kboost.core.deadline import Deadline
 from kboost.core.model import AdditiveModel
-from kboost.core.protocols import Deadline
 from kboost.core.stopping import INTERRUPTED
 from kboost.data.class_weight import class_factors, class_weighted
 from kboost.data.merged_rows import MergedRows, merge_rows

@@ -13,7 +13,7 @@ from kboost._estimator.pairwise_svm import RULES, BinaryRows, Outcome, PairwiseS
 from kboost._rules import POSITIVE, check_params, one_of
 from kboost._typing import FloatArray
 from kboost.boosting.kernel_design import Designed, design
-from kboost.core.protocols import Deadline
+from kboost.core.deadline import Deadline
 from kboost.core.stopping import StopReason
 from kboost.kernels.base import Kernel
 from kboost.solvers.libsvm import solve_dual

@@ -7,16 +7,12 @@ Two signals only: `Fit.weights`, one signed number a row, goes from the master t
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
-from threading import Event
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from kboost._errors import OutOfTimeError
 from kboost._typing import BoolArray, FloatArray, IntArray
-
-NO_MODEL_YET = "max_seconds was over before there was a model; raise it."
+from kboost.core.deadline import NO_LIMIT, Deadline
 
 
 class Hypothesis(Protocol):
@@ -68,53 +64,6 @@ class Dictionary(Protocol):
 
     def hypotheses(self, ids: IntArray) -> Sequence[Hypothesis]:
         """The columns `ids` as functions of a row."""
-
-
-@dataclass(frozen=True)
-class Deadline:
-    """A moment after which nothing new should be started; it may be called off early."""
-
-    moment: float
-    _called_off: Event = field(default_factory=Event, compare=False, repr=False)
-
-    @classmethod
-    def after(cls, seconds: float | None) -> Deadline:
-        return cls(float("inf") if seconds is None else time.monotonic() + seconds)
-
-    @property
-    def remaining(self) -> float:
-        return 0.0 if self._called_off.is_set() else max(0.0, self.moment - time.monotonic())
-
-    def share(self, count: int) -> Deadline:
-        """The deadline of the first of `count` equal parts of what remains."""
-        return self if count == 1 else Deadline.after(self.remaining / count)
-
-    @property
-    def seconds(self) -> float | None:
-        """What remains; None without a limit."""
-        left = self.remaining
-        return None if left == float("inf") else left
-
-    def __reduce__(self) -> Any:
-        """To other processes it goes by the time of day: their clocks start elsewhere."""
-        left = self.seconds
-        return _until, (None if left is None else time.time() + left,)
-
-    def call_off(self) -> None:
-        """Let everything that looks at this deadline stop."""
-        self._called_off.set()
-
-    def check(self) -> None:
-        """Raise if the time is over."""
-        if self.remaining == 0.0:
-            raise OutOfTimeError(NO_MODEL_YET)
-
-
-def _until(time_of_day: float | None) -> Deadline:
-    return Deadline.after(None if time_of_day is None else max(0.0, time_of_day - time.time()))
-
-
-NO_LIMIT = Deadline(float("inf"))
 
 
 @dataclass(frozen=True)

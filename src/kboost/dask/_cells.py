@@ -16,7 +16,7 @@ from distributed import as_completed
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.cells import CellPart, SplitRNG, cut, graft
-from kboost.core.protocols import Deadline
+from kboost.core.deadline import Deadline
 from kboost.dask._malloc import in_roomy_heap
 from kboost.dask._table import PartitionedTable, assemble, take
 from kboost.local.cells import CellFit, CellProgress, CellSpec, averaged, fit_partition, streams

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from kboost.columns.pool import Pool
-from kboost.core.protocols import Deadline
+from kboost.core.deadline import Deadline
 from kboost.dask._cells import fit_cells
 from kboost.dask._estimator import OnCluster, with_client
 from kboost.dask._pool import TablePool

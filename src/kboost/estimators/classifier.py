@@ -16,7 +16,8 @@ from kboost._typing import BoolArray, FloatArray
 from kboost._validation import check_validation
 from kboost.columns.bank import Bank
 from kboost.core.column_generation import GenerationResult
-from kboost.core.protocols import Deadline, Master
+from kboost.core.deadline import Deadline
+from kboost.core.protocols import Master
 from kboost.core.stopping import INTERRUPTED
 from kboost.data.class_weight import class_factors, class_weighted
 from kboost.data.merged_rows import MergedRows, merge_rows

@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from kboost._rules import check_params, one_of
 from kboost._typing import FloatArray
 from kboost._validation import check_table, check_weights
-from kboost.core.protocols import Deadline
+from kboost.core.deadline import Deadline
 from kboost.data.indexed_rows import indexed_rows
 from kboost.estimators._sparse_kernel import SPARSE_RULES, SparseKernelBase, is_memory_map
 from kboost.plans.streaming import stream_step

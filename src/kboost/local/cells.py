@@ -27,8 +27,8 @@ from scipy.sparse import issparse
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.cells import CellPart, CellTree, SplitRNG, cut, kernel_block
+from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.progress import Left
-from kboost.core.protocols import NO_LIMIT, Deadline
 from kboost.core.stopping import StopReason
 from kboost.kernels.base import Kernel
 from kboost.local.rows import LocalRows

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from kboost.columns.cells import kernel_block
-from kboost.core.protocols import NO_LIMIT, Deadline
+from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.kernels.algebra import total
 from kboost.kernels.base import Kernel
 from kboost.kernels.stationary import Gaussian

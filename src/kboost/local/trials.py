@@ -14,7 +14,7 @@ import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.cells import pair_block
-from kboost.core.protocols import NO_LIMIT, Deadline
+from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.kernels.stationary import Gaussian, Laplacian
 from kboost.kernels.views import View
 from kboost.local.executor import Executor

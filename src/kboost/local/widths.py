@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.core.protocols import Deadline
+from kboost.core.deadline import Deadline
 from kboost.kernels.ard import likelihood
 from kboost.kernels.stationary import Gaussian
 from kboost.kernels.transforms import Standardize

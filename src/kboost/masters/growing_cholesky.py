@@ -43,7 +43,8 @@ from scipy.linalg import cho_factor, cho_solve
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.design import Design
 from kboost.columns.pool import Pool
-from kboost.core.protocols import NO_LIMIT, Deadline, Fit, Problem, Proposal
+from kboost.core.deadline import NO_LIMIT, Deadline
+from kboost.core.protocols import Fit, Problem, Proposal
 from kboost.data.kernel_checks import check_psd
 from kboost.formulations import TargetRows
 from kboost.masters.losses import Loss, Squared

@@ -44,12 +44,13 @@ from typing import Any
 
 import numpy as np
 
-from kboost._errors import OutOfTimeError
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.design import size_of
 from kboost.columns.pool import Pool
-from kboost.core.protocols import NO_LIMIT, Deadline, Fit, Problem, Proposal
+from kboost.core.deadline import NO_LIMIT, Deadline
+from kboost.core.protocols import Fit, Problem, Proposal
 from kboost.data.kernel_checks import check_psd
+from kboost.exceptions import OutOfTimeError
 from kboost.formulations import TargetRows
 from kboost.masters._joint_objective import JointObjective
 from kboost.masters._sampled import SampledNormal

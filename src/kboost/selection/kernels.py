@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kboost._typing import FloatArray
-from kboost.core.protocols import NO_LIMIT, Deadline
+from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.data.kernel_checks import check_symmetric_psd, is_user_kernel
 from kboost.kernels.adapters import as_kernels
 from kboost.kernels.ard import ARD, fit_ard

@@ -1,0 +1,64 @@
+"""Time limits that several steps, solvers and threads share."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from threading import Event
+from typing import Any
+
+from kboost.exceptions import OutOfTimeError
+
+NO_MODEL_YET = "max_seconds was reached before there was a model; raise max_seconds."
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """A moment after which no new work starts; it can be called off early."""
+
+    moment: float
+    limit: float | None = None  # seconds the user gave
+    _called_off: Event = field(default_factory=Event, compare=False, repr=False)
+
+    @classmethod
+    def after(cls, seconds: float | None) -> Deadline:
+        """The deadline so many seconds from now; None is no limit."""
+        return cls(float("inf") if seconds is None else time.monotonic() + seconds, seconds)
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left."""
+        return 0.0 if self._called_off.is_set() else max(0.0, self.moment - time.monotonic())
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds left; None without a limit."""
+        remaining = self.remaining
+        return None if remaining == float("inf") else remaining
+
+    def share(self, count: int) -> Deadline:
+        """The deadline of the first of `count` equal shares of the time left."""
+        if count == 1:
+            return self
+        return Deadline(time.monotonic() + self.remaining / count, self.limit)
+
+    def call_off(self) -> None:
+        """Stop everything that checks this deadline."""
+        self._called_off.set()
+
+    def check(self) -> None:
+        """Raise if no time is left."""
+        if self.remaining == 0.0:
+            raise OutOfTimeError(NO_MODEL_YET)
+
+    def __reduce__(self) -> Any:
+        """Other processes get the time of day: monotonic clocks differ between processes."""
+        seconds = self.seconds
+        return _until, (None if seconds is None else time.time() + seconds,)
+
+
+def _until(time_of_day: float | None) -> Deadline:
+    return Deadline.after(None if time_of_day is None else max(0.0, time_of_day - time.time()))
+
+
+NO_LIMIT = Deadline(float("inf"))
