@@ -9,8 +9,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression
 
 from kboost import KernelBoostClassifier, KernelBoostNovelty, KernelBoostRegressor
-from kboost._errors import OutOfTimeError
 from kboost.core.path import PathFitter
+from kboost.exceptions import OutOfTimeError
 from kboost.kernels import Gaussian, Linear
 from kboost.model_selection import path
 

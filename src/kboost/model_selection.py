@@ -15,7 +15,6 @@ from typing import Any, overload
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 
-from kboost._errors import OutOfTimeError
 from kboost._estimator.progress import show_progress
 from kboost._rules import COUNT, POSITIVE
 from kboost._typing import FloatArray, IntArray
@@ -23,6 +22,7 @@ from kboost.columns.bank import Bank
 from kboost.columns.hypothesis import stack_rows
 from kboost.core.deadline import Deadline
 from kboost.estimators._kernel_boost import KernelBoostBase
+from kboost.exceptions import OutOfTimeError
 from kboost.kernels.base import Kernel
 from kboost.plans.training_data import check_prices
 from kboost.selection.c_path import RATIO, last_best

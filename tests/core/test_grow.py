@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from kboost._errors import OutOfTimeError, SolverError
 from kboost.core.column_generation import grow
 from kboost.core.protocols import Fit, Problem, Proposal
 from kboost.core.stopping import EXHAUSTED, INTERRUPTED, OUT_OF_TIME, MaxIterations, StopReason
 from kboost.core.validation import ValidationMonitor
+from kboost.exceptions import OutOfTimeError, SolverError
 
 
 @dataclass(frozen=True)

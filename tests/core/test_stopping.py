@@ -18,11 +18,11 @@ from kboost.core.stopping import (
     GapBelow,
     MaxColumns,
     MaxIterations,
-    MaxSeconds,
     PriceBelow,
     StopReason,
     ValidationStall,
     imprecise,
+    out_of_time,
 )
 from kboost.core.trace import Step
 
@@ -70,8 +70,6 @@ CASES = [
     (MaxColumns(9), one(n_columns=10), "max_columns"),
     (MaxIterations(4), one(iteration=3), None),
     (MaxIterations(3), one(iteration=3), "max_iter"),
-    (MaxSeconds(1.5), one(seconds=1.4), None),
-    (MaxSeconds(1.5), one(seconds=1.5), "max_seconds"),
     (ValidationStall(2), many("validation_error", [0.5]), None),
     (ValidationStall(2), many("validation_error", [0.5, 0.6]), None),
     (ValidationStall(2), many("validation_error", [0.5, 0.6, 0.6]), "validation"),
@@ -98,7 +96,6 @@ def test_fires_exactly_when_it_should(rule, trace, name):
         (GapBelow(0.2), one(bound=1.9), ["tol=0.2", "gap 5.0e-02"]),
         (MaxColumns(10), one(), ["max_columns=10", "price 0.5", "raise max_columns or tol"]),
         (MaxIterations(3), one(), ["max_iter=3", "price 0.5", "raise max_iter or tol"]),
-        (MaxSeconds(0.75), one(), ["max_seconds=0.75", "price 0.5", "raise max_seconds or tol"]),
         (
             ValidationStall(2),
             many("validation_error", [0.5, 0.25, 0.5, 0.5]),
@@ -130,7 +127,7 @@ def test_fixed_reasons_are_sentences():
 
 
 def test_any_of_takes_the_first_in_the_order_given():
-    columns, iterations, never = MaxColumns(10), MaxIterations(3), MaxSeconds(9.0)
+    columns, iterations, never = MaxColumns(10), MaxIterations(3), MaxColumns(99)
     assert AnyOf((never, columns, iterations))(one()).rule == "max_columns"
     assert AnyOf((never, iterations, columns))(one()).rule == "max_iter"
     assert AnyOf((never,))(one()) is None
@@ -157,12 +154,11 @@ def test_advice_to_scale_columns_says_whom_it_is_for():
         assert "column_scaling='unit' where it is None" in reason.message
 
 
-def test_a_shared_deadline_ends_every_fit_that_looks_at_it():
-    deadline = Deadline.after(1e6)
-    rule = MaxSeconds(1e6, deadline)
-    assert rule(one()) is None
-    deadline.call_off()
-    assert "max_seconds=1e+06 reached" in rule(one()).message
+def test_the_reason_of_a_time_limit_names_it_where_the_user_gave_one():
+    assert str(out_of_time(Deadline.after(0.75), one()[-1])) == (
+        "max_seconds=0.75 reached; best remaining price 0.5; raise max_seconds."
+    )
+    assert str(out_of_time(Deadline.after(None), None)) == "max_seconds reached; raise max_seconds."
 
 
 def test_a_deadline_goes_to_other_processes_by_the_time_of_day(clock_of):
@@ -171,7 +167,7 @@ def test_a_deadline_goes_to_other_processes_by_the_time_of_day(clock_of):
     off.call_off()
     sent = [pickle.dumps(each) for each in (soon, late, off)]
     start = time.monotonic()
-    clock_of("kboost.core.protocols", lambda: start + 1e6)  # that of another machine
+    clock_of("kboost.core.deadline", lambda: start + 1e6)  # that of another machine
     soon, late, off = map(pickle.loads, sent)
     assert 40.0 < soon.remaining <= 50.0
     assert late.seconds is None

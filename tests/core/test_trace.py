@@ -112,7 +112,7 @@ def test_a_step_in_words():
 
 def test_deadlines(clock_of):
     now = [100.0]
-    clock_of("kboost.core.protocols", lambda: now[0])
+    clock_of("kboost.core.deadline", lambda: now[0])
     never, soon = Deadline.after(None), Deadline.after(2.0)
     assert (never.remaining, soon.remaining) == (np.inf, 2.0)
     now[0] = 101.5

@@ -152,7 +152,7 @@ def test_rounds_and_duels(model, moons):
     assert "callback" in stopped.stop_reason_
     several = Listener()
     clone(model).set_callbacks(several).fit(*load_iris(return_X_y=True))
-    assert {number for name, number in several.events if name == "end duel"} == {0, 1, 2}
+    assert {number for name, number in several.events if name == "end pair of classes"} == {0, 1, 2}
 
 
 def test_a_kernel_is_designed_in_one_task(moons):

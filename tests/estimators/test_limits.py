@@ -8,8 +8,8 @@ import pytest
 from sklearn.datasets import load_iris, make_classification
 
 from kboost import KernelBoostRegressor
-from kboost._errors import OutOfTimeError
-from kboost.core.column_generation import logger
+from kboost.core.iterate import logger
+from kboost.exceptions import OutOfTimeError
 from kboost.kernels import Gaussian, Linear
 from kboost.oracles.scan import ScanSearch
 from tests.estimators.boost import boost
@@ -46,7 +46,7 @@ def test_no_more_columns_than_allowed(noisy, limit):
 def test_no_time_for_a_model_is_said_and_changes_nothing(noisy):
     model = boost(max_seconds=1e-6)
     before = dict(vars(model))
-    with pytest.raises(RuntimeError, match="max_seconds was over before there was a model"):
+    with pytest.raises(RuntimeError, match="max_seconds was reached before there was a model"):
         model.fit(*noisy)
     assert vars(model) == before
 
@@ -60,7 +60,7 @@ def test_time_that_is_over_inside_the_first_search_is_no_interrupt(n_jobs, monke
     X = np.random.default_rng(0).normal(size=(30, 2))
     model = boost(max_seconds=60.0, n_jobs=n_jobs)
     before = dict(vars(model))
-    with pytest.raises(RuntimeError, match="max_seconds was over before there was a model"):
+    with pytest.raises(RuntimeError, match="max_seconds was reached before there was a model"):
         model.fit(X, np.arange(30) % 3)
     assert vars(model) == before
 
@@ -68,7 +68,7 @@ def test_time_that_is_over_inside_the_first_search_is_no_interrupt(n_jobs, monke
 def test_halfspaces_without_time_say_so():
     X = np.random.default_rng(0).normal(size=(30, 2))
     model = KernelBoostRegressor(base="halfspaces", C=1.0, max_seconds=1e-9)
-    with pytest.raises(RuntimeError, match="max_seconds was over before there was a model"):
+    with pytest.raises(RuntimeError, match="max_seconds was reached before there was a model"):
         model.fit(X, X[:, 0])
 
 
@@ -78,7 +78,7 @@ def test_more_columns_lower_the_objective(noisy):
 
 
 def test_time_limit_inside_the_solver_keeps_the_last_step(noisy, monkeypatch):
-    from kboost._errors import OutOfTimeError
+    from kboost.exceptions import OutOfTimeError
     from kboost.masters.lp import LPRun
 
     plain = LPRun.extend

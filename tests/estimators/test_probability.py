@@ -168,7 +168,7 @@ def noisy():
 
 
 def test_no_time_for_it_is_said(noisy, monkeypatch):
-    from kboost._errors import OutOfTimeError
+    from kboost.exceptions import OutOfTimeError
 
     def late(*args, **options):
         raise OutOfTimeError("too late")

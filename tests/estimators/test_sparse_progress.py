@@ -79,12 +79,12 @@ def test_a_series_is_all_its_ensembles(quadratic, power):
 
 def test_nothing_is_said_before_there_is_a_column_or_at_the_limit(caplog):
     with caplog.at_level(logging.INFO, "kboost"):
-        TimeRemaining(10, FAR)(steps([], 2))
-        TimeRemaining(10, FAR)(steps([10], 2))
-        TimeRemaining(10, 1)(steps([5], 2))
-        TimeRemaining(10, FAR, Clock(0.0))(steps([5], 2))
+        TimeRemaining(10, FAR).on_step(steps([], 2))
+        TimeRemaining(10, FAR).on_step(steps([10], 2))
+        TimeRemaining(10, 1).on_step(steps([5], 2))
+        TimeRemaining(10, FAR, Clock(0.0)).on_step(steps([5], 2))
         assert not caplog.records
-        TimeRemaining(10, FAR)(steps([5], 2))
+        TimeRemaining(10, FAR).on_step(steps([5], 2))
     assert [record.getMessage() for record in caplog.records] == [
         "5 of 10 columns, about 38 s left"
     ]

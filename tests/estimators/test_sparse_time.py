@@ -7,11 +7,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kboost import SparseKernelClassifier, SparseKernelRegressor
-from kboost._errors import OutOfTimeError
 from kboost.columns.pool import Pool
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.protocols import Problem
 from kboost.estimators import _sparse_kernel as _sparse
+from kboost.exceptions import OutOfTimeError
 from kboost.formulations import TargetRows
 from kboost.kernels import Gaussian
 from kboost.kernels.default import default_kernels
@@ -213,7 +213,7 @@ def test_no_time_at_all_leaves_a_model_and_its_reason(cells, kernels):
 def test_reading_the_rows_counts(monkeypatch, clock_of):
     """Time that is over when the rows are there is over."""
     now = [0.0]
-    clock_of("kboost.core.protocols", lambda: now[0])
+    clock_of("kboost.core.deadline", lambda: now[0])
     real = SparseKernelRegressor._checked
 
     def slow(self, *arguments, **options):

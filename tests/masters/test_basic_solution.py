@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kboost import KernelBoostRegressor
-from kboost._errors import OutOfTimeError
 from kboost.columns.active import ActiveBank
 from kboost.core.protocols import Problem
+from kboost.exceptions import OutOfTimeError
 from kboost.formulations import nu_tube, tube
 from kboost.kernels import Gaussian
 from kboost.masters.barrier import BarrierMaster, BarrierRun

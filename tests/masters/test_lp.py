@@ -8,12 +8,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from kboost._errors import OutOfTimeError
 from kboost.columns.bank import Bank
 from kboost.core.column_generation import grow
 from kboost.core.deadline import Deadline
 from kboost.core.protocols import Problem, Proposal
 from kboost.core.stopping import OUT_OF_TIME, PriceBelow
+from kboost.exceptions import OutOfTimeError
 from kboost.formulations import MarginRows, hinge
 from kboost.kernels import Gaussian, Polynomial
 from kboost.kernels.adapters import Precomputed
@@ -192,7 +192,7 @@ def test_when_the_time_is_over_the_last_fit_stands(few_rows):
         run.extend(Proposal(ids, bank.hypotheses(ids), bank.values(ids), 1.0, None, 40))
     assert run.fit is before
     found = grow(problem, ScanOracle(40), LPMaster(few_rows=few_rows), PriceBelow(1e-6))
-    assert found.reason is OUT_OF_TIME
+    assert found.reason.rule == OUT_OF_TIME.rule
     assert found.hypotheses == []
     assert_array_equal(found.fit.weights, before.weights)
 

@@ -6,13 +6,13 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 
 from kboost import SparseKernelClassifier, SparseKernelRegressor
-from kboost._errors import OutOfTimeError
 from kboost.columns.design import Design
 from kboost.columns.pool import Pool
 from kboost.core.column_generation import grow
 from kboost.core.deadline import Deadline
 from kboost.core.protocols import Problem, Proposal
 from kboost.core.stopping import MaxColumns
+from kboost.exceptions import OutOfTimeError
 from kboost.formulations import TargetRows
 from kboost.kernels import Gaussian, Linear, Sigmoid
 from kboost.masters import preconditioned_cg

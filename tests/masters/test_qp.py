@@ -9,12 +9,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
-from kboost._errors import OutOfTimeError, SolverError
 from kboost.columns.bank import Bank
 from kboost.core.column_generation import grow
 from kboost.core.deadline import Deadline
 from kboost.core.protocols import Problem, Proposal
 from kboost.core.stopping import OUT_OF_TIME, GapBelow, MaxIterations, PriceBelow
+from kboost.exceptions import OutOfTimeError, SolverError
 from kboost.formulations import MarginRows, hinge, nu_margin, nu_tube, tube
 from kboost.kernels import Gaussian, Polynomial
 from kboost.kernels.adapters import Precomputed
@@ -238,7 +238,7 @@ def test_when_the_time_is_over_the_last_fit_stands():
         run.extend(proposal(bank, np.arange(40)))
     assert run.fit is before
     found = grow(late, ScanOracle(40), QPMaster(), MaxIterations(3))
-    assert found.reason is OUT_OF_TIME
+    assert found.reason.rule == OUT_OF_TIME.rule
     assert found.hypotheses == []
     assert_array_equal(found.fit.weights, before.weights)
 

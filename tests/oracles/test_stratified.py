@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from kboost._errors import OutOfTimeError
 from kboost.columns.bank import Bank
 from kboost.core.column_generation import grow
 from kboost.core.protocols import Problem
@@ -22,6 +21,7 @@ from kboost.core.stopping import (
 )
 from kboost.core.trace import relative_gap
 from kboost.core.validation import ValidationMonitor
+from kboost.exceptions import OutOfTimeError
 from kboost.formulations import hinge, nu_tube, tube
 from kboost.kernels import Gaussian, Linear, Polynomial
 from kboost.masters.lp import LPMaster, LPRun

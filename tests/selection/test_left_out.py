@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from kboost._errors import OutOfTimeError
 from kboost.core.deadline import Deadline
 from kboost.core.protocols import Problem, Proposal
+from kboost.exceptions import OutOfTimeError
 from kboost.formulations import MarginRows, hinge, nu_margin
 from kboost.masters.lp import LPMaster
 from kboost.masters.margin import MarginPenalty

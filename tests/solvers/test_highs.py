@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 
-from kboost._errors import OutOfTimeError, SolverError
+from kboost.exceptions import OutOfTimeError, SolverError
 from kboost.solvers.highs import INFINITY, GrowingLP
 
 Status = highspy.HighsModelStatus

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from kboost._errors import OutOfTimeError
+from kboost.exceptions import OutOfTimeError
 from kboost.formulations import MarginRows, hinge, nu_margin, nu_tube, tube
 from kboost.solvers.margin_lp import MarginData
 from kboost.solvers.margin_qp import MarginQP

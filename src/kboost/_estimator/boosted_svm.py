@@ -16,7 +16,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from kboost._estimator.callbacks import CallbackSupportMixin, fit_task, told, with_callbacks
+from kboost._estimator.callbacks import (
+    CallbackSupportMixin,
+    callback_listeners,
+    fit_task,
+    with_callbacks,
+)
 from kboost._estimator.explained_rounds import explained_rounds
 from kboost._estimator.explanation import ExplainMixin, Explanation
 from kboost._estimator.parameter_rules import RULES as SHARED
@@ -33,7 +38,7 @@ from kboost.boosting.multiclass import (
     output_names,
     predicted_codes,
 )
-from kboost.boosting.rounds import Boosted, Scheme, boost
+from kboost.boosting.rounds import BoostedSVMs, BoostingRounds, RoundSettings, boost
 from kboost.boosting.svm_ensemble import SVMEnsemble
 from kboost.boosting.svm_learners import SVMLearners
 from kboost.columns.gram import Gram
@@ -72,7 +77,7 @@ class KernelUse(NamedTuple):
 class BoostedSVMBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
     """What boosted machines share: input, duels, prediction."""
 
-    def _scheme(self) -> Scheme:
+    def _round_settings(self, n_drawn: int) -> RoundSettings:
         raise NotImplementedError
 
     def _rules(self) -> dict[str, Rule]:
@@ -136,13 +141,12 @@ class BoostedSVMBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
 
     def _boost_all(
         self, rows: MergedRows, duels: Sequence[BinaryProblem], centers: Any, deadline: Deadline
-    ) -> list[Boosted]:
+    ) -> list[BoostedSVMs]:
         """One duel after the other, each with its share of the time."""
-        scheme = self._scheme()
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(duels))
         n_jobs = min(effective_n_jobs(self.n_jobs), len(self.kernels_))
         solve = partial(solve_dual, tol=self.tol)
-        boosted: list[Boosted] = []
+        boosted: list[BoostedSVMs] = []
         gram: Gram | None = None
         with ThreadPoolExecutor(n_jobs) if n_jobs > 1 else nullcontext() as pool:
             for place, duel in enumerate(duels):
@@ -153,18 +157,20 @@ class BoostedSVMBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
                     )
                 weight = rows.weight[duel.rows]
                 drawn = min(self.sample_ratio * float(weight.sum()), MOST_DRAWN)
-                size = max(2, round(drawn))
-                found = boost(
-                    SVMLearners(gram, duel.signs, scheme.C, solve),
+                rounds = BoostingRounds(
+                    SVMLearners(gram, duel.signs, float(self.C), solve),
                     AdaBoost(duel.signs, weight),
                     len(self.kernels_),
-                    scheme,
-                    size,
+                    self._round_settings(max(2, round(drawn))),
                     np.random.RandomState(seeds[place]),
-                    deadline.share(len(duels) - place),
                     pool,
                     n_jobs,
-                    partial(told, self, number=place if len(duels) > 1 else None, among="duel"),
+                )
+                number = place if len(duels) > 1 else None
+                found = boost(
+                    rounds,
+                    deadline.share(len(duels) - place),
+                    callback_listeners(self, number=number, kind="pair of classes"),
                 )
                 boosted.append(found)
                 if found.reason is INTERRUPTED:
@@ -178,13 +184,13 @@ class BoostedSVMBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         library: Sequence[Kernel],
         centers: Any,
         duels: Sequence[BinaryProblem],
-        boosted: Sequence[Boosted],
+        boosted: Sequence[BoostedSVMs],
     ) -> None:
         """Set the fitted attributes; a single duel gives arrays, several give lists of them."""
         placed = [
             [
                 ([replace(m, support=duel.rows[m.support]) for m in machines], votes)
-                for machines, votes in one.committees
+                for machines, votes in one.machines
             ]
             for duel, one in zip(duels, boosted, strict=True)
         ]
@@ -326,10 +332,10 @@ def _errors(trace: Rounds) -> FloatArray:
     return np.array([step.error for step in trace if step.outcome != "reset"])
 
 
-def _usage(n_kernels: int, boosted: Sequence[Boosted]) -> list[KernelUse]:
+def _usage(n_kernels: int, boosted: Sequence[BoostedSVMs]) -> list[KernelUse]:
     rounds, weight = np.zeros(n_kernels, dtype=np.intp), np.zeros(n_kernels)
     for one in boosted:
-        for (machines, votes), alpha in zip(one.committees, one.weights, strict=True):
+        for (machines, votes), alpha in zip(one.machines, one.weights, strict=True):
             share = np.abs(votes) / max(float(np.abs(votes).sum()), TINY)
             for machine, part in zip(machines, share, strict=True):
                 if len(machine.support):

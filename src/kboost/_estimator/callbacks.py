@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
-from kboost.core.stopping import StopReason, StopRule
-from kboost.core.trace import Step
+from kboost.core.iterate import Listener
+from kboost.core.stopping import StopReason
 
 try:
     from sklearn import callback as _callback
@@ -34,12 +34,14 @@ def with_callbacks(method: Method) -> Method:
     return method if _callback is None else cast(Method, _callback.with_callbacks(method))
 
 
-ASKED = StopReason("callback", "a callback asked to stop; the model holds what was found so far.")
+REQUESTED = StopReason(
+    "callback", "a callback requested the stop; the model holds the steps made so far."
+)
 
-__all__ = ["CallbackSupportMixin", "fit_task", "told", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "callback_listeners", "fit_task", "with_callbacks"]
 
 
-class _Teller:
+class _CallbackContext:
     """Calls the callbacks of an estimator with what it was given to fit."""
 
     def __init__(self, estimator: Any, context: Any, given: dict[str, Any]) -> None:
@@ -56,11 +58,11 @@ class _Teller:
             )
         )
 
-    def part(self, name: str, number: int, **options: Any) -> _Teller:
+    def part(self, name: str, number: int, **options: Any) -> _CallbackContext:
         context = self._context.subcontext(name, task_id=number, **options)
-        return _Teller(self._estimator, context, self._given)
+        return _CallbackContext(self._estimator, context, self._given)
 
-    def next_step(self) -> _Teller:
+    def next_step(self) -> _CallbackContext:
         self._steps += 1
         return self.part("step", self._steps - 1)
 
@@ -77,50 +79,60 @@ def fit_task(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Non
         return
     context = estimator._init_callback_context(max_subtasks=None, sequential_subtasks=False)
     metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-    estimator._fit_task = teller = _Teller(
+    estimator._fit_task = context_ = _CallbackContext(
         estimator, context, {"X": X, "y": y, "metadata": metadata}
     )
     try:
-        teller.begin()
+        context_.begin()
         yield
         vars(estimator).pop("_fit_task", None)
-        teller.end(dict)  # the estimator is its own fitted self
+        context_.end(dict)  # the estimator is its own fitted self
     finally:
         vars(estimator).pop("_fit_task", None)
 
 
-def told(
+class _OutputListener:
+    """Tells the callbacks of the steps of one output."""
+
+    def __init__(
+        self,
+        parent: _CallbackContext,
+        context: _CallbackContext,
+        attributes: Callable[[], dict[str, Any]] | None,
+    ) -> None:
+        self._context, self._attributes = context, attributes
+        self._is_part = context is not parent
+        self._begun = False
+
+    def on_step(self, trace: Sequence[Any]) -> StopReason | None:
+        if self._is_part and not self._begun:
+            self._context.begin()
+        self._begun = True
+        step = self._context.next_step()
+        step.begin()
+        return REQUESTED if step.end(self._attributes) else None
+
+    def on_end(self) -> None:
+        if self._is_part and self._begun:
+            self._context.end(None)
+
+
+def callback_listeners(
     estimator: Any,
-    stop: StopRule,
     *,
     number: int | None = None,
-    among: str = "one against the rest",
+    kind: str = "one against the rest",
     attributes: Callable[[], dict[str, Any]] | None = None,
-) -> StopRule:
-    """The rule, and beside it the estimator's callbacks, who hear of each step and may stop it.
+) -> list[Listener]:
+    """The listeners that pass steps on to the estimator's callbacks, which may stop the fit.
 
-    `number` is that of a class, or of what `among` says, among several; `attributes` make the
-    model of the step, if one can be made.
+    `number` is that of an output of this `kind` among several; `attributes` make the fitted
+    attributes of the current step, where that is possible.
     """
-    whole = getattr(estimator, "_fit_task", None)
-    if whole is None:
-        return stop
-    teller, started = whole, number is None
+    fit_context = getattr(estimator, "_fit_task", None)
+    if fit_context is None:
+        return []
+    context = fit_context
     if number is not None:
-        options = {"max_subtasks": None, "sequential_subtasks": False}
-        teller = whole.part(among, number, **options)
-
-    def rule(trace: Sequence[Step]) -> StopReason | None:
-        nonlocal started
-        if not started:
-            teller.begin()
-            started = True
-        step = teller.next_step()
-        step.begin()
-        asked = ASKED if step.end(attributes) else None
-        reason = stop(trace) or asked
-        if reason is not None and teller is not whole:
-            teller.end(None)
-        return reason
-
-    return rule
+        context = fit_context.part(kind, number, max_subtasks=None, sequential_subtasks=False)
+    return [_OutputListener(fit_context, context, attributes)]

@@ -18,7 +18,7 @@ from kboost._rules import INTEGER, Rule
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.boosting.adaboost import least
 from kboost.boosting.multiclass import BinaryProblem, class_scores, predicted_codes
-from kboost.boosting.rounds import Scheme
+from kboost.boosting.rounds import RoundSettings
 from kboost.boosting.svm_learners import SVMLearners
 from kboost.columns.gram import Gram, signs
 from kboost.core.deadline import Deadline
@@ -157,8 +157,8 @@ class BoostedSVMClassifier(ClassifierMixin, BoostedSVMBase):
     def _rules(self) -> dict[str, Rule]:
         return _RULES
 
-    def _scheme(self) -> Scheme:
-        return Scheme(vote=False, decay=1.0, C=float(self.C), max_iter=self.max_iter)
+    def _round_settings(self, n_drawn: int) -> RoundSettings:
+        return RoundSettings(False, 1.0, float(self.C), self.max_iter, n_drawn)
 
     def _offered(
         self,

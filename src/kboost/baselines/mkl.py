@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from kboost._estimator.callbacks import told
+from kboost._estimator.callbacks import callback_listeners
 from kboost._estimator.pairwise_svm import RULES, BinaryRows, Outcome, PairwiseSVMBase, scalar
 from kboost._rules import Rule, check_params, one_of, optional
 from kboost._typing import FloatArray
 from kboost.core.deadline import Deadline
-from kboost.core.stopping import AnyOf, GapBelow, MaxIterations, MaxSeconds, StopRule
+from kboost.core.stopping import AnyOf, GapBelow, MaxIterations
 from kboost.kernels.base import Kernel
 from kboost.mkl.learn import METHODS, Learned, learn
 from kboost.mkl.svm import MixtureSVM
@@ -195,11 +195,9 @@ class MKLClassifier(ClassifierMixin, PairwiseSVMBase):
         caps = float(self.C) * rows.weight
         machine = MixtureSVM(rows.matrices(kernels), rows.signs, caps, self.tol, deadline.check)
         p = 1.0 if self.method != "lp" else 2.0 if self.p is None else float(self.p)
-        rules: list[StopRule] = [GapBelow(self.tol), MaxIterations(self.max_iter)]
-        if self.max_seconds is not None:
-            rules.append(MaxSeconds(self.max_seconds, deadline))
-        stop = told(self, AnyOf(tuple(rules)), number=rows.number, among="duel")
-        learned = learn(machine, self.method, p, stop)
+        stop = AnyOf((GapBelow(self.tol), MaxIterations(self.max_iter)))
+        listeners = callback_listeners(self, number=rows.number, kind="pair of classes")
+        learned = learn(machine, self.method, p, stop, deadline=deadline, listeners=listeners)
         point = learned.point
         support = np.flatnonzero(point.duals)
         coef = (rows.signs * point.duals)[support]

@@ -1,20 +1,23 @@
-"""The one loop: ask the oracle, look at the trace, give the master what it offered.
+"""Column generation: the oracle proposes columns, the master takes them and solves again.
 
-Nothing in it depends on the method; a method is the choice of the four parts. The loop always
-ends with a model: when time runs out inside a solver, or on Ctrl-C, the last finished fit stands,
-and so it does, or what improves on it, when a solver's precision does not reach any further.
-It also ends with a certificate: an oracle that has not looked at the whole library in the last step
-does so once more, whatever the reason to stop (but Ctrl-C).
+    proposal = search.propose(run)        # columns worth adding, with the best price and a bound
+    run.extend(proposal)                  # append to the warm solver, solve again
+
+Nothing here depends on the method: a method is the choice of formulation, oracle, master and stop
+rule. The certificate covers the whole library: an oracle that did not price all columns in the
+last step does so once more at the end.
 """
 
 from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from kboost._errors import OutOfTimeError
+from kboost.core.deadline import NO_LIMIT, Deadline
+from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.model import AdditiveModel
 from kboost.core.protocols import (
     Fit,
@@ -26,25 +29,16 @@ from kboost.core.protocols import (
     Proposal,
     Search,
 )
-from kboost.core.stopping import (
-    EXHAUSTED,
-    INTERRUPTED,
-    OUT_OF_TIME,
-    StopReason,
-    StopRule,
-    imprecise,
-)
+from kboost.core.stopping import EXHAUSTED, StopReason, StopRule, imprecise
 from kboost.core.trace import Step, Trace, relative_gap
 from kboost.core.validation import ValidationMonitor
-
-logger = logging.getLogger("kboost")
 
 RunT = TypeVar("RunT", bound=MasterRun)
 
 
 @dataclass(frozen=True)
 class GenerationResult:
-    """A grown model with its history."""
+    """The columns and coefficients found, the trace, and the reason to stop."""
 
     hypotheses: list[Hypothesis]
     fit: Fit
@@ -57,7 +51,7 @@ class GenerationResult:
 
     @property
     def gap(self) -> float | None:
-        """Relative gap of the fit to the best bound found, over the whole library."""
+        """Relative gap between the objective and the best bound over the whole library."""
         bound = self.trace[-1].bound if self.trace else None
         return relative_gap(self.fit.objective, bound)
 
@@ -67,85 +61,92 @@ def grow(
     oracle: Oracle[RunT],
     master: Master[RunT],
     stop: StopRule,
-    watch: ValidationMonitor | None = None,
+    monitor: ValidationMonitor | None = None,
+    *,
+    listeners: Sequence[Listener] = (),
 ) -> GenerationResult:
     """Grow a model column by column until a stop rule gives its reason.
 
-    With a `watch` the fit of the lowest held-out error is kept instead of the last one.
+    With a `monitor` the fit of the lowest held-out error is returned, not the last one.
     """
-    return ColumnGeneration(oracle.start(problem), master.start(problem)).until(stop, watch)
+    generation = ColumnGeneration(oracle.start(problem), master.start(problem), monitor)
+    return generation.run_until(stop, deadline=problem.deadline, listeners=listeners)
 
 
-class ColumnGeneration(Generic[RunT]):
-    """A search and a run at work, and the columns the run has taken from the search."""
+class ColumnGeneration(Method[Step], Generic[RunT]):
+    """A search and a master run, and the columns taken so far."""
 
-    def __init__(self, search: Search[RunT], run: RunT) -> None:
-        self._search, self._run = search, run
+    trace: Trace
+    _kept: Fit
+    _final: Fit | None
+
+    def __init__(
+        self, search: Search[RunT], run: RunT, monitor: ValidationMonitor | None = None
+    ) -> None:
+        self._search, self._run, self._monitor = search, run, monitor
         self._hypotheses: list[Hypothesis] = []
-        self.refused: Proposal | None = None  # on offer when a rule ended the loop
+        self.pending: Proposal | None = None  # proposed and not yet taken
+        self._polish = True
+        self.trace = Trace()
 
     @property
-    def now(self) -> tuple[list[Hypothesis], Fit]:
+    def current(self) -> tuple[list[Hypothesis], Fit]:
         """The columns and the fit as they stand."""
         return list(self._hypotheses), self._run.fit
 
-    def until(
+    def run_until(
         self,
         stop: StopRule,
-        watch: ValidationMonitor | None = None,
         *,
-        finish: bool = True,
+        deadline: Deadline = NO_LIMIT,
+        listeners: Sequence[Listener] = (),
+        polish: bool = True,
         level: int = logging.INFO,
     ) -> GenerationResult:
-        """Go on from here until a rule gives its reason; see `grow`.
+        """Continue until a rule gives its reason; `polish` asks for the final form of the fit."""
+        self._started = time.monotonic()
+        self.trace, self.pending = Trace(), None
+        self._kept, self._final = self._run.fit, None
+        self._polish = polish and self._monitor is None
+        reason = iterate(self, stop, deadline=deadline, listeners=listeners, level=level)
+        fit = self._final
+        if fit is None:
+            complete = self._run.cut_short if self._polish else self._run.complete
+            fit = complete(self._kept)
+        return GenerationResult(self._hypotheses[: len(fit.coef)], fit, self.trace, reason)
 
-        `finish` asks for the final form of the fit, `level` is that of the log.
-        """
-        started = time.monotonic()
-        search, run, hypotheses = self._search, self._run, self._hypotheses
-        trace, self.refused = Trace(), None
-        kept, reason = run.fit, None
-        final: Fit | None = None
-        try:
-            try:
-                while True:
-                    proposal = search.propose(run)
-                    error = watch.error(hypotheses, run.fit) if watch else None
-                    if error is None or trace.improved_by(error):
-                        kept = run.fit
-                    step = Step.after(
-                        trace,
-                        run.fit,
-                        proposal,
-                        n_columns=len(hypotheses),
-                        seconds=time.monotonic() - started,
-                        validation_error=error,
-                    )
-                    trace.append(step)
-                    logger.log(level, "%s", step)
-                    if reason := stop(trace) or _over(run.fit, proposal):
-                        self.refused = proposal
-                        break
-                    run.extend(proposal)
-                    hypotheses.extend(proposal.hypotheses)
-                if watch is None and finish:
-                    final = run.finish()
-            except OutOfTimeError:
-                reason = reason or OUT_OF_TIME
-            if trace and not trace[-1].complete:
-                trace.certify(search.bound(run))
-        except KeyboardInterrupt:
-            reason = INTERRUPTED
-        logger.log(level, "%s", reason)
-        if final is None:
-            judged = watch is not None or not finish
-            final = run.complete(kept) if judged else run.cut_short(kept)
-        fit = final
-        return GenerationResult(hypotheses[: len(fit.coef)], fit, trace, reason)
+    def advance(self) -> Step | StopReason:
+        if self.pending is not None:
+            if reason := _no_progress(self._run.fit, self.pending):
+                return reason
+            self._run.extend(self.pending)
+            self._hypotheses.extend(self.pending.hypotheses)
+        proposal, fit = self._search.propose(self._run), self._run.fit
+        self.pending = proposal
+        monitor = self._monitor
+        return Step.after(
+            self.trace,
+            fit,
+            proposal,
+            n_columns=len(self._hypotheses),
+            seconds=time.monotonic() - self._started,
+            validation_error=None if monitor is None else monitor.error(self._hypotheses, fit),
+        )
+
+    def keep(self) -> None:
+        self._kept = self._run.fit
+
+    def finish(self) -> None:
+        if self._polish:
+            self._final = self._run.finish()
+
+    def certify(self) -> None:
+        if self.trace and not self.trace[-1].complete:
+            self.trace.certify(self._search.bound(self._run))
 
 
-def _over(fit: Fit, proposal: Proposal) -> StopReason | None:
-    """Going on changes nothing, as nothing is left to add or tighten, or nothing for the better."""
+def _no_progress(fit: Fit, proposal: Proposal) -> StopReason | None:
+    """Why another step would change nothing: no column is left, or the solver's precision ends."""
     if fit.solver_gap is not None:
         return imprecise(fit.solver_gap)
     return EXHAUSTED if fit.converged and not proposal.hypotheses else None

@@ -1,4 +1,4 @@
-"""A deadline that several parts of a fit, threads and processes share."""
+"""Time limits that several steps, solvers and threads share."""
 
 from __future__ import annotations
 
@@ -7,51 +7,54 @@ from dataclasses import dataclass, field
 from threading import Event
 from typing import Any
 
-from kboost._errors import OutOfTimeError
+from kboost.exceptions import OutOfTimeError
 
-NO_MODEL_YET = "max_seconds was over before there was a model; raise it."
+NO_MODEL_YET = "max_seconds was reached before there was a model; raise max_seconds."
 
 
 @dataclass(frozen=True)
 class Deadline:
-    """A moment after which no new work should start; it can be cancelled early."""
+    """A moment after which no new work starts; it can be called off early."""
 
-    moment: float  # of time.monotonic()
+    moment: float
+    limit: float | None = None  # seconds the user gave
     _called_off: Event = field(default_factory=Event, compare=False, repr=False)
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
-        """The deadline `seconds` from now; None for no limit."""
-        return cls(float("inf") if seconds is None else time.monotonic() + seconds)
+        """The deadline so many seconds from now; None is no limit."""
+        return cls(float("inf") if seconds is None else time.monotonic() + seconds, seconds)
 
     @property
     def remaining(self) -> float:
-        """Seconds that remain, at least 0."""
+        """Seconds left."""
         return 0.0 if self._called_off.is_set() else max(0.0, self.moment - time.monotonic())
 
     @property
     def seconds(self) -> float | None:
-        """Seconds that remain; None without a limit."""
+        """Seconds left; None without a limit."""
         remaining = self.remaining
         return None if remaining == float("inf") else remaining
 
     def share(self, count: int) -> Deadline:
-        """The deadline of the first of `count` equal parts of the remaining time."""
-        return self if count == 1 else Deadline.after(self.remaining / count)
+        """The deadline of the first of `count` equal shares of the time left."""
+        if count == 1:
+            return self
+        return Deadline(time.monotonic() + self.remaining / count, self.limit)
 
     def call_off(self) -> None:
-        """End the remaining time at once, for everything that shares this deadline."""
+        """Stop everything that checks this deadline."""
         self._called_off.set()
 
     def check(self) -> None:
-        """Raise OutOfTimeError if no time remains."""
+        """Raise if no time is left."""
         if self.remaining == 0.0:
             raise OutOfTimeError(NO_MODEL_YET)
 
     def __reduce__(self) -> Any:
-        """Pickle the time of day: monotonic clocks of processes differ."""
-        remaining = self.seconds
-        return _until, (None if remaining is None else time.time() + remaining,)
+        """Other processes get the time of day: monotonic clocks differ between processes."""
+        seconds = self.seconds
+        return _until, (None if seconds is None else time.time() + seconds,)
 
 
 def _until(time_of_day: float | None) -> Deadline:

@@ -29,7 +29,7 @@ class Left:
 
 @dataclass(frozen=True)
 class TimeRemaining:
-    """Not a reason to stop: after each step it logs how long the rest of the fit will take.
+    """A listener that logs after each step how long the rest of the fit will take.
 
     The time of a fit grows with the square of the columns, or in proportion to them; in a series
     that holds for each of its ensembles, and `columns`, `steps` and `seconds` are those of the
@@ -46,11 +46,14 @@ class TimeRemaining:
     steps: int = 0
     seconds: float = 0.0
 
-    def __call__(self, trace: Sequence[Step]) -> None:
+    def on_step(self, trace: Sequence[Step]) -> None:
         """Log the estimate, until a limit is reached."""
         left = self.after(trace)
         if left is not None and left.seconds > 0.0:
             left.tell()
+
+    def on_end(self) -> None:
+        """Nothing is left to log."""
 
     def after(self, trace: Sequence[Step]) -> Left | None:
         """The estimate; None before the first column."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from kboost.core.deadline import Deadline
 from kboost.core.trace import Step
@@ -33,6 +33,13 @@ OUT_OF_TIME = StopReason(
 )
 
 
+def out_of_time(deadline: Deadline, last: Any) -> StopReason:
+    """The time limit was reached after the step with the record `last`."""
+    limit = "" if deadline.limit is None else f"={deadline.limit:g}"
+    rest = _rest(last) if isinstance(last, Step) else ""
+    return StopReason("max_seconds", f"max_seconds{limit} reached{rest}; raise max_seconds.")
+
+
 def imprecise(gap: float) -> StopReason:
     """The columns so far are more than the solver's digits can tell apart."""
     return StopReason(
@@ -45,7 +52,7 @@ def imprecise(gap: float) -> StopReason:
 class StopRule(Protocol):
     """Called with the trace after every step; None means go on."""
 
-    def __call__(self, trace: Sequence[Step]) -> StopReason | None: ...
+    def __call__(self, trace: Sequence[Any]) -> StopReason | None: ...
 
 
 @dataclass(frozen=True)
@@ -137,26 +144,6 @@ class MaxIterations:
         return StopReason(
             "max_iter",
             f"max_iter={self.limit} reached{_rest(last)}; raise max_iter{_or_tol(self.has_tol)}.",
-        )
-
-
-@dataclass(frozen=True)
-class MaxSeconds:
-    """The time is over: of this fit, or by a deadline that several fits share."""
-
-    limit: float
-    deadline: Deadline | None = None
-    has_tol: bool = True
-
-    def __call__(self, trace: Sequence[Step]) -> StopReason | None:
-        last = trace[-1]
-        over = self.deadline is not None and self.deadline.remaining == 0.0
-        if last.seconds < self.limit and not over:
-            return None
-        return StopReason(
-            "max_seconds",
-            f"max_seconds={self.limit:g} reached{_rest(last)}; "
-            f"raise max_seconds{_or_tol(self.has_tol)}.",
         )
 
 

@@ -13,8 +13,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kboost._errors import OutOfTimeError
-from kboost._estimator.callbacks import CallbackSupportMixin, fit_task, told, with_callbacks
+from kboost._estimator.callbacks import (
+    CallbackSupportMixin,
+    callback_listeners,
+    fit_task,
+    with_callbacks,
+)
 from kboost._estimator.explanation import ExplainMixin
 from kboost._estimator.parameter_rules import RULES
 from kboost._estimator.progress import show_progress
@@ -37,7 +41,6 @@ from kboost.core.stopping import (
     GapBelow,
     MaxColumns,
     MaxIterations,
-    MaxSeconds,
     PriceBelow,
     StopRule,
     ValidationStall,
@@ -45,6 +48,7 @@ from kboost.core.stopping import (
 from kboost.core.trace import Trace
 from kboost.core.validation import ValidationMonitor
 from kboost.data.merged_rows import MergedRows, hold_out
+from kboost.exceptions import OutOfTimeError
 from kboost.formulations import MarginRows
 from kboost.kernels.adapters import as_kernels
 from kboost.kernels.base import Kernel
@@ -158,7 +162,7 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         """A path on all the rows: at each C what `fit` would solve, by the same parts."""
         oracle = self._oracle(self._columns_per_step(bank.n_rows))
         master = cast(PathMaster, self._master(bank))
-        stop = self._stop(deadline)
+        stop = self._stop()
         problems = [Problem(bank, rows, deadline) for rows in data.problems(data.rows, 1.0)]
         followers = [PathFitter(p, oracle, master, stop, polish=True) for p in problems]
         return self._part(bank, followers, data.tasks, data.rows, data.held)
@@ -248,11 +252,13 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             number: int, rows: MarginRows, watch: ValidationMonitor | None, until: Deadline
         ) -> GenerationResult:
             problem = Problem(bank, rows, until)
-            growth = ColumnGeneration(oracle.start(problem), master.start(problem))
-            stop = self._stop(until, watched=watched)
+            growth = ColumnGeneration(oracle.start(problem), master.start(problem), watch)
+            stop = self._stop(watched=watched)
             if len(problems) > 1:
-                return growth.until(told(self, stop, number=number), watch)
-            return growth.until(told(self, stop, attributes=lambda: self._now(bank, growth)), watch)
+                listeners = callback_listeners(self, number=number)
+            else:
+                listeners = callback_listeners(self, attributes=lambda: self._now(bank, growth))
+            return growth.run_until(stop, deadline=until, listeners=listeners)
 
         each: Sequence[ValidationMonitor | None] = watches or [None] * len(problems)
         jobs = list(zip(range(len(problems)), problems, each, strict=True))
@@ -309,7 +315,7 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         most = 10 if self.pricing == "stratified" else 50
         return int(np.clip(min(limit, n_rows // 20), 1, most))
 
-    def _stop(self, deadline: Deadline, *, watched: bool = False) -> StopRule:
+    def _stop(self, *, watched: bool = False) -> StopRule:
         rules: list[StopRule] = [PriceBelow(self.tol), GapBelow(self.tol)]
         if self.stop_at_errors:
             rules.append(ErrorPriceBelow(self.tol))
@@ -318,8 +324,6 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         if self.max_columns is not None:
             rules.append(MaxColumns(self.max_columns))
         rules.append(MaxIterations(self.max_iter))
-        if self.max_seconds is not None:
-            rules.append(MaxSeconds(self.max_seconds, deadline))
         return AnyOf(tuple(rules))
 
     def _keep(self, bank: Bank, grown: Sequence[GenerationResult]) -> None:
@@ -338,7 +342,7 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
 
     def _now(self, bank: Bank, growth: ColumnGeneration[EdgePricer]) -> dict[str, Any]:
         """The attributes of the model as it stands."""
-        hypotheses, fit = growth.now
+        hypotheses, fit = growth.current
         model = copy(self)
         model._keep(bank, [GenerationResult(hypotheses, fit, Trace(), UNFINISHED)])
         return dict(vars(model))

@@ -12,7 +12,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kboost._estimator.callbacks import CallbackSupportMixin, fit_task, told, with_callbacks
+from kboost._estimator.callbacks import (
+    CallbackSupportMixin,
+    callback_listeners,
+    fit_task,
+    with_callbacks,
+)
 from kboost._estimator.explanation import ExplainMixin
 from kboost._estimator.parameter_rules import RULES
 from kboost._estimator.progress import show_progress
@@ -34,7 +39,7 @@ from kboost.columns.hypothesis import stack_rows
 from kboost.columns.pool import Pool
 from kboost.core.deadline import Deadline
 from kboost.core.model import AdditiveModel
-from kboost.core.stopping import INTERRUPTED, StopRule
+from kboost.core.stopping import INTERRUPTED
 from kboost.core.trace import Trace
 from kboost.core.validation import ValidationMonitor
 from kboost.data.indexed_rows import IndexedRows
@@ -206,7 +211,9 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         watch: ValidationMonitor | None,
     ) -> SparseFit:
         if self.series is None:
-            return fit_rows(spec, pool, problem, deadline, watch, tell=self._told)
+            return fit_rows(
+                spec, pool, problem, deadline, watch, listeners=callback_listeners(self)
+            )
         return fit_series(
             spec,
             self.series,
@@ -215,11 +222,8 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             labels=self._labels_are_signs,
             deadline=deadline,
             watch=watch,
-            tell=self._told,
+            listeners=callback_listeners(self),
         )
-
-    def _told(self, stop: StopRule) -> StopRule:
-        return told(self, stop)
 
     _labels_are_signs = False  # targets are -1 and 1
 

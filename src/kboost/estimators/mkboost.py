@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin
 
 from kboost._estimator.boosted_svm import RULES, BoostedSVMBase
 from kboost._rules import UNIT, Rule, one_of
-from kboost.boosting.rounds import Scheme
+from kboost.boosting.rounds import RoundSettings
 
 _RULES = RULES | {"variant": one_of("D1", "D2", "S1", "S2"), "kernel_decay": UNIT}
 
@@ -165,6 +165,6 @@ class MKBoostClassifier(ClassifierMixin, BoostedSVMBase):
     def _rules(self) -> dict[str, Rule]:
         return _RULES
 
-    def _scheme(self) -> Scheme:
+    def _round_settings(self, n_drawn: int) -> RoundSettings:
         decay = float(self.kernel_decay) if self.variant[0] == "S" else 1.0
-        return Scheme(self.variant[1] == "2", decay, float(self.C), self.max_iter)
+        return RoundSettings(self.variant[1] == "2", decay, float(self.C), self.max_iter, n_drawn)

@@ -24,9 +24,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kboost._errors import SolverError
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.core.protocols import Fit, Problem, Proposal
+from kboost.exceptions import SolverError
 from kboost.formulations import MarginRows
 from kboost.masters._basic_solution import basic_fit
 from kboost.masters._restricted_lp import RestrictedLP

@@ -44,7 +44,6 @@ from typing import Any
 
 import numpy as np
 
-from kboost._errors import OutOfTimeError
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.design import size_of
 from kboost.columns.pool import Pool
@@ -52,6 +51,7 @@ from kboost.core.base_run import BaseRun
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.protocols import Fit, PriceRule, Problem, Proposal
 from kboost.data.kernel_checks import check_psd
+from kboost.exceptions import OutOfTimeError
 from kboost.formulations import TargetRows
 from kboost.masters._joint_objective import JointObjective
 from kboost.masters._sampled_preconditioner import SampledNormal

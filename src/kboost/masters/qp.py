@@ -28,9 +28,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kboost._errors import SolverError
 from kboost._typing import FloatArray
 from kboost.core.protocols import Problem, Proposal
+from kboost.exceptions import SolverError
 from kboost.formulations import MarginRows
 from kboost.masters.margin import MarginPenalty, MarginRun
 from kboost.solvers.margin_qp import MarginOptimum, MarginQP

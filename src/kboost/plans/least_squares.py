@@ -10,7 +10,7 @@ A series of ensembles is a chain of such fits; see plans/series.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from kboost._typing import FloatArray
 from kboost.columns.pool import Pool
 from kboost.core.column_generation import grow
 from kboost.core.deadline import Deadline
+from kboost.core.iterate import Listener
 from kboost.core.progress import TimeRemaining
 from kboost.core.protocols import Hypothesis, Problem
 from kboost.core.stopping import (
@@ -27,7 +28,6 @@ from kboost.core.stopping import (
     AnyOf,
     MaxColumns,
     MaxIterations,
-    MaxSeconds,
     StopReason,
     StopRule,
     ValidationStall,
@@ -90,17 +90,18 @@ def fit_rows(
     rows: TargetRows,
     deadline: Deadline | None = None,
     watch: ValidationMonitor | None = None,
-    tell: Callable[[StopRule], StopRule] = lambda stop: stop,
+    listeners: Sequence[Listener] = (),
     left: TimeRemaining | None = None,
 ) -> SparseFit:
     """Grow a model of these rows; the pool's rows are theirs, in a random order of some kind.
 
-    `tell` may listen at the stop rule; `left` says what this is a part of.
+    `left` says what this is a part of.
     """
     deadline = Deadline.after(spec.max_seconds) if deadline is None else deadline
     problem = Problem(pool, rows, deadline)
-    stop = tell(_stop(spec, deadline, watch, left or time_left(spec, deadline)))
-    grown = grow(problem, _oracle(spec), _master(spec), stop, watch)
+    listeners = [*listeners, left or time_left(spec, deadline)]
+    stop = _stop(spec, watch)
+    grown = grow(problem, _oracle(spec), _master(spec), stop, watch, listeners=listeners)
     fit, reason = grown.fit, grown.reason
     if reason is EXHAUSTED and spec.selection in _THRESHOLDS:
         reason = replace(reason, message=_after_the_pass(spec))
@@ -183,16 +184,12 @@ def time_left(spec: SparseSpec, deadline: Deadline, ensemble: int | None = None)
     return TimeRemaining(spec.max_columns, spec.max_iter, deadline, quadratic, ensemble)
 
 
-def _stop(
-    spec: SparseSpec, deadline: Deadline, watch: ValidationMonitor | None, left: TimeRemaining
-) -> StopRule:
-    rules: list[StopRule] = [left]
+def _stop(spec: SparseSpec, watch: ValidationMonitor | None) -> StopRule:
+    rules: list[StopRule] = []
     if watch is not None:
         rules.append(ValidationStall(spec.n_iter_no_change))
     rules += [
         MaxColumns(spec.max_columns, has_tol=False),
         MaxIterations(spec.max_iter, has_tol=False),
     ]
-    if spec.max_seconds is not None:
-        rules.append(MaxSeconds(spec.max_seconds, deadline, has_tol=False))
     return AnyOf(tuple(rules))

@@ -9,7 +9,7 @@ only at the rows whose margin `y F(x)` is below 1/2, at most 25,000 of the lowes
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,9 +17,10 @@ import numpy as np
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.columns.pool import Pool
 from kboost.core.deadline import Deadline
+from kboost.core.iterate import Listener
 from kboost.core.model import AdditiveModel
 from kboost.core.protocols import Fit
-from kboost.core.stopping import INTERRUPTED, StopReason, StopRule
+from kboost.core.stopping import INTERRUPTED, StopReason
 from kboost.core.trace import Trace
 from kboost.core.validation import ValidationMonitor
 from kboost.formulations import TargetRows
@@ -44,7 +45,7 @@ def fit_series(
     labels: bool,
     deadline: Deadline | None = None,
     watch: ValidationMonitor | None = None,
-    tell: Callable[[StopRule], StopRule] = lambda stop: stop,
+    listeners: Sequence[Listener] = (),
 ) -> SparseFit:
     """Ensembles of `learners` each until `spec.max_columns` basis vectors are there."""
     started = time.monotonic()
@@ -71,7 +72,7 @@ def fit_series(
         here = TargetRows(rows.targets[chosen], rows.sample_weight[chosen], decision[chosen])
         before = time.monotonic() - started
         left = replace(left, columns=len(whole.coef), steps=steps, seconds=before)
-        fitted = fit_rows(inner, pool.part(chosen), here, deadline, tell=tell, left=left)
+        fitted = fit_rows(inner, pool.part(chosen), here, deadline, listeners=listeners, left=left)
         whole = _joined(whole, fitted, before)
         model = AdditiveModel.assemble(list(fitted.hypotheses), fitted.coef, fitted.bias)
         decision = decision + model.decision(pool.rows(slice(0, pool.n_rows)))

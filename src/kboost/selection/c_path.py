@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kboost._errors import OutOfTimeError
 from kboost._typing import FloatArray
-from kboost.core.column_generation import logger
+from kboost.core.iterate import logger
 from kboost.data.merged_rows import MergedRows, hold_out
+from kboost.exceptions import OutOfTimeError
 from kboost.plans.training_data import TrainingData
 from kboost.selection.path_fit import PathFit, PathPoint
 

@@ -29,13 +29,13 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import log_softmax, softmax
 
-from kboost._errors import OutOfTimeError, SolverError
 from kboost._typing import BoolArray, FloatArray, IntArray
-from kboost.core.column_generation import logger
 from kboost.core.deadline import Deadline
+from kboost.core.iterate import logger
 from kboost.core.protocols import Fit, Hypothesis
 from kboost.core.validation import columns_at
 from kboost.data.merged_rows import MergedRows, heaviest_code
+from kboost.exceptions import OutOfTimeError, SolverError
 from kboost.formulations import MarginRows
 from kboost.masters.margin import MarginPenalty
 from kboost.selection.left_out import Norm, leave_out

@@ -19,10 +19,10 @@ from typing import Literal
 
 import numpy as np
 
-from kboost._errors import OutOfTimeError, SolverError
 from kboost._typing import BoolArray, FloatArray
 from kboost.core.deadline import Deadline
 from kboost.core.protocols import Fit
+from kboost.exceptions import OutOfTimeError, SolverError
 from kboost.formulations import MarginRows
 from kboost.masters.margin import MarginPenalty
 from kboost.solvers.interior_point import begin, solve_interior

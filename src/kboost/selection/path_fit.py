@@ -50,6 +50,6 @@ class PathFit:
 
     def to(self, C: float) -> PathPoint:
         """The models at this C."""
-        grown = [follower.to(C) for follower in self.followers]
+        grown = [follower.solve(C) for follower in self.followers]
         error = self.loss(np.column_stack([g.fit.decision for g in grown]))
         return PathPoint(C, grown, error, None if self.judge is None else self.judge.error(grown))

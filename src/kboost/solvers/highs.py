@@ -17,8 +17,8 @@ from typing import Any
 import highspy
 import numpy as np
 
-from kboost._errors import OutOfTimeError, SolverError
 from kboost._typing import FloatArray, IntArray
+from kboost.exceptions import OutOfTimeError, SolverError
 
 INFINITY = float(highspy.kHighsInf)
 _PIVOTS, _PIVOTS_LEAST = 10, 2000  # bound on pivots: so many a row and variable, and these

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from kboost._errors import OutOfTimeError
 from kboost._typing import FloatArray
+from kboost.exceptions import OutOfTimeError
 
 Function = Callable[[FloatArray], tuple[float, FloatArray]]  # the value and its gradient
 

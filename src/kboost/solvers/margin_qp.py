@@ -34,8 +34,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from kboost._errors import SolverError
 from kboost._typing import BoolArray, FloatArray, IntArray
+from kboost.exceptions import SolverError
 from kboost.solvers.margin_lp import MarginData
 from kboost.solvers.smoothed_qp import Candidate, SmoothedQP
 

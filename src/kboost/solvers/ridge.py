@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas, eigh, lapack, lstsq
 
-from kboost._errors import SolverError
 from kboost._typing import FloatArray
+from kboost.exceptions import SolverError
 from kboost.solvers._lapack import cholesky_in_place, invert_in_place
 
 _ENOUGH = 1e-6  # least ridge for float32: of the diagonal, a row

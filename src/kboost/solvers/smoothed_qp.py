@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import blas, cho_factor, cho_solve
 
-from kboost._errors import OutOfTimeError
 from kboost._typing import FloatArray
+from kboost.exceptions import OutOfTimeError
 
 if TYPE_CHECKING:
     from kboost.solvers.margin_qp import MarginQP

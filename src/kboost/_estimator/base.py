@@ -1,0 +1,148 @@
+"""The base of every estimator: a guarded fit, the fitted attributes of a model, prediction, tags.
+
+`fit` of an estimator turns its parameters into a plan, lets one function run it, and shows what
+came back as fitted attributes. What happens around that is here: callbacks, progress, the old
+state after an error, Ctrl-C raised again once the model is kept, and one warning for a limit.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from kboost._estimator.callbacks import CallbackSupportMixin, fit_task, with_callbacks
+from kboost._estimator.explanation import ExplainMixin
+from kboost._estimator.progress import show_progress
+from kboost._rules import check_params, one_of
+from kboost._typing import FloatArray
+from kboost._validation import check_table, unchanged_on_error
+from kboost.columns.float32 import in_single
+from kboost.columns.hypothesis import stack_rows
+from kboost.core.model import AdditiveModel
+from kboost.core.stopping import INTERRUPTED, StopReason
+from kboost.kernels.base import Kernel
+from kboost.kernels.names import numbered
+from kboost.solvers.threads import one_blas_thread
+
+
+class KernelEstimator(ExplainMixin, CallbackSupportMixin, BaseEstimator):
+    """An estimator whose fitted model is a sum of kernel columns."""
+
+    _limits: frozenset[str] = frozenset({"max_iter", "max_seconds", "precision"})
+    _predict_dtype = "float64"
+
+    # Fitting -----------------------------------------------------------------------------------
+
+    @with_callbacks
+    def _guarded_fit(self, learn: Callable[[], None], X: Any, y: Any, sample_weight: Any) -> Self:
+        """Call `learn`, which sets the fitted attributes, or leave the estimator as it was.
+
+        After Ctrl-C the model found so far is kept and KeyboardInterrupt raised again.
+        """
+        with fit_task(self, X, y, sample_weight):
+            with unchanged_on_error(self), show_progress(getattr(self, "verbose", 0)):
+                learn()
+            if any(reason.rule == INTERRUPTED.rule for reason in self._reasons()):
+                raise KeyboardInterrupt
+        self._warn_of_limits()
+        return self
+
+    def _reasons(self) -> Sequence[StopReason]:
+        """Why each output stopped."""
+        reason: Any = getattr(self, "stop_reason_", [])
+        return [reason] if isinstance(reason, StopReason) else reason
+
+    def _warn_of_limits(self) -> None:
+        """One warning if a limit ended the fit before the optimum."""
+        for reason in self._reasons():
+            if reason.rule in self._limits:
+                message = f"{type(self).__name__} did not converge: {reason}"
+                warnings.warn(message, ConvergenceWarning, stacklevel=5)
+                return
+
+    # Fitted attributes -------------------------------------------------------------------------
+
+    def _set_model(self, model: AdditiveModel, kernels: Sequence[Kernel], no_centers: Any) -> None:
+        """Set the attributes that describe the columns; parts in the order of the kernels."""
+        number = {kernel: p for p, kernel in enumerate(kernels)}
+        parts: list[Any] = sorted(model.parts, key=lambda part: number[part.kernel])
+        counts = np.zeros(len(kernels), dtype=np.intp)
+        for part in parts:
+            counts[number[part.kernel]] += len(part.coef)
+        self._model = AdditiveModel(tuple(parts), model.bias)
+        self.kernels_ = list(kernels)
+        names = numbered([repr(kernel) for kernel in kernels])
+        self.columns_per_kernel_ = dict(zip(names, counts.tolist(), strict=True))
+        centers = [part.centers for part in parts] or [no_centers]
+        self.centers_ = stack_rows(centers) if len(centers) > 1 else centers[0]
+        self._set_coefficients()
+
+    def _set_coefficients(self) -> None:
+        """Coefficients of the model: flat for one output, else one row per output."""
+        model: AdditiveModel = self._model
+        single = len(model.bias) == 1
+        self.n_columns_ = model.n_columns
+        self.coef_ = model.coef[:, 0] if single else model.coef.T
+        self.intercept_ = float(model.bias[0]) if single else model.bias
+
+    # Prediction --------------------------------------------------------------------------------
+
+    def set_predict_dtype(self, dtype: str) -> Self:
+        """Choose the arithmetic of predictions.
+
+        Parameters
+        ----------
+        dtype : {"float64", "float32"}
+            "float32" is faster and takes half the memory; values stay within 1e-5 of
+            ``sum_j |coef_j k(., c_j)|``.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        check_params({"dtype": dtype}, {"dtype": one_of("float64", "float32")})
+        self._predict_dtype = dtype
+        return self
+
+    def _decision(self, X: Any) -> FloatArray:
+        """The values of the model, (n, n_outputs)."""
+        check_is_fitted(self, "n_columns_")
+        rows = check_table(self, X, reset=False)
+        model: AdditiveModel = self._model
+        if self._predict_dtype == "float32":
+            model = AdditiveModel(tuple(map(in_single, model.parts)), model.bias)
+        several = len(model.chunks(*rows.shape)) > 1
+        with one_blas_thread() if several else nullcontext():
+            return model.decision(rows, effective_n_jobs(getattr(self, "n_jobs", None)))
+
+    # scikit-learn ------------------------------------------------------------------------------
+
+    @property
+    def _is_precomputed(self) -> bool:
+        kernels = getattr(self, "kernels", None)
+        return isinstance(kernels, str) and kernels == "precomputed"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._is_precomputed
+        return tags
+
+
+def flat(values: FloatArray) -> FloatArray:
+    """Values (n, 1) as (n,); several outputs stay (n, n_outputs)."""
+    return values[:, 0] if values.shape[1] == 1 else values
+
+
+def scalar_or_list(values: Sequence[Any]) -> Any:
+    """The value of a single output, or the list of all."""
+    return values[0] if len(values) == 1 else list(values)

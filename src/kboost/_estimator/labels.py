@@ -1,0 +1,31 @@
+"""Class labels as codes 0, 1, ... and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+
+from kboost._typing import FloatArray, IntArray
+
+
+def encode_labels(estimator: Any, y: Any) -> IntArray:
+    """Set `classes_` and return the code of each label."""
+    check_classification_targets(y)
+    estimator.classes_, codes = np.unique(y, return_inverse=True)
+    return np.asarray(codes)
+
+
+def check_two_classes(classes: Any, codes: IntArray) -> None:
+    """Raise unless rows of two classes are left; `codes` are those of rows with a weight."""
+    present = np.unique(codes)
+    if len(present) < 2:
+        given = f"one class, {classes[present[0]]}" if len(present) else "none"
+        raise ValueError(f"y must have at least two classes with a positive weight; got {given}.")
+
+
+def predicted_codes(scores: FloatArray) -> IntArray:
+    """The class of each row from its scores, (n,) for two classes or (n, n_classes)."""
+    codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
+    return np.asarray(codes)
