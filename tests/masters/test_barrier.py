@@ -196,10 +196,15 @@ def test_the_fit_of_every_step_is_what_its_coefficients_say(kind):
 
 def test_the_barrier_falls_only_by_the_rule():
     problem = make(KINDS["nu tube"])
-    search, run = ScanOracle(3).start(problem), BarrierMaster(fall=0.5).start(problem)
+    search, run = ScanOracle(3).start(problem), BarrierMaster(beta_factor=0.5).start(problem)
     falls = stays = 0
     for _ in range(50):
-        proposal, before, share, left = search.propose(run), run.barrier, run._share, run._left
+        proposal, before, share, left = (
+            search.propose(run),
+            run.barrier,
+            run._beta,
+            run._gradient_size,
+        )
         run.extend(proposal)
         if max(proposal.price, left) <= share:
             assert_allclose(run.barrier, 0.5 * before)

@@ -6,7 +6,7 @@ import pytest
 from kboost.columns.design import Design
 from kboost.columns.pool import Pool
 from kboost.kernels import Gaussian
-from kboost.masters._sampled_preconditioner import SampledNormal
+from kboost.masters._sampled_preconditioner import SampledPreconditioner
 
 RNG = np.random.default_rng(3)
 X = RNG.uniform(-2, 2, size=(600, 2))
@@ -21,7 +21,7 @@ def test_it_grows_into_the_normal_matrix(fit_intercept, single, monkeypatch):
     monkeypatch.setattr("kboost.columns.design._MADE", 1)  # several blocks
     design = Design(Pool([KERNEL], X), 12, 1 << 30, single=single)
     options = {"bound": 0.25, "ridge": 0.5, "fit_intercept": fit_intercept}
-    normal = SampledNormal(design, WEIGHT, 12, **options)
+    normal = SampledPreconditioner(design, WEIGHT, 12, **options)
     ids = np.arange(0, 84, 7)
     for start, stop in ((0, 5), (5, 12)):
         design.make(ids[start:stop])

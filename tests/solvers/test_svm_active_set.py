@@ -5,7 +5,14 @@ import pytest
 from sklearn.svm import SVC
 
 from kboost.kernels import Gaussian, Linear
-from kboost.solvers.svm_active_set import balanced, best_bias, from_guess, judged, sides, stretched
+from kboost.solvers.svm_active_set import (
+    active_sets,
+    balanced,
+    best_bias,
+    best_multiple,
+    certified,
+    from_guess,
+)
 from tests.contracts.reference import table
 
 
@@ -38,7 +45,7 @@ def test_no_answer_is_better_than_a_wrong_one():
 def test_a_dual_that_was_scaled_to_balance_is_still_at_its_cap():
     signs, upper = np.array([1.0, 1.0, -1.0, -1.0]), np.array([0.3, 0.3, 0.3, 0.7])
     duals = balanced(signs, upper, np.array([0.3, 0.3 * (1 + 1e-12), 0.3, 0.3 - 1e-13]))
-    free, at_upper = sides(duals, upper)
+    free, at_upper = active_sets(duals, upper)
     assert (duals[:3] < upper[:3]).any()
     np.testing.assert_array_equal(at_upper, [True, True, True, False])
     np.testing.assert_array_equal(free, [False, False, False, True])
@@ -47,7 +54,7 @@ def test_a_dual_that_was_scaled_to_balance_is_still_at_its_cap():
 def test_the_certificate_of_any_duals_holds():
     X, y, weight = table(2, n=40)
     K = Gaussian(0.5)(X)
-    best = judged(K, y, weight, machine(K, y, weight)[0])
+    best = certified(K, y, weight, machine(K, y, weight)[0])
     assert best.gap < 1e-7
     for seed in range(5):
         raw = np.random.default_rng(seed).uniform(-1, 2, size=40) * weight
@@ -55,7 +62,7 @@ def test_the_certificate_of_any_duals_holds():
         assert (duals >= 0).all()
         assert (duals <= weight).all()
         assert y @ duals == pytest.approx(0.0, abs=1e-12)
-        point = judged(K, y, weight, duals)
+        point = certified(K, y, weight, duals)
         assert point.value <= best.value <= best.primal <= point.primal
 
 
@@ -83,8 +90,8 @@ def test_no_multiple_of_the_function_has_a_lower_value(seed, price):
     X, y, weight = table(seed, n=30)
     K, upper = Gaussian(0.5)(X), price * weight
     duals = balanced(y, upper, np.random.default_rng(seed).uniform(0, 1, size=30) * weight)
-    point = judged(K, y, upper, duals)
-    found = stretched(K, y, upper, point)
+    point = certified(K, y, upper, duals)
+    found = best_multiple(K, y, upper, point)
     v = y * duals
     margins = y * (K @ v + point.bias)
     for t in np.concatenate([np.linspace(0, 3, 300), 1 / margins[margins > 0]]):
@@ -96,12 +103,12 @@ def test_no_multiple_of_the_function_has_a_lower_value(seed, price):
 def test_margins_short_of_1_by_rounding_are_forgiven():
     X, y, weight = table(3, n=30)
     K, upper = Gaussian(5.0)(X), 1e9 * weight
-    point = judged(K, y, upper, balanced(y, upper, machine(K, y, 1e3 * weight)[0]))
+    point = certified(K, y, upper, balanced(y, upper, machine(K, y, 1e3 * weight)[0]))
     assert point.gap > 1e-4
-    assert stretched(K, y, upper, point).gap <= 1e-7
+    assert best_multiple(K, y, upper, point).gap <= 1e-7
 
 
 def test_a_function_that_is_zero_has_no_multiples():
     y, upper = np.array([1.0, -1.0]), np.ones(2)
-    point = judged(np.zeros((2, 2)), y, upper, np.ones(2))
-    assert stretched(np.zeros((2, 2)), y, upper, point) == point
+    point = certified(np.zeros((2, 2)), y, upper, np.ones(2))
+    assert best_multiple(np.zeros((2, 2)), y, upper, point) == point
