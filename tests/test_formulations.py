@@ -22,7 +22,7 @@ def test_hinge_rows_are_the_hinge_loss(seed, C):
     y, w, f = draw(seed)
     rows = hinge(y, w, C)
     loss = C * sum(wi * max(0.0, 1.0 - yi * fi) for yi, wi, fi in zip(y, w, f, strict=True))
-    assert_allclose(rows.caps @ rows.slack(f), loss, rtol=1e-12, atol=1e-15)
+    assert_allclose(rows.slack_costs @ rows.slack(f), loss, rtol=1e-12, atol=1e-15)
     assert_array_equal(rows.signs, y)
     assert_array_equal(rows.targets, 1.0)
 
@@ -45,8 +45,8 @@ def test_a_row_given_twice_is_a_row_of_weight_two(seed):
     repeated = hinge(np.repeat(y, count), np.repeat(w, count), 0.7)
     merged = hinge(y, w * count, 0.7)
     assert_allclose(
-        repeated.caps @ repeated.slack(np.repeat(f, count)),
-        merged.caps @ merged.slack(f),
+        repeated.slack_costs @ repeated.slack(np.repeat(f, count)),
+        merged.slack_costs @ merged.slack(f),
         rtol=1e-12,
     )
 
@@ -59,9 +59,9 @@ def test_error_points_have_a_slack_beyond_rounding():
 def test_a_sample_is_an_error_point_on_either_side_of_the_tube():
     y, f = np.array([0.0, 0.0, 0.0, 1e6]), np.array([0.3, -0.3, 0.1, 1e6 + 0.2 + 1e-9])
     assert_array_equal(tube(y, np.ones(4), 1.0, 0.2).errors(f), [1, 1, 0, 0])
-    assert_array_equal(nu_tube(y, np.ones(4), 1.0, 0.5).errors(f, level=0.25), [1, 1, 0, 0])
+    assert_array_equal(nu_tube(y, np.ones(4), 1.0, 0.5).errors(f, margin_width=0.25), [1, 1, 0, 0])
 
 
 def test_error_points_of_a_margin_that_is_found():
     rows = nu_margin(np.array([1.0, -1.0, 1.0]), np.ones(3), 0.5)
-    assert_array_equal(rows.errors(np.array([0.2, -0.2, 0.1]), level=0.2), [0, 0, 1])
+    assert_array_equal(rows.errors(np.array([0.2, -0.2, 0.1]), margin_width=0.2), [0, 0, 1])

@@ -12,7 +12,7 @@ least 0 that all rows share:
     nu tube       the tube's rows       target +-y, level = epsilon, its price C nu W
     nu-SVM        the hinge's rows      target 0, level = rho (sign -1), its price -nu, cap w/W
 
-Squared rows serve the least-squares family.
+Target rows serve the least-squares family.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _ROUNDING = 1e-6  # of a slack, against the numbers it is the difference of
 
 
 @dataclass(frozen=True)
-class Level:
+class MarginWidth:
     """A variable >= 0 shared by all rows: its sign in each of them and its price."""
 
     sign: float
-    price: float
+    cost: float
 
 
 @dataclass(frozen=True)
@@ -40,33 +40,37 @@ class MarginRows:
 
     signs: FloatArray  # (r,), +1 or -1
     targets: FloatArray  # (r,)
-    caps: FloatArray  # (r,)
+    slack_costs: FloatArray  # (r,)
     sample: IntArray | None = None  # (r,), the sample each row speaks of; None: its own
-    level: Level | None = None
+    margin_width: MarginWidth | None = None
 
     @property
     def n_samples(self) -> int:
         return len(self.signs) if self.sample is None else int(self.sample.max()) + 1
 
-    def slack(self, decision: FloatArray, level: float = 0.0) -> FloatArray:
+    def slack(self, decision: FloatArray, margin_width: float = 0.0) -> FloatArray:
         """How far each row is from its target."""
         reached = self.signs * self.per_row(decision)
-        if self.level is not None:
-            reached = reached + self.level.sign * level
+        if self.margin_width is not None:
+            reached = reached + self.margin_width.sign * margin_width
         return np.maximum(0.0, self.targets - reached)
 
-    def errors(self, decision: FloatArray, level: float = 0.0) -> BoolArray:
+    def errors(self, decision: FloatArray, margin_width: float = 0.0) -> BoolArray:
         """The samples with a positive slack, (n,); rounding at the margin is not one."""
-        size = np.abs(self.targets) + np.abs(self.per_row(decision)) + abs(level)
-        wrong = self.slack(decision, level) > _ROUNDING * size
+        size = np.abs(self.targets) + np.abs(self.per_row(decision)) + abs(margin_width)
+        wrong = self.slack(decision, margin_width) > _ROUNDING * size
         if self.sample is None:
             return wrong
         return np.bincount(self.sample[wrong], minlength=self.n_samples) > 0
 
     def with_scaled_costs(self, factor: float) -> MarginRows:
         """The same rows with other prices of slack and level."""
-        level = None if self.level is None else Level(self.level.sign, factor * self.level.price)
-        return replace(self, caps=factor * self.caps, level=level)
+        margin_width = (
+            None
+            if self.margin_width is None
+            else MarginWidth(self.margin_width.sign, factor * self.margin_width.cost)
+        )
+        return replace(self, slack_costs=factor * self.slack_costs, margin_width=margin_width)
 
     def signed(self, columns: FloatArray) -> FloatArray:
         """Columns (n, k) as the rows see them, (r, k)."""
@@ -90,14 +94,6 @@ class MarginRows:
 
 
 @dataclass(frozen=True)
-class SquaredRows:
-    """`1/2 sum_i w_i (y_i - f(x_i))^2`."""
-
-    targets: FloatArray  # (n,)
-    sample_weight: FloatArray  # (n,)
-
-
-@dataclass(frozen=True)
 class TargetRows:
     """Rows of a loss of several outputs, `sum_i w_i sum_k loss(y_ik, f_ik)`, f from `offset` on."""
 
@@ -118,26 +114,26 @@ def hinge(signs: FloatArray, sample_weight: FloatArray, C: float) -> MarginRows:
 
 def tube(y: FloatArray, sample_weight: FloatArray, C: float, epsilon: float) -> MarginRows:
     """Rows of `C sum_i w_i max(0, |y_i - f(x_i)| - epsilon)` (CG-Boost (13), SRE (6))."""
-    signs, targets, caps, sample = _both_sides(y, C * sample_weight)
-    return MarginRows(signs, targets - epsilon, caps, sample)
+    signs, targets, slack_costs, sample = _both_sides(y, C * sample_weight)
+    return MarginRows(signs, targets - epsilon, slack_costs, sample)
 
 
 def nu_tube(y: FloatArray, sample_weight: FloatArray, C: float, nu: float) -> MarginRows:
     """The tube with its width found: `+ C nu W epsilon` in the objective (SRE (7))."""
-    signs, targets, caps, sample = _both_sides(y, C * sample_weight)
+    signs, targets, slack_costs, sample = _both_sides(y, C * sample_weight)
     price = C * nu * float(sample_weight.sum())
-    return MarginRows(signs, targets, caps, sample, Level(1.0, price))
+    return MarginRows(signs, targets, slack_costs, sample, MarginWidth(1.0, price))
 
 
 def nu_margin(signs: FloatArray, sample_weight: FloatArray, nu: float) -> MarginRows:
     """Rows of the nu-SVM: `-nu rho + 1/W sum_i w_i max(0, rho - y_i f(x_i))`."""
-    caps = sample_weight / float(sample_weight.sum())
-    return MarginRows(signs, np.zeros_like(signs), caps, level=Level(-1.0, -nu))
+    slack_costs = sample_weight / float(sample_weight.sum())
+    return MarginRows(signs, np.zeros_like(signs), slack_costs, margin_width=MarginWidth(-1.0, -nu))
 
 
 def _both_sides(
-    y: FloatArray, caps: FloatArray
+    y: FloatArray, slack_costs: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray]:
     n = len(y)
     signs = np.repeat([1.0, -1.0], n)
-    return signs, signs * np.tile(y, 2), np.tile(caps, 2), np.tile(np.arange(n), 2)
+    return signs, signs * np.tile(y, 2), np.tile(slack_costs, 2), np.tile(np.arange(n), 2)

@@ -48,7 +48,7 @@ def test_a_sum_through_the_regressor_is_the_optimum_of_the_full_problem(name, pe
     K = SUMS[name](X)
     if penalty == "l1":  # the peer of the LP has a row a sample: give it each side as one
         sides = hinge(rows.signs, np.ones(60), 1.0)
-        rows = type(sides)(rows.signs, rows.targets, rows.caps)
+        rows = type(sides)(rows.signs, rows.targets, rows.slack_costs)
         optimum = margin_lp(np.vstack([K, K]), rows).objective
     else:
         optimum = margin_qp(K, rows).objective

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from kboost.columns.bank import Bank
-from kboost.formulations import MarginRows, SquaredRows
+from kboost.formulations import MarginRows
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial
 
 MIXED = (Linear(), Polynomial(2, gamma=0.5), Gaussian(0.3), Gaussian(2.0), Laplacian(0.7))
@@ -33,7 +33,7 @@ def margin_lp(H, rows, nonnegative=False, intercept="free"):
     parts = [H, -H, ones, -ones]
     g = np.hstack([rows.signs[:, None] * np.hstack(parts), np.eye(n)])
     bias_cost = {"free": 0.0, "penalized": 1.0, "none": 0.0}[intercept]
-    cost = np.concatenate([np.ones(2 * k), [bias_cost, bias_cost], rows.caps])
+    cost = np.concatenate([np.ones(2 * k), [bias_cost, bias_cost], rows.slack_costs])
     upper = np.full(len(cost), np.inf)
     if nonnegative:
         upper[k : 2 * k] = 0.0
@@ -54,27 +54,9 @@ def margin_lp(H, rows, nonnegative=False, intercept="free"):
 def margin_objective(H, rows, coef, bias, intercept="free"):
     """The margin LP's objective, written out row by row."""
     total = sum(abs(c) for c in coef) + (abs(bias) if intercept == "penalized" else 0.0)
-    for h, sign, target, cap in zip(H, rows.signs, rows.targets, rows.caps, strict=True):
+    for h, sign, target, cap in zip(H, rows.signs, rows.targets, rows.slack_costs, strict=True):
         total += cap * max(0.0, target - sign * (h @ coef + bias))
     return total
-
-
-def kernel_ridge(K, rows, ridge, intercept):
-    """Weighted kernel ridge on the matrix K in closed form: objective and decision values.
-
-    minimise 1/2 sum w (y - f - b)^2 + ridge/2 a'Ka, f = Ka, over a and b; at the optimum
-    (K + ridge W^-1) a + b = y and, with b, sum a = 0.
-    """
-    y, w = rows.targets, rows.sample_weight
-    n = len(y)
-    system, right = K + ridge * np.diag(1 / w), y
-    if intercept:
-        system = np.block([[system, np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
-        right = np.append(y, 0.0)
-    solved = np.linalg.solve(system, right)
-    a, b = solved[:n], (solved[n] if intercept else 0.0)
-    decision = K @ a + b
-    return 0.5 * w @ (y - decision) ** 2 + 0.5 * ridge * a @ K @ a, decision
 
 
 def naive_columns(kernels, X, centers):
@@ -105,23 +87,15 @@ def margin_problem(seed, n=24, kernels=MIXED, scaling="unit", C=1.5, noisy_targe
     return bank, MarginRows(y, targets, C * weight), bank.values(np.arange(bank.n_columns))
 
 
-def squared_problem(seed, n=24, kernels=MIXED, scaling="unit"):
-    """A bank, squared rows on it, and the sum of its kernel matrices."""
-    X, y, weight = table(seed, n)
-    targets = y + np.random.default_rng(seed + 2000).normal(size=n)
-    bank = Bank(kernels, X, sample_weight=weight, scaling=scaling)
-    return bank, SquaredRows(targets, weight), sum(kernel(X) for kernel in bank.kernels)
-
-
 def margin_qp(H, rows, nonnegative=False, intercept="free"):
     """Solve the margin QP over the columns H cold, by Clarabel: coef, bias, level, slacks."""
     G = rows.signed(H)
     r, k = G.shape
-    level = np.zeros(r) if rows.level is None else np.full(r, rows.level.sign)
+    margin_width = np.zeros(r) if rows.margin_width is None else np.full(r, rows.margin_width.sign)
     square = np.concatenate([np.ones(k), [float(intercept == "penalized"), 0.0], np.zeros(r)])
-    price = 0.0 if rows.level is None else rows.level.price
-    cost = np.concatenate([np.zeros(k + 1), [price], rows.caps])
-    reach = np.hstack([G, rows.signs[:, None], level[:, None], np.eye(r)])
+    price = 0.0 if rows.margin_width is None else rows.margin_width.cost
+    cost = np.concatenate([np.zeros(k + 1), [price], rows.slack_costs])
+    reach = np.hstack([G, rows.signs[:, None], margin_width[:, None], np.eye(r)])
     least = np.eye(k + 2 + r)[np.r_[np.arange(k if nonnegative else 0), k + 1 : k + 2 + r]]
     absent = np.eye(k + 2 + r)[[k] if intercept == "none" else []]
     A = sparse.csc_matrix(np.vstack([absent, -reach, -least]))
@@ -138,15 +112,17 @@ def margin_qp(H, rows, nonnegative=False, intercept="free"):
     return Solved(objective=float(found.obj_val), coef=x[:k], bias=float(x[k]), duals=duals)
 
 
-def margin_qp_objective(H, rows, coef, bias, intercept="free", level=0.0):
+def margin_qp_objective(H, rows, coef, bias, intercept="free", margin_width=0.0):
     """The margin QP's objective, written out row by row."""
     total = 0.5 * sum(c * c for c in coef) + (0.5 * bias**2 if intercept == "penalized" else 0.0)
-    if rows.level is not None:
-        total += rows.level.price * level
+    if rows.margin_width is not None:
+        total += rows.margin_width.cost * margin_width
     sample = np.arange(len(H)) if rows.sample is None else rows.sample
-    for s, sign, target, cap in zip(sample, rows.signs, rows.targets, rows.caps, strict=True):
+    for s, sign, target, cap in zip(
+        sample, rows.signs, rows.targets, rows.slack_costs, strict=True
+    ):
         reached = sign * (H[s] @ coef + bias)
-        if rows.level is not None:
-            reached += rows.level.sign * level
+        if rows.margin_width is not None:
+            reached += rows.margin_width.sign * margin_width
         total += cap * max(0.0, target - reached)
     return total

@@ -46,16 +46,16 @@ class Script:
     An entry of the script is a list of thresholds to offer, or an exception to raise instead.
     """
 
-    def __init__(self, offers, on_extend=(), bounds=None, settled=True, last_bound=None):
+    def __init__(self, offers, on_extend=(), bounds=None, converged=True, last_bound=None):
         self.offers, self.on_extend = list(offers), dict(on_extend)
-        self.bounds, self.settled, self.last_bound = bounds, settled, last_bound
+        self.bounds, self.converged, self.last_bound = bounds, converged, last_bound
         self.calls, self.extends = [], 0
         self.fit = self._fit(0)
 
     def _fit(self, k):
         objective = 10.0 - k
         return Fit(
-            np.arange(1.0, k + 1), float(k), np.zeros(3), np.zeros(3), objective, self.settled
+            np.arange(1.0, k + 1), float(k), np.zeros(3), np.zeros(3), objective, self.converged
         )
 
     # the parts
@@ -171,7 +171,7 @@ def test_a_stop_rule_goes_before_exhaustion():
 
 
 def test_a_master_that_still_tightens_is_not_exhausted():
-    script = Script([[], [], []], settled=False)
+    script = Script([[], [], []], converged=False)
     grown = run(script, MaxIterations(2))
     assert grown.reason.rule == "max_iter"
     assert script.calls.count("extend") == 2

@@ -44,8 +44,8 @@ def test_relative_gap_is_scale_free_and_between_0_and_2(objective, below, factor
         assert again == pytest.approx(gap, rel=1e-12)
 
 
-def after(trace, objective=1.0, bound=None, price=0.5, settled=True, **more):
-    fit = Fit(np.zeros(0), 0.0, np.zeros(0), np.zeros(0), objective, settled)
+def after(trace, objective=1.0, bound=None, price=0.5, converged=True, **more):
+    fit = Fit(np.zeros(0), 0.0, np.zeros(0), np.zeros(0), objective, converged)
     proposal = Proposal(np.zeros(0, dtype=int), [], np.zeros((0, 0)), price, bound, n_priced=7)
     return Step.after(trace, fit, proposal, n_columns=4, seconds=1.5, **more)
 
@@ -61,7 +61,7 @@ def test_a_trace_keeps_the_best_bound(bounds):
 
 
 def test_a_step_copies_what_it_is_told():
-    step = after([], objective=3.0, bound=1.5, price=0.25, settled=False, validation_error=0.125)
+    step = after([], objective=3.0, bound=1.5, price=0.25, converged=False, validation_error=0.125)
     assert step == Step(0, 4, 3.0, 1.5, 0.25, 7, 1.5, False, 0.125)
     assert step.gap == 0.5
 
@@ -92,7 +92,7 @@ def test_values_are_arrays_with_gaps_in_them():
     assert_array_equal(trace.values("bound"), [np.nan, 1.0, 1.0])
     assert_array_equal(trace.values("gap"), [np.nan, 0.5, 1 / 3])
     assert_array_equal(trace.values("validation_error"), [np.nan] * 3)
-    assert_array_equal(trace.values("settled"), [1.0] * 3)
+    assert_array_equal(trace.values("converged"), [1.0] * 3)
     assert trace.values("price").dtype == np.float64
     assert Trace().values("objective").shape == (0,)
     with pytest.raises(AttributeError):

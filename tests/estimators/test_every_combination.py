@@ -64,11 +64,15 @@ def full_optimum(penalty, X, rows, weight, nonnegative, intercept):
 def margin_lp_with_level(H, rows, nonnegative, intercept):
     """The margin LP: coef+, coef-, bias+, bias-, level, slacks >= 0."""
     G, r, k = rows.signed(H), len(rows.signs), H.shape[1]
-    sign, price = (0.0, 0.0) if rows.level is None else (rows.level.sign, rows.level.price)
+    sign, price = (
+        (0.0, 0.0)
+        if rows.margin_width is None
+        else (rows.margin_width.sign, rows.margin_width.cost)
+    )
     own = rows.signs[:, None]
     reach = np.hstack([G, -G, own, -own, np.full((r, 1), sign), np.eye(r)])
     bias = float(intercept == "penalized")
-    cost = np.concatenate([np.ones(2 * k), [bias, bias, price], rows.caps])
+    cost = np.concatenate([np.ones(2 * k), [bias, bias, price], rows.slack_costs])
     upper = np.full(len(cost), np.inf)
     if nonnegative:
         upper[k : 2 * k] = 0.0
@@ -110,7 +114,7 @@ def test_classification(penalty, nonnegative, intercept, table):
     model.fit(X, y, weight)
     rows = hinge(y, w, C)
     optimum = full_optimum(penalty, X, rows, weight, nonnegative, intercept)
-    check(model, optimum, float(rows.caps.sum()))
+    check(model, optimum, float(rows.slack_costs.sum()))
 
 
 @pytest.mark.parametrize("width", [{"epsilon": EPSILON}, {"nu": NU}])
@@ -126,7 +130,7 @@ def test_regression(penalty, nonnegative, intercept, width, table):
     model.fit(X, y, weight)
     rows = tube(y, w, C, EPSILON) if "epsilon" in width else nu_tube(y, w, C, NU)
     optimum = full_optimum(penalty, X, rows, weight, nonnegative, intercept)
-    check(model, optimum, float(rows.caps[: len(y)] @ np.abs(y)))
+    check(model, optimum, float(rows.slack_costs[: len(y)] @ np.abs(y)))
 
 
 def moons_like(seed, n=40):

@@ -50,11 +50,11 @@ def full_lp(problem, penalty):
     k, r = H.shape[1], len(rows.signs)
     G = rows.signs[:, None] * H[np.arange(r) if rows.sample is None else rows.sample]
     ones = rows.signs[:, None]
-    level = np.zeros(r) if rows.level is None else np.full(r, rows.level.sign)
-    A = np.hstack([G, -G, ones, -ones, level[:, None], np.eye(r)])
+    margin_width = np.zeros(r) if rows.margin_width is None else np.full(r, rows.margin_width.sign)
+    A = np.hstack([G, -G, ones, -ones, margin_width[:, None], np.eye(r)])
     b = {"free": 0.0, "penalized": 1.0, "none": 1e9}[penalty.intercept]
-    price = 0.0 if rows.level is None else rows.level.price
-    cost = np.concatenate([np.ones(2 * k), [b, b, price], rows.caps])
+    price = 0.0 if rows.margin_width is None else rows.margin_width.cost
+    cost = np.concatenate([np.ones(2 * k), [b, b, price], rows.slack_costs])
     if penalty.nonnegative:
         cost[k : 2 * k] = 1e9
     found = linprog(cost, A_ub=-A, b_ub=-rows.targets, method="highs")
@@ -107,9 +107,9 @@ def test_the_softplus_lies_within_its_bound_above_the_slack():
     for barrier in (1.0, 0.1, 0.001):
         g = SmoothedLP(np.zeros((20, 0)), rows, MarginPenalty(intercept="none"), barrier, 1e-300)
         x = g.join(0.0, float(rng.uniform(0.01, 1)), np.zeros(0))
-        exact = rows.caps @ rows.slack(np.zeros(20), x[0]) + rows.level.price * x[0]
+        exact = rows.slack_costs @ rows.slack(np.zeros(20), x[0]) + rows.margin_width.cost * x[0]
         above = g.value(x) - exact
-        assert -1e-9 <= above <= np.log(2) * barrier * rows.caps.sum() + 1e-9
+        assert -1e-9 <= above <= np.log(2) * barrier * rows.slack_costs.sum() + 1e-9
 
 
 @EACH
@@ -189,7 +189,7 @@ def test_the_fit_of_every_step_is_what_its_coefficients_say(kind):
     for _ in range(25):
         run.extend(search.propose(run))
         fit = run.fit
-        again = run.make_fit(fit.coef, fit.bias, run.duals, fit.level)
+        again = run.make_fit(fit.coef, fit.bias, run.duals, fit.margin_width)
         assert_allclose(again.decision, fit.decision, atol=1e-9)
         assert_allclose(again.objective, fit.objective, rtol=1e-9)
 

@@ -19,7 +19,7 @@ from kboost.kernels import Gaussian, Polynomial
 from kboost.kernels.adapters import Precomputed
 from kboost.masters.lp import LPMaster
 from kboost.oracles.scan import ScanOracle
-from kboost.solvers.lp import MarginVertex
+from kboost.solvers.margin_lp import MarginVertex
 from tests.contracts.reference import margin_lp, margin_problem, table
 
 VARIANTS = pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_an_interior_point_method_finds_the_same_optimum(intercept):
     found = grown(bank, rows, LPMaster(intercept=intercept), 5)
     n, k = H.shape
     # variables coef, size of coef, bias, size of bias, slack
-    cost = np.concatenate([np.zeros(k), np.ones(k), [0.0, 1.0], rows.caps])
+    cost = np.concatenate([np.zeros(k), np.ones(k), [0.0, 1.0], rows.slack_costs])
     if intercept == "free":
         cost[2 * k + 1] = 0.0
     margin = np.hstack(
@@ -122,7 +122,7 @@ class TestStart:
         bank, _, _ = margin_problem(0, 30)
         rows = hinge(y, weight, C=2.0)
         fit = LPMaster().start(Problem(bank, rows)).fit
-        share = np.abs(fit.weights) / rows.caps
+        share = np.abs(fit.weights) / rows.slack_costs
         for side in (y > 0, y < 0):
             assert_allclose(share[side], share[side][0], rtol=1e-12)
         assert share.max() == pytest.approx(1.0)
@@ -170,7 +170,7 @@ def test_what_the_solver_leaves_inexact_is_repaired(nonnegative, intercept, erro
     run.extend(Proposal(ids, bank.hypotheses(ids), H, 1.0, None, len(ids)))
     duals = rows.signs * run.fit.weights
     assert (duals >= 0).all()
-    assert (duals <= rows.caps).all()
+    assert (duals <= rows.slack_costs).all()
     balance = abs(run.fit.weights.sum())
     assert balance <= {"free": 1e-14, "penalized": 1 + 1e-14, "none": np.inf}[intercept]
     if nonnegative:
@@ -192,7 +192,7 @@ def test_when_the_time_is_over_the_last_fit_stands(few_rows):
         run.extend(Proposal(ids, bank.hypotheses(ids), bank.values(ids), 1.0, None, 40))
     assert run.fit is before
     found = grow(problem, ScanOracle(40), LPMaster(few_rows=few_rows), PriceBelow(1e-6))
-    assert found.reason is OUT_OF_TIME
+    assert found.reason.rule == OUT_OF_TIME.rule
     assert found.hypotheses == []
     assert_array_equal(found.fit.weights, before.weights)
 
@@ -224,7 +224,7 @@ def test_doubling_C_and_all_weights_halved_is_the_same_problem(nonnegative, inte
 @pytest.mark.parametrize("seed", range(3))
 def test_swapping_the_classes_swaps_the_sign(intercept, seed):
     bank, rows, _ = margin_problem(seed, noisy_targets=True)
-    swapped = MarginRows(-rows.signs, rows.targets, rows.caps)
+    swapped = MarginRows(-rows.signs, rows.targets, rows.slack_costs)
     one = grown(bank, rows, LPMaster(intercept=intercept), 4)
     other = grown(bank, swapped, LPMaster(intercept=intercept), 4)
     assert_allclose(one.fit.objective, other.fit.objective, rtol=1e-7)

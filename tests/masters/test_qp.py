@@ -20,7 +20,7 @@ from kboost.kernels import Gaussian, Polynomial
 from kboost.kernels.adapters import Precomputed
 from kboost.masters.qp import QPMaster
 from kboost.oracles.scan import ScanOracle
-from kboost.solvers.box_qp import MarginQP
+from kboost.solvers.margin_qp import MarginQP
 from tests.contracts.reference import margin_problem, margin_qp, table
 
 VARIANTS = pytest.mark.parametrize(
@@ -144,7 +144,7 @@ class TestAgainstLibsvm:
         real = bank.centers[:, 0] ** 2 + np.random.default_rng(0).normal(size=24)
         found = grown(bank, nu_tube(real, np.ones(24), 0.05, 0.4), QPMaster(), 20)
         svr = NuSVR(C=0.05, nu=0.4, kernel="precomputed", tol=1e-10).fit(H @ H.T, real)
-        assert found.fit.level > 0
+        assert found.fit.margin_width > 0
         assert_allclose(found.fit.decision, svr.predict(H @ H.T), atol=1e-5)
 
     def test_nu_margin(self):
@@ -163,11 +163,11 @@ def test_duals_are_exactly_feasible_at_every_step(nonnegative, intercept, kind):
         run.extend(proposal(bank, block))
         duals = run.duals
         assert (duals >= 0).all()
-        assert (duals <= rows.caps).all()
+        assert (duals <= rows.slack_costs).all()
         if intercept == "free":
             assert abs(rows.signs @ duals) <= 1e-14 * duals.sum()
-        if rows.level is not None:
-            assert rows.level.sign * duals.sum() <= rows.level.price + 1e-14
+        if rows.margin_width is not None:
+            assert rows.margin_width.sign * duals.sum() <= rows.margin_width.cost + 1e-14
         assert_allclose(run.fit.weights, rows.weights(duals))
 
 
@@ -201,7 +201,7 @@ def test_the_first_factor_is_where_the_bound_stops_being_linear():
 @pytest.mark.parametrize("seed", range(3))
 def test_swapping_the_classes_swaps_the_sign(intercept, seed):
     bank, rows, _ = problem(seed, "targets")
-    swapped = MarginRows(-rows.signs, rows.targets, rows.caps)
+    swapped = MarginRows(-rows.signs, rows.targets, rows.slack_costs)
     one = grown(bank, rows, QPMaster(intercept=intercept), 10)
     other = grown(bank, swapped, QPMaster(intercept=intercept), 10)
     assert_allclose(one.fit.objective, other.fit.objective, rtol=1e-8)
@@ -238,7 +238,7 @@ def test_when_the_time_is_over_the_last_fit_stands():
         run.extend(proposal(bank, np.arange(40)))
     assert run.fit is before
     found = grow(late, ScanOracle(40), QPMaster(), MaxIterations(3))
-    assert found.reason is OUT_OF_TIME
+    assert found.reason.rule == OUT_OF_TIME.rule
     assert found.hypotheses == []
     assert_array_equal(found.fit.weights, before.weights)
 

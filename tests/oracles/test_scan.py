@@ -168,7 +168,7 @@ def test_of_columns_that_say_the_same_one_goes_a_step(seed):
     rng = np.random.default_rng(seed)
     H = rng.normal(size=(40, 5))[:, rng.integers(0, 5, 14)] + 0.1 * rng.normal(size=(40, 14))
     library, prices = Library(H), rng.uniform(1.0, 2.0, 14)
-    search = ScanOracle(4, alike=0.9).start(Problem(library, rows=None))
+    search = ScanOracle(4, max_correlation=0.9).start(Problem(library, rows=None))
     rank, correlation = np.argsort(-prices / library.rms), np.abs(np.corrcoef(H.T))
     taken = set()
     for _ in range(3):

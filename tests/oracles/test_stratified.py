@@ -126,7 +126,7 @@ class TestAlgorithm:
         problem = Problem(Bank(LQR, X, sample_weight=weight, scaling="unit"), rows)
         run, search = LPMaster().start(problem), StratifiedOracle(1, tol=1e-7).start(problem)
         for _ in range(6):
-            width = run.fit.level if formulation is nu_tube else 0.2
+            width = run.fit.margin_width if formulation is nu_tube else 0.2
             outside = np.abs(y - run.fit.decision) > width + 1e-5
             assert_array_equal(run.fit.errors, outside)
             proposal = search.propose(run)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from kboost.formulations import MarginRows
-from kboost.solvers.lp import ColumnShape, MarginData, SampleShape
+from kboost.solvers.margin_lp import ColumnShape, MarginData, SampleShape
 from tests.contracts.reference import margin_lp, margin_objective
 
 SHAPES = pytest.mark.parametrize("shape", [ColumnShape, SampleShape])
@@ -27,7 +27,7 @@ def random_rows(rng, n):
 
 
 def start(shape, rows, nonnegative, intercept):
-    return shape(MarginData(rows.signs, rows.targets, rows.caps, nonnegative, intercept))
+    return shape(MarginData(rows.signs, rows.targets, rows.slack_costs, nonnegative, intercept))
 
 
 def check_kkt(vertex, H, rows, nonnegative, intercept, tol=1e-7):
@@ -37,7 +37,7 @@ def check_kkt(vertex, H, rows, nonnegative, intercept, tol=1e-7):
     balance = rows.signs @ u
     slack = rows.slack(decision)
     assert (u >= -tol).all()
-    assert (u <= rows.caps + tol).all()
+    assert (u <= rows.slack_costs + tol).all()
     assert (edges <= 1 + tol).all()
     if nonnegative:
         assert (vertex.coef >= -tol).all()
@@ -47,7 +47,7 @@ def check_kkt(vertex, H, rows, nonnegative, intercept, tol=1e-7):
     used = np.abs(vertex.coef) > 1e-6
     assert_allclose(edges[used], np.sign(vertex.coef[used]), atol=tol)
     # a row with slack has its dual at the cap, a row beyond its target has none
-    assert_allclose(u[slack > 1e-6], rows.caps[slack > 1e-6], atol=tol)
+    assert_allclose(u[slack > 1e-6], rows.slack_costs[slack > 1e-6], atol=tol)
     beyond = rows.signs * decision > rows.targets + 1e-6
     assert_allclose(u[beyond], 0.0, atol=tol)
     if intercept == "free":

@@ -20,9 +20,9 @@ def test_a_quadratic_with_its_own_matrix_takes_one_step():
             0.5 * float(np.sum(z * (H @ z))) - float(np.sum(B * z)), H @ z - B, lambda v: H @ v
         )
 
-    found, settled = minimise(around, lambda r: np.linalg.solve(H, r), np.zeros((5, 3)))
+    found, converged = minimise(around, lambda r: np.linalg.solve(H, r), np.zeros((5, 3)))
     np.testing.assert_allclose(found, np.linalg.solve(H, B), rtol=1e-8)
-    assert settled
+    assert converged
     assert len(points) == 2
 
 
@@ -36,8 +36,8 @@ def test_a_logistic_loss_ends_where_its_gradient_does(precondition):
         value = float(np.sum(np.logaddexp(0, -y * (A @ z)))) + 0.05 * float(np.sum(z**2))
         return Model(value, -A.T @ (y * p) + 0.1 * z, lambda v: A.T @ (bend * (A @ v)) + 0.1 * v)
 
-    found, settled = minimise(around, precondition, np.zeros((5, 3)), tol=1e-12)
-    assert settled
+    found, converged = minimise(around, precondition, np.zeros((5, 3)), tol=1e-12)
+    assert converged
     assert np.abs(around(found).gradient).max() < 1e-4
 
 
@@ -77,5 +77,5 @@ def test_an_end_that_a_limit_brings_is_no_end():
     def around(z):
         return Model(0.5 * float(np.sum(z * (H @ z))), H @ z, lambda v: H @ v)
 
-    _, settled = minimise(around, lambda r: r, np.ones((5, 1)), max_steps=1)
-    assert not settled
+    _, converged = minimise(around, lambda r: r, np.ones((5, 1)), max_steps=1)
+    assert not converged

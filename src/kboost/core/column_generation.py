@@ -14,6 +14,7 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
@@ -31,6 +32,8 @@ from kboost.core.protocols import (
 from kboost.core.stopping import EXHAUSTED, StopReason, StopRule, imprecise
 from kboost.core.trace import Step, Trace, relative_gap
 from kboost.core.validation import ValidationMonitor
+
+RunT = TypeVar("RunT", bound=MasterRun)
 
 
 @dataclass(frozen=True)
@@ -54,9 +57,9 @@ class GenerationResult:
 
 
 def grow(
-    problem: Problem,
-    oracle: Oracle,
-    master: Master,
+    problem: Problem[Any, Any],
+    oracle: Oracle[RunT],
+    master: Master[RunT],
     stop: StopRule,
     monitor: ValidationMonitor | None = None,
     *,
@@ -70,7 +73,7 @@ def grow(
     return generation.run_until(stop, deadline=problem.deadline, listeners=listeners)
 
 
-class ColumnGeneration(Method[Step]):
+class ColumnGeneration(Method[Step], Generic[RunT]):
     """A search and a master run, and the columns taken so far."""
 
     trace: Trace
@@ -78,7 +81,7 @@ class ColumnGeneration(Method[Step]):
     _final: Fit | None
 
     def __init__(
-        self, search: Search, run: MasterRun, monitor: ValidationMonitor | None = None
+        self, search: Search[RunT], run: RunT, monitor: ValidationMonitor | None = None
     ) -> None:
         self._search, self._run, self._monitor = search, run, monitor
         self._hypotheses: list[Hypothesis] = []
@@ -144,6 +147,6 @@ class ColumnGeneration(Method[Step]):
 
 def _no_progress(fit: Fit, proposal: Proposal) -> StopReason | None:
     """Why another step would change nothing: no column is left, or the solver's precision ends."""
-    if fit.loose is not None:
-        return imprecise(fit.loose)
-    return EXHAUSTED if fit.settled and not proposal.hypotheses else None
+    if fit.solver_gap is not None:
+        return imprecise(fit.solver_gap)
+    return EXHAUSTED if fit.converged and not proposal.hypotheses else None

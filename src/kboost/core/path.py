@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import Any
 
 from kboost._typing import FloatArray
 from kboost.core.column_generation import ColumnGeneration, GenerationResult
@@ -25,7 +26,7 @@ class PathFitter:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: Problem[Any, Any],
         oracle: PathOracle,
         master: PathMaster,
         stop: StopRule,
@@ -46,7 +47,7 @@ class PathFitter:
     def solve(self, factor: float) -> GenerationResult:
         """The model at this factor; raises if time or Ctrl-C ends it before the factor is done."""
         if self._generation.pending is not None:
-            self._search.put_back(self._generation.pending)
+            self._search.restore(self._generation.pending)
         self._run.scale_slack_costs(factor)
         result = self._generation.run_until(
             self._stop, deadline=self._deadline, polish=self._polish, level=logging.DEBUG

@@ -63,7 +63,7 @@ class PriceBelow:
 
     def __call__(self, trace: Sequence[Step]) -> StopReason | None:
         last = trace[-1]
-        if not (last.settled and last.complete) or last.price > self.tol:
+        if not (last.converged and last.complete) or last.price > self.tol:
             return None
         if last.gap is not None and last.gap > max(100 * self.tol, 1e-6):
             return StopReason(
@@ -87,7 +87,7 @@ class ErrorPriceBelow:
 
     def __call__(self, trace: Sequence[Step]) -> StopReason | None:
         last = trace[-1]
-        if not last.settled or last.error_price is None or last.error_price > self.tol:
+        if not last.converged or last.error_price is None or last.error_price > self.tol:
             return None
         return StopReason(
             "stop_at_errors",
@@ -178,7 +178,7 @@ class AnyOf:
 
 def _rest(last: Step) -> str:
     """What is left to gain, where columns were priced, and for the problem to solve."""
-    return f"; best remaining price {last.price:.3g}" if last.settled and last.n_priced else ""
+    return f"; best remaining price {last.price:.3g}" if last.converged and last.n_priced else ""
 
 
 def _or_tol(has_tol: bool) -> str:

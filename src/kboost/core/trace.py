@@ -35,7 +35,7 @@ class Step:
     price: float  # best price of the columns not yet taken, among those looked at
     n_priced: int
     seconds: float  # since the start
-    settled: bool = True
+    converged: bool = True
     validation_error: float | None = None
     complete: bool = True  # whether the whole library was looked at
     error_price: float | None = None  # best price looked at of the columns at error points
@@ -70,7 +70,7 @@ class Step:
             price=proposal.price,
             n_priced=proposal.n_priced,
             seconds=seconds,
-            settled=fit.settled,
+            converged=fit.converged,
             validation_error=validation_error,
             complete=proposal.complete,
             error_price=proposal.error_price,

@@ -32,7 +32,7 @@ from kboost.core.column_generation import ColumnGeneration, GenerationResult
 from kboost.core.deadline import NO_MODEL_YET, Deadline
 from kboost.core.model import AdditiveModel
 from kboost.core.path import PathFitter
-from kboost.core.protocols import Master, PathMaster, PathOracle, Problem
+from kboost.core.protocols import EdgePricer, Master, PathMaster, PathOracle, Problem
 from kboost.core.stopping import (
     INTERRUPTED,
     UNFINISHED,
@@ -53,7 +53,7 @@ from kboost.formulations import MarginRows
 from kboost.kernels.adapters import as_kernels
 from kboost.kernels.base import Kernel
 from kboost.kernels.names import numbered
-from kboost.masters.interior import InteriorLPMaster
+from kboost.masters.interior_point import InteriorLPMaster
 from kboost.masters.lp import LPMaster
 from kboost.masters.qp import QPMaster
 from kboost.oracles.scan import ScanOracle
@@ -277,7 +277,7 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
                 break
         return _begun(grown, len(jobs))
 
-    def _master(self, bank: Bank, *, watched: bool = False) -> Master:
+    def _master(self, bank: Bank, *, watched: bool = False) -> Master[EdgePricer]:
         """Simplex where each step counts or is cheap; else from the inside to the optimum."""
         each_step_counts = (
             self.max_columns is not None
@@ -304,7 +304,7 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
 
     def _tuning_oracle(self, per_step: int) -> PathOracle:
         """Who searches on the way to a good C."""
-        return ScanOracle(per_step, alike=ALIKE[self.penalty])
+        return ScanOracle(per_step, max_correlation=ALIKE[self.penalty])
 
     def _columns_per_step(self, n_rows: int) -> int:
         if self.columns_per_step != "auto":
@@ -340,7 +340,7 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         self.n_iter_ = max(len(g.trace) for g in grown)
         self.stop_reason_ = str(grown[0].reason) if single else [str(g.reason) for g in grown]
 
-    def _now(self, bank: Bank, growth: ColumnGeneration) -> dict[str, Any]:
+    def _now(self, bank: Bank, growth: ColumnGeneration[EdgePricer]) -> dict[str, Any]:
         """The attributes of the model as it stands."""
         hypotheses, fit = growth.current
         model = copy(self)

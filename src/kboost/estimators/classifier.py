@@ -17,7 +17,7 @@ from kboost._validation import check_validation
 from kboost.columns.bank import Bank
 from kboost.core.column_generation import GenerationResult
 from kboost.core.deadline import Deadline
-from kboost.core.protocols import Master
+from kboost.core.protocols import EdgePricer, Master
 from kboost.core.stopping import INTERRUPTED
 from kboost.data.class_weight import class_factors, class_weighted
 from kboost.data.merged_rows import MergedRows, merge_rows
@@ -28,7 +28,7 @@ from kboost.masters.nu_lp import NuLPMaster
 from kboost.plans.training_data import Task, TrainingData
 from kboost.selection.calibration import Output, calibrate
 from kboost.selection.left_out import Norm
-from kboost.solvers.lp import Intercept
+from kboost.solvers.margin_lp import Intercept
 
 
 class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
@@ -385,7 +385,7 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         self.tuning_, self.C_ = None, 1.0  # nu takes its place
         return self.C_
 
-    def _master(self, bank: Bank, *, watched: bool = False) -> Master:
+    def _master(self, bank: Bank, *, watched: bool = False) -> Master[EdgePricer]:
         if self.nonnegative and self.intercept == "none" and bank.is_nonnegative:
             raise ValueError(
                 "nonnegative must be False, or intercept not 'none', where all kernels are "

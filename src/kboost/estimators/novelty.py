@@ -12,7 +12,7 @@ from kboost._rules import UNIT, check_params
 from kboost._typing import FloatArray, IntArray
 from kboost._validation import check_table, check_weights
 from kboost.columns.bank import Bank
-from kboost.core.protocols import Master
+from kboost.core.protocols import EdgePricer, Master
 from kboost.data.merged_rows import MergedRows, merge_rows
 from kboost.estimators._kernel_boost import KernelBoostBase
 from kboost.formulations import MarginRows, nu_margin
@@ -221,5 +221,5 @@ class KernelBoostNovelty(OutlierMixin, KernelBoostBase):
     def _library(self) -> Any:
         return [Gaussian("median")] if isinstance(self.kernels, str) else self.kernels
 
-    def _master(self, bank: Bank, *, watched: bool = False) -> Master:
+    def _master(self, bank: Bank, *, watched: bool = False) -> Master[EdgePricer]:
         return NuLPMaster(self.nu, nonnegative=True, free_bias=False)

@@ -24,7 +24,7 @@ from kboost._typing import FloatArray
 from kboost._validation import check_validation
 from kboost.columns.bank import Bank
 from kboost.core.column_generation import GenerationResult
-from kboost.core.protocols import Master, PathMaster, PathOracle
+from kboost.core.protocols import EdgePricer, Master, PathMaster, PathOracle
 from kboost.data.merged_rows import MergedRows, merge_rows
 from kboost.estimators._kernel_boost import PATH_TOL, KernelBoostBase
 from kboost.formulations import MarginRows, nu_tube, tube
@@ -32,7 +32,7 @@ from kboost.masters.barrier import BarrierMaster
 from kboost.masters.lp import LPMaster
 from kboost.plans.bases import BASES, Resolve
 from kboost.plans.training_data import Task, TrainingData
-from kboost.solvers.lp import Intercept
+from kboost.solvers.margin_lp import Intercept
 
 _BOUNDS = Rule(
     "two positive widths from 1e-100 to 1e100, the lower one first, or None",
@@ -393,7 +393,7 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
             return BASES[self.base].oracle(self, per_step, PATH_TOL)
         return super()._tuning_oracle(per_step)
 
-    def _master(self, bank: Bank, *, watched: bool = False) -> Master:
+    def _master(self, bank: Bank, *, watched: bool = False) -> Master[EdgePricer]:
         if self.solver == "barrier":
             intercept = cast(Intercept, self.intercept)
             return BarrierMaster(self.nonnegative, intercept, tol=self.tol, basic=watched)
@@ -421,7 +421,7 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
         fit, shift = found.fit, self._shift
         fit = replace(fit, bias=fit.bias + shift, decision=fit.decision + shift)
         super()._keep(bank, [replace(found, fit=fit)])
-        self.epsilon_ = fit.level if self.epsilon is None else float(self.epsilon)
+        self.epsilon_ = fit.margin_width if self.epsilon is None else float(self.epsilon)
 
 
 def _middle(values: FloatArray) -> float:

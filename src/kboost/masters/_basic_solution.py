@@ -2,7 +2,8 @@
 
 A point inside has a coefficient for every column it holds, and an infinite library has many that
 say nearly the same. The same decision at the rows costs no more with as many columns as rows or
-fewer (solvers/basic_solution.py): Corollary 4 of SRE for a fit that a limit has ended. It is no vertex of
+fewer (solvers/basic_solution.py): Corollary 4 of SRE for a fit that a limit has ended. It is no
+vertex of
 the whole problem, but it is as good as the point it comes from.
 """
 
@@ -27,7 +28,7 @@ def basic_fit(run: MarginRun, fit: Fit) -> Fit:
         return fit
     coef = np.zeros(run.columns.shape[1])  # columns of a step that did not end have come since
     coef[: len(fit.coef)] = basic(run.columns[:, : len(fit.coef)], fit.coef)
-    found = run.make_fit(coef, fit.bias, run.duals, fit.level)
+    found = run.make_fit(coef, fit.bias, run.duals, fit.margin_width)
     if found.objective > fit.objective + _SAME * abs(fit.objective):
         return fit
-    return replace(found, coef=coef[: len(fit.coef)], weights=fit.weights, settled=fit.settled)
+    return replace(found, coef=coef[: len(fit.coef)], weights=fit.weights, converged=fit.converged)

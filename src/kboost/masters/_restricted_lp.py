@@ -13,7 +13,7 @@ import numpy as np
 
 from kboost._typing import IntArray
 from kboost.masters.margin import MarginRun
-from kboost.solvers.lp import ColumnShape, MarginLP, MarginVertex
+from kboost.solvers.margin_lp import ColumnShape, MarginLP, MarginVertex
 
 _WORTH = 1e-9  # least price of a column outside
 _WAIT = 5  # solves without a coefficient, after which a column goes

@@ -28,22 +28,25 @@ class SmoothedLP:
     ) -> None:
         self._columns, self._rows = columns, rows
         self._barrier, self._mu = barrier, mu
-        self._n_bias, self._n_level = int(penalty.intercept != "none"), int(rows.level is not None)
-        self._head = self._n_bias + self._n_level
+        self._n_bias, self._n_width = (
+            int(penalty.intercept != "none"),
+            int(rows.margin_width is not None),
+        )
+        self._head = self._n_bias + self._n_width
         k = columns.shape[1]
         cost = np.concatenate([np.zeros(self._head), np.ones(k)])
         one_sided = np.concatenate([np.zeros(self._head), np.full(k, penalty.nonnegative)]) > 0
         if penalty.intercept == "penalized":
             cost[0] = 1.0
-        if rows.level is not None:
-            cost[self._n_bias], one_sided[self._n_bias] = rows.level.price, True
+        if rows.margin_width is not None:
+            cost[self._n_bias], one_sided[self._n_bias] = rows.margin_width.cost, True
         self._cost, self._one, self._two = cost, one_sided, ~one_sided & (cost > 0)
         self._at: FloatArray | None = None
         self._z: FloatArray = np.zeros(0)
 
-    def join(self, bias: float, level: float, coef: FloatArray) -> FloatArray:
+    def join(self, bias: float, margin_width: float, coef: FloatArray) -> FloatArray:
         """The point of these values, moved inside the domain."""
-        head = [bias] * self._n_bias + [level] * self._n_level
+        head = [bias] * self._n_bias + [margin_width] * self._n_width
         x = np.concatenate([head, coef])
         x[self._one] = np.maximum(x[self._one], _INSIDE * self._mu / self._cost[self._one])
         return x
@@ -51,16 +54,16 @@ class SmoothedLP:
     def split(self, x: FloatArray) -> tuple[float, float, FloatArray]:
         """Bias, level and coefficients."""
         bias = float(x[0]) if self._n_bias else 0.0
-        return bias, (float(x[self._n_bias]) if self._n_level else 0.0), x[self._head :]
+        return bias, (float(x[self._n_bias]) if self._n_width else 0.0), x[self._head :]
 
     def duals(self, x: FloatArray) -> FloatArray:
         """`u_r`, the derivatives of the losses by z."""
-        duals: FloatArray = self._rows.caps * expit(self._short(x) / self._barrier)
+        duals: FloatArray = self._rows.slack_costs * expit(self._short(x) / self._barrier)
         return duals
 
     def value(self, x: FloatArray) -> float:
         mu, one, root = self._mu, x[self._one], np.hypot(self._mu, x[self._two])
-        losses = self._rows.caps @ np.logaddexp(0.0, self._short(x) / self._barrier)
+        losses = self._rows.slack_costs @ np.logaddexp(0.0, self._short(x) / self._barrier)
         plain = self._cost[self._one] @ one - mu * np.log(one).sum()
         return float(self._barrier * losses + plain + (root - mu * np.log(root + mu)).sum())
 
@@ -70,8 +73,8 @@ class SmoothedLP:
         out = np.empty(len(x))
         if self._n_bias:
             out[0] = -weights.sum()
-        if rows.level is not None:
-            out[self._n_bias] = -rows.level.sign * duals.sum()
+        if rows.margin_width is not None:
+            out[self._n_bias] = -rows.margin_width.sign * duals.sum()
         out[self._head :] = -(self._columns.T @ weights)
         out[self._one] += self._cost[self._one] - mu / x[self._one]
         out[two] += x[two] / (np.hypot(mu, x[two]) + mu)
@@ -85,22 +88,22 @@ class SmoothedLP:
     def curvature(self, x: FloatArray) -> Any:
         """Second derivatives by f of the samples that count, with the level, and of each x."""
         rows, duals = self._rows, self.duals(x)
-        bend = duals * (1.0 - duals / rows.caps) / self._barrier
+        bend = duals * (1.0 - duals / rows.slack_costs) / self._barrier
         by_sample = _per_sample(rows, bend)
         kept = np.flatnonzero(by_sample > _SEEN * by_sample.max(initial=0.0))
-        sign = 0.0 if rows.level is None else rows.level.sign
-        with_level = sign * rows.weights(bend)[kept]
-        return kept, by_sample[kept], with_level, float(bend.sum()), x
+        sign = 0.0 if rows.margin_width is None else rows.margin_width.sign
+        with_width = sign * rows.weights(bend)[kept]
+        return kept, by_sample[kept], with_width, float(bend.sum()), x
 
     def block(self, curvature: Any, rows: IntArray, columns: IntArray) -> FloatArray:
-        kept, by_sample, with_level, by_level, x = curvature
+        kept, by_sample, with_width, by_width, x = curvature
         left, right = self._design(kept, rows), self._design(kept, columns)
         out: FloatArray = left.T @ (by_sample[:, None] * right)
-        if self._n_level:
+        if self._n_width:
             row, column = rows == self._n_bias, columns == self._n_bias
-            out[row] += with_level @ right
-            out[:, column] += (with_level @ left)[:, None]
-            out[np.ix_(row, column)] += by_level
+            out[row] += with_width @ right
+            out[:, column] += (with_width @ left)[:, None]
+            out[np.ix_(row, column)] += by_width
         out[rows[:, None] == columns] += self._own(x)[np.intersect1d(rows, columns)]
         return out
 
@@ -128,11 +131,11 @@ class SmoothedLP:
     def _short(self, x: FloatArray) -> FloatArray:
         """`z_r`: how far each row is from its target; the last ones are remembered."""
         if self._at is None or not np.array_equal(x, self._at):
-            bias, level, coef = self.split(x)
+            bias, margin_width, coef = self.split(x)
             rows = self._rows
             reached = rows.signs * rows.per_row(self._columns @ coef + bias)
-            if rows.level is not None:
-                reached = reached + rows.level.sign * level
+            if rows.margin_width is not None:
+                reached = reached + rows.margin_width.sign * margin_width
             self._at, self._z = x.copy(), rows.targets - reached
         return self._z
 

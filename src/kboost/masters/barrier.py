@@ -10,7 +10,7 @@ those their best values too:
 
     phi(c) = q - mu log(q + mu),  q = sqrt(mu^2 + c^2)      (nonnegative: c - mu log c)
 
-a smooth problem, minimised by damped Newton steps (solvers/smooth.py). The duals are
+a smooth problem, minimised by damped Newton steps (solvers/damped_newton.py). The duals are
 
     u_r = cap_r / (1 + exp(-z_r / beta)),
 
@@ -39,11 +39,12 @@ import numpy as np
 from kboost._typing import FloatArray
 from kboost.core.protocols import Fit, Problem, Proposal
 from kboost.exceptions import SolverError
+from kboost.formulations import MarginRows
 from kboost.masters._basic_solution import basic_fit
 from kboost.masters._smoothed_lp import SmoothedLP
 from kboost.masters.margin import MarginPenalty, MarginRun
-from kboost.solvers.lp import ColumnShape
-from kboost.solvers.smooth import DampedNewton
+from kboost.solvers.damped_newton import DampedNewton
+from kboost.solvers.margin_lp import ColumnShape
 
 _SHARPER = 0.1  # Newton's derivatives, against beta
 _ROUNDING = 1e-12  # of the slack prices' sum: no derivative below it can be asked for
@@ -68,25 +69,25 @@ class BarrierMaster(MarginPenalty):
     tol: float = 1e-4
     basic: bool = False
 
-    def start(self, problem: Problem) -> BarrierRun:
+    def start(self, problem: Problem[object, MarginRows]) -> BarrierRun:
         return BarrierRun(self, problem)
 
 
 class BarrierRun(MarginRun):
     """The columns, the point inside (bias and level first), and beta."""
 
-    def __init__(self, master: BarrierMaster, problem: Problem) -> None:
+    def __init__(self, master: BarrierMaster, problem: Problem[object, MarginRows]) -> None:
         super().__init__(master, problem)
         self._master = master
         start = ColumnShape(self.data).solve()
-        self.settle(start.coef, start.bias, self.central(start.duals), start.level)
-        self._caps = float(self.rows.caps.sum())
-        self._unit = self.fit.objective / self._caps or 1.0
+        self.set_fit(start.coef, start.bias, self.central(start.duals), start.margin_width)
+        self._total_cost = float(self.rows.slack_costs.sum())
+        self._unit = self.fit.objective / self._total_cost or 1.0
         self._share = master.first  # beta in that unit
         self._left = self._goal = 0.0  # of Newton's derivatives, and what was asked of them
         self._newton = DampedNewton()
         self._coef: FloatArray = np.zeros(0)  # (k,), inside, not the incumbent
-        self._bias, self._level = start.bias, max(start.level, self._unit)
+        self._bias, self._margin_width = start.bias, max(start.margin_width, self._unit)
         self._solve()
 
     @property
@@ -119,24 +120,24 @@ class BarrierRun(MarginRun):
     def _solve(self) -> None:
         """Minimise at the present beta; keep the best fit so far, with the duals of now."""
         softened = SmoothedLP(self.columns, self.rows, self.penalty, self.barrier, self._mu)
-        start = softened.join(self._bias, self._level, self._coef)
-        unit = min(1.0, self._caps)  # the derivatives by bias and level are of that size
-        self._goal = max(_SHARPER * min(self._share, 1.0) * unit, _ROUNDING * self._caps)
+        start = softened.join(self._bias, self._margin_width, self._coef)
+        unit = min(1.0, self._total_cost)  # the derivatives by bias and level are of that size
+        self._goal = max(_SHARPER * min(self._share, 1.0) * unit, _ROUNDING * self._total_cost)
         x, self._left = self._newton.minimise(softened, start, tol=self._goal, max_steps=_STEPS)
-        self._bias, self._level, self._coef = softened.split(x)
+        self._bias, self._margin_width, self._coef = softened.split(x)
         self.duals = self.repaired(softened.duals(x))
-        now = self.make_fit(self._coef, self._bias, self.duals, self._level)
+        now = self.make_fit(self._coef, self._bias, self.duals, self._margin_width)
         large = np.where(np.abs(self._coef) > _SMALL * self._mu, self._coef, 0.0)
-        sparse = self.make_fit(large, self._bias, self.duals, self._level)
+        sparse = self.make_fit(large, self._bias, self.duals, self._margin_width)
         now = sparse if sparse.objective <= now.objective * (1 + _SPARSER) else now
         now = basic_fit(self, now) if self._master.basic else now
         if now.objective > self.fit.objective:
             grown = np.zeros(len(self._coef))
             grown[: len(self.fit.coef)] = self.fit.coef
             now = replace(self.fit, coef=grown, weights=now.weights)
-        off = np.log(2.0) * self.barrier * self._caps
+        off = np.log(2.0) * self.barrier * self._total_cost
         small = off <= self._master.tol * abs(now.objective) or self._share <= _LEAST
-        self.fit = replace(now, settled=small)
+        self.fit = replace(now, converged=small)
 
     def finish(self) -> Fit:
         """The vertex of the columns in use; the point inside, basic_fit, where simplex fails."""
@@ -152,12 +153,12 @@ class BarrierRun(MarginRun):
             return basic_fit(self, self.fit)
         coef = np.zeros(len(self.fit.coef))
         coef[used] = vertex.coef
-        fit = self.make_fit(coef, vertex.bias, self.repaired(vertex.duals), vertex.level)
-        return replace(fit, settled=self.fit.settled)
+        fit = self.make_fit(coef, vertex.bias, self.repaired(vertex.duals), vertex.margin_width)
+        return replace(fit, converged=self.fit.converged)
 
     def cut_short(self, fit: Fit) -> Fit:
         return basic_fit(self, fit)
 
     @property
     def _mu(self) -> float:
-        return _MU * self.barrier * self._caps / self.rows.n_samples
+        return _MU * self.barrier * self._total_cost / self.rows.n_samples

@@ -43,8 +43,9 @@ from scipy.linalg import cho_factor, cho_solve
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.design import Design
 from kboost.columns.pool import Pool
+from kboost.core.base_run import BaseRun
 from kboost.core.deadline import NO_LIMIT, Deadline
-from kboost.core.protocols import Fit, Problem, Proposal
+from kboost.core.protocols import Fit, PriceRule, Problem, Proposal
 from kboost.data.kernel_checks import check_psd
 from kboost.formulations import TargetRows
 from kboost.masters.losses import Loss, Squared
@@ -53,7 +54,6 @@ from kboost.solvers.newton_cg import Model, minimise
 
 Update = Literal["full", "one"]
 Combination = Literal["boost", "mp"]
-Rule = Literal["boost", "mp", "full"]
 
 _JITTER = 1e-10
 _TOL = 1e-7  # of Newton's method, relative to the objective
@@ -75,12 +75,12 @@ class CholeskyMaster:
     capacity: int = 1000  # columns expected
     budget: int = 1 << 30  # bytes of F
 
-    def start(self, problem: Problem) -> CholeskyRun:
+    def start(self, problem: Problem[Pool, TargetRows]) -> CholeskyRun:
         check_psd(problem.columns.kernels)
         return CholeskyRun(self, problem.columns, problem.rows, problem.deadline)
 
 
-class CholeskyRun:
+class CholeskyRun(BaseRun):
     """The factor, the columns and the last fit."""
 
     def __init__(
@@ -117,7 +117,7 @@ class CholeskyRun:
 
     # What the oracle asks ------------------------------------------------------------------------
 
-    def price_of(self, ids: IntArray, values: FloatArray, rule: Rule) -> FloatArray:
+    def price_of(self, ids: IntArray, values: FloatArray, rule: PriceRule) -> FloatArray:
         """What columns at hand are worth: the drop of the objective, others fixed ("mp": (28)).
 
         "boost" is the steepest descent in the RKHS (27); "full" the drop when all coefficients
@@ -134,12 +134,6 @@ class CholeskyRun:
         usable = np.where(curvature > 0, curvature, np.inf)
         drop: FloatArray = 0.5 * np.sum(gain**2, axis=1) / usable
         return drop
-
-    def price(self, edges: FloatArray) -> FloatArray:
-        raise NotImplementedError("forward oracles ask for the price of columns at hand")
-
-    def bound(self, edges: FloatArray) -> float | None:
-        return None
 
     def _explained(self, ids: IntArray, values: FloatArray) -> FloatArray:
         """`c' G^-1 c` of columns that are not in the model."""
@@ -170,15 +164,6 @@ class CholeskyRun:
             self._take(ids, values, mix)
             self._solve()
         self.fit = self._describe()
-
-    def finish(self) -> Fit:
-        return self.fit
-
-    def complete(self, fit: Fit) -> Fit:
-        return fit
-
-    def cut_short(self, fit: Fit) -> Fit:
-        return self.complete(fit)
 
     def _combination(self, ids: IntArray, values: FloatArray) -> FloatArray:
         """(25), or (29), scaled by (26); a combination for each output, (S, q)."""

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from kboost.core.protocols import Problem, Proposal
+from kboost.formulations import MarginRows
 from kboost.masters._restricted_lp import RestrictedLP
 from kboost.masters.margin import MarginPenalty, MarginRun
-from kboost.solvers.lp import ColumnShape, MarginLP, SampleShape
+from kboost.solvers.margin_lp import ColumnShape, MarginLP, SampleShape
 
 
 @dataclass(frozen=True)
@@ -22,20 +23,20 @@ class LPMaster(MarginPenalty):
 
     few_rows: int = 50
 
-    def start(self, problem: Problem) -> LPRun:
+    def start(self, problem: Problem[object, MarginRows]) -> LPRun:
         return LPRun(self, problem)
 
 
 class LPRun(MarginRun):
     """The LP at work: a warm solver beside the columns."""
 
-    def __init__(self, master: LPMaster, problem: Problem) -> None:
+    def __init__(self, master: LPMaster, problem: Problem[object, MarginRows]) -> None:
         super().__init__(master, problem)
         few = len(self.rows.signs) <= master.few_rows
         self._lp: MarginLP = SampleShape(self.data) if few else ColumnShape(self.data)
         self._vertices = RestrictedLP(self, self._lp, np.zeros(0, dtype=np.intp))
         vertex = self._lp.solve()
-        self.settle(vertex.coef, vertex.bias, self.central(vertex.duals), vertex.level)
+        self.set_fit(vertex.coef, vertex.bias, self.central(vertex.duals), vertex.margin_width)
 
     def extend(self, proposal: Proposal) -> None:
         self.columns = np.hstack([self.columns, proposal.values])
@@ -48,4 +49,4 @@ class LPRun(MarginRun):
 
     def _solve(self) -> None:
         vertex = self._vertices.solve()
-        self.settle(vertex.coef, vertex.bias, vertex.duals, vertex.level)
+        self.set_fit(vertex.coef, vertex.bias, vertex.duals, vertex.margin_width)

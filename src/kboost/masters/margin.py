@@ -21,9 +21,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kboost._typing import FloatArray
+from kboost.core.base_run import BaseRun
 from kboost.core.protocols import Fit, Problem
 from kboost.formulations import MarginRows
-from kboost.solvers.lp import Intercept, MarginData
+from kboost.solvers.margin_lp import Intercept, MarginData
 
 _NO_MARGIN = 1e-12
 
@@ -36,27 +37,33 @@ class MarginPenalty:
     intercept: Intercept = "free"
 
 
-class MarginRun:
+class MarginRun(BaseRun):
     """The rows, the columns so far, and the last fit with its duals."""
 
-    fit: Fit
     duals: FloatArray  # (r,), exactly feasible for rows, bias and level
     bias_reach = 1.0  # what a penalised bias allows of `|sum_i u_i sign_i|`
 
-    def __init__(self, penalty: MarginPenalty, problem: Problem) -> None:
-        self.rows: MarginRows = problem.rows
+    def __init__(self, penalty: MarginPenalty, problem: Problem[object, MarginRows]) -> None:
+        self.rows = problem.rows
         self._first_rows = self.rows
         self.penalty = penalty
         self.deadline = problem.deadline
-        self.columns = np.zeros((self.rows.n_samples, 0))
+        self.columns: FloatArray = np.zeros((self.rows.n_samples, 0))
 
     @property
     def data(self) -> MarginData:
         """The problem as the LP solvers take it."""
         rows, penalty = self.rows, self.penalty
-        level = None if rows.level is None else (rows.level.sign, rows.level.price)
+        margin_width = (
+            None if rows.margin_width is None else (rows.margin_width.sign, rows.margin_width.cost)
+        )
         return MarginData(
-            rows.signs, rows.targets, rows.caps, penalty.nonnegative, penalty.intercept, level
+            rows.signs,
+            rows.targets,
+            rows.slack_costs,
+            penalty.nonnegative,
+            penalty.intercept,
+            margin_width,
         )
 
     def price(self, edges: FloatArray) -> FloatArray:
@@ -67,15 +74,12 @@ class MarginRun:
         return float(self.rows.targets @ self.duals) / reach
 
     def finish(self) -> Fit:
-        level = self.rows.level
-        return self.fit if level is None or level.sign > 0 else unit_margin(self.fit)
+        margin_width = self.rows.margin_width
+        return self.fit if margin_width is None or margin_width.sign > 0 else unit_margin(self.fit)
 
     def complete(self, fit: Fit) -> Fit:
-        level = self.rows.level
-        return fit if level is None or level.sign > 0 else with_margin(fit)
-
-    def cut_short(self, fit: Fit) -> Fit:
-        return self.complete(fit)
+        margin_width = self.rows.margin_width
+        return fit if margin_width is None or margin_width.sign > 0 else with_margin(fit)
 
     def first_factor(self, edges: FloatArray) -> float:
         reach = 1.0 + float(np.max(self.price(edges), initial=-1.0))
@@ -85,35 +89,38 @@ class MarginRun:
         """Go on with other slack prices: `factor` times those of the problem."""
         self.rows = self._first_rows.with_scaled_costs(factor)
 
-    def settle(self, coef: FloatArray, bias: float, duals: FloatArray, level: float) -> None:
+    def set_fit(
+        self, coef: FloatArray, bias: float, duals: FloatArray, margin_width: float
+    ) -> None:
         """Make this the fit."""
-        self.fit, self.duals = self.make_fit(coef, bias, duals, level), duals
+        self.fit, self.duals = self.make_fit(coef, bias, duals, margin_width), duals
 
     def make_fit(
         self,
         coef: FloatArray,
         bias: float,
         duals: FloatArray,
-        level: float = 0.0,
+        margin_width: float = 0.0,
         *,
-        settled: bool = True,
+        converged: bool = True,
     ) -> Fit:
         """A fit of the columns so far; its objective is computed from the coefficients."""
         coef = np.maximum(coef, 0.0) if self.penalty.nonnegative else coef
         decision = self.columns @ coef + bias
         penalty = self.charge(np.append(coef, bias if self.penalty.intercept == "penalized" else 0))
-        if self.rows.level is not None:
-            level = max(0.0, level)
-            penalty += self.rows.level.price * level
+        if self.rows.margin_width is not None:
+            margin_width = max(0.0, margin_width)
+            penalty += self.rows.margin_width.cost * margin_width
         return Fit(
             coef=coef,
             bias=bias,
             decision=decision,
             weights=self.rows.weights(duals),
-            objective=penalty + float(self.rows.caps @ self.rows.slack(decision, level)),
-            settled=settled,
-            level=level,
-            errors=self.rows.errors(decision, level),
+            objective=penalty
+            + float(self.rows.slack_costs @ self.rows.slack(decision, margin_width)),
+            converged=converged,
+            margin_width=margin_width,
+            errors=self.rows.errors(decision, margin_width),
         )
 
     def charge(self, coef: FloatArray) -> float:
@@ -122,34 +129,34 @@ class MarginRun:
 
     def repaired(self, duals: FloatArray) -> FloatArray:
         """Inside the box, scaled down to what the rows of bias and level allow."""
-        duals = np.clip(duals, 0.0, self.rows.caps)
+        duals = np.clip(duals, 0.0, self.rows.slack_costs)
         positive = self.rows.signs > 0
         up, down = float(duals[positive].sum()), float(duals[~positive].sum())
         reach = {"free": 0.0, "penalized": self.bias_reach, "none": np.inf}
         allowed = min(up, down) + reach[self.penalty.intercept]
         shares = [min(1.0, allowed / max(side, 1e-300)) for side in (up, down)]
         duals = duals * np.where(positive, *shares)
-        if self.rows.level is not None and self.rows.level.sign > 0:
-            duals = duals * min(1.0, self.rows.level.price / max(float(duals.sum()), 1e-300))
+        if self.rows.margin_width is not None and self.rows.margin_width.sign > 0:
+            duals = duals * min(1.0, self.rows.margin_width.cost / max(float(duals.sum()), 1e-300))
         return duals
 
     def central(self, duals: FloatArray) -> FloatArray:
         """Without columns the LP has many optimal duals; spread them evenly if that is one."""
-        even, found = self.repaired(self.rows.caps), self.repaired(duals)
+        even, found = self.repaired(self.rows.slack_costs), self.repaired(duals)
         targets = self.rows.targets
         return even if targets @ even >= targets @ found * (1 - 1e-12) else found
 
 
 def unit_margin(fit: Fit) -> Fit:
     """A nu fit with its margin rho scaled to 1, as the margin is everywhere else."""
-    if fit.level <= _NO_MARGIN:
+    if fit.margin_width <= _NO_MARGIN:
         raise ValueError("the classes cannot be separated at this nu (the margin is 0); raise nu.")
     return with_margin(fit)
 
 
 def with_margin(fit: Fit) -> Fit:
     """The same of a fit on the way, which may not have a margin yet and then stays as it is."""
-    rho = fit.level
+    rho = fit.margin_width
     if rho <= _NO_MARGIN:
         return fit
     return replace(fit, coef=fit.coef / rho, bias=fit.bias / rho, decision=fit.decision / rho)
@@ -161,12 +168,12 @@ def best_length(penalty: float, margins: FloatArray, rows: MarginRows) -> float:
     Convex and piecewise linear in s: the slope rises at the breakpoints target / margin.
     """
     active = rows.targets > 0  # rows with slack at s = 0
-    slope = penalty - float(rows.caps[active] @ margins[active])
+    slope = penalty - float(rows.slack_costs[active] @ margins[active])
     turns = np.flatnonzero((rows.targets > 0) == (margins > 0))
     turns = turns[margins[turns] != 0.0]
     where = rows.targets[turns] / margins[turns]
     order = np.argsort(where, kind="stable")
-    rises = slope + np.cumsum((rows.caps[turns] * np.abs(margins[turns]))[order])
+    rises = slope + np.cumsum((rows.slack_costs[turns] * np.abs(margins[turns]))[order])
     if slope >= 0.0:
         return 0.0
     stop = int(np.searchsorted(rises, 0.0))

@@ -28,11 +28,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from kboost._typing import FloatArray
+from kboost.core.base_run import BaseRun
 from kboost.core.protocols import Fit, Problem, Proposal
 from kboost.formulations import MarginRows
 from kboost.masters.margin import unit_margin, with_margin
 from kboost.solvers.highs import INFINITY, GrowingLP
-from kboost.solvers.lp import both_signs
+from kboost.solvers.margin_lp import both_signs
 
 
 @dataclass(frozen=True)
@@ -43,23 +44,23 @@ class NuLPMaster:
     nonnegative: bool = False
     free_bias: bool = True
 
-    def start(self, problem: Problem) -> NuLPRun:
+    def start(self, problem: Problem[object, MarginRows]) -> NuLPRun:
         return NuLPRun(self, problem)
 
 
-class NuLPRun:
+class NuLPRun(BaseRun):
     """The dual LP at work."""
 
-    def __init__(self, master: NuLPMaster, problem: Problem) -> None:
-        rows: MarginRows = problem.rows  # caps are w/W
+    def __init__(self, master: NuLPMaster, problem: Problem[object, MarginRows]) -> None:
+        rows = problem.rows  # slack costs are w/W
         self._master, self._rows, self._deadline = master, rows, problem.deadline
         self._columns = np.zeros((rows.n_samples, 0))
-        self._caps = rows.caps / master.nu
-        n = len(self._caps)
+        self._upper = rows.slack_costs / master.nu
+        n = len(self._upper)
         self._lp = GrowingLP(
             np.append(np.zeros(n), 1.0),
             np.append(np.zeros(n), -INFINITY),
-            np.append(self._caps, INFINITY),
+            np.append(self._upper, INFINITY),
         )
         one, zero = np.ones(1), np.zeros(1)
         self._lp.add_rows(np.append(np.ones(n), 0.0)[None, :], one, one)
@@ -87,16 +88,13 @@ class NuLPRun:
             bias, rest = float(rest[0]), rest[1:]
         coef = np.maximum(rest, 0.0) if self._master.nonnegative else rest[0::2] - rest[1::2]
         self._tau = float(found.values[-1])
-        self.fit = self._make_fit(coef, bias, rho, np.clip(found.values[:-1], 0.0, self._caps))
+        self.fit = self._make_fit(coef, bias, rho, np.clip(found.values[:-1], 0.0, self._upper))
 
     def finish(self) -> Fit:
         return unit_margin(self.fit)
 
     def complete(self, fit: Fit) -> Fit:
         return with_margin(fit)
-
-    def cut_short(self, fit: Fit) -> Fit:
-        return self.complete(fit)
 
     def _reach(self, edges: FloatArray) -> FloatArray:
         return edges if self._master.nonnegative else np.abs(edges)
@@ -109,16 +107,16 @@ class NuLPRun:
             bias=bias,
             decision=decision,
             weights=self._rows.weights(duals),
-            objective=float(self._caps @ slack) - rho,
-            level=rho,
+            objective=float(self._upper @ slack) - rho,
+            margin_width=rho,
         )
 
     def _even(self) -> FloatArray:
         """Duals of sum 1 in proportion to the weights; with a bias, the same for both signs."""
-        caps, positive = self._caps, self._rows.signs > 0
+        slack_costs, positive = self._upper, self._rows.signs > 0
         if not self._master.free_bias:
-            share: FloatArray = caps / caps.sum()
+            share: FloatArray = slack_costs / slack_costs.sum()
             return share
-        side = np.where(positive, caps[positive].sum(), caps[~positive].sum())
-        even: FloatArray = 0.5 * caps / side
+        side = np.where(positive, slack_costs[positive].sum(), slack_costs[~positive].sum())
+        even: FloatArray = 0.5 * slack_costs / side
         return even

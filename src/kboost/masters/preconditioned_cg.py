@@ -4,7 +4,7 @@
     f = offset + [1 F] z,    F (n, m) kernel columns,    Q_jl = k_p(c_j, c_l), 0 across kernels
 
 The normal matrix of all rows costs n m^2 and is what plain least squares spends its time on. Here
-it is formed on a sample of r rows only, as a preconditioner P (masters/_sampled.py), with r twice
+it is formed on a sample of r rows only, as a preconditioner P (masters/_sampled_preconditioner.py), with r twice
 m: then P is like the true matrix in every direction (the eigenvalues of a sample covariance), some
 twenty iterations are enough, and each is one pass over F. The sample are the first r rows, which
 must stand in random order (canonical order is one: see data/indexed_rows.py); they need no memory of
@@ -47,13 +47,14 @@ import numpy as np
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.design import size_of
 from kboost.columns.pool import Pool
+from kboost.core.base_run import BaseRun
 from kboost.core.deadline import NO_LIMIT, Deadline
-from kboost.core.protocols import Fit, Problem, Proposal
+from kboost.core.protocols import Fit, PriceRule, Problem, Proposal
 from kboost.data.kernel_checks import check_psd
 from kboost.exceptions import OutOfTimeError
 from kboost.formulations import TargetRows
 from kboost.masters._joint_objective import JointObjective
-from kboost.masters._sampled import SampledNormal
+from kboost.masters._sampled_preconditioner import SampledNormal
 from kboost.masters.losses import Loss, Squared
 from kboost.solvers.newton_cg import left_at, minimise
 
@@ -91,12 +92,12 @@ class PCGMaster:
     capacity: int = 1000  # columns expected
     budget: int = 1 << 30  # bytes of F
 
-    def start(self, problem: Problem) -> PCGRun:
+    def start(self, problem: Problem[Pool, TargetRows]) -> PCGRun:
         check_psd(problem.columns.kernels)
         return PCGRun(self, problem.columns, problem.rows, problem.deadline)
 
 
-class PCGRun:
+class PCGRun(BaseRun):
     """The columns, the preconditioner and the last fit."""
 
     def __init__(self, master: PCGMaster, pool: Pool, rows: TargetRows, deadline: Deadline) -> None:
@@ -112,7 +113,7 @@ class PCGRun:
             budget=master.budget,
         )
         self._design, self._first = self._basis.design, self._basis.first
-        self._capacity, self._settled = capacity, False
+        self._capacity, self._is_final = capacity, False
         self._normal = SampledNormal(
             self._design,
             rows.sample_weight,
@@ -133,7 +134,7 @@ class PCGRun:
         self._deadline = deadline
         self.fit = self._describe()
 
-    def price_of(self, ids: IntArray, values: FloatArray, rule: str) -> FloatArray:
+    def price_of(self, ids: IntArray, values: FloatArray, rule: PriceRule) -> FloatArray:
         """The drop of the objective with the others fixed, (28); `rule` "boost": (27)."""
         ridge, bound, w = self._master.ridge, self._master.loss.bound, self._rows.sample_weight
         gain = values.T @ self.fit.weights - ridge * self._basis.function_at(
@@ -145,25 +146,19 @@ class PCGRun:
         drop: FloatArray = 0.5 * np.sum(gain**2, axis=1) / usable
         return drop
 
-    def price(self, edges: FloatArray) -> FloatArray:
-        raise NotImplementedError("forward oracles ask for the price of columns at hand")
-
-    def bound(self, edges: FloatArray) -> float | None:
-        return None
-
     def extend(self, proposal: Proposal) -> None:
         size = self._design.size
         if not self._normal.grow(size, self._basis.take(proposal)):
             self._normal.start_again(self._basis.inner_products(0))
-        self._settled = self._design.is_single and self._design.size >= self._capacity
-        self._solve(fine=self._settled)  # the last step needs no rough solution first
+        self._is_final = self._design.is_single and self._design.size >= self._capacity
+        self._solve(fine=self._is_final)  # the last step needs no rough solution first
         self.fit = self._describe()
 
     def finish(self) -> Fit:
         loss = self._master.loss
         if not loss.quadratic and self._is_small and self._is_dependent:
             self._deadline.check()  # the direct solution does without this one
-        elif not self._settled:
+        elif not self._is_final:
             self._solve(fine=True)
         rounding = self._rounding()
         if rounding > _VISIBLE and self._design.promote(made=rounding > _GROSS):
@@ -172,7 +167,7 @@ class PCGRun:
         if self._is_small and (left > _SHORT or not self._sound or self._is_dependent):
             left = self._solve_directly(left)
         self._residual = None  # the coefficients may be others now
-        self.fit = replace(self._describe(), loose=left if left > _SHORT else None)
+        self.fit = replace(self._describe(), solver_gap=left if left > _SHORT else None)
         return self.fit
 
     def _left(self) -> float:
@@ -208,9 +203,6 @@ class PCGRun:
             return self.finish()
         except OutOfTimeError:
             return fit
-
-    def cut_short(self, fit: Fit) -> Fit:
-        return self.complete(fit)
 
     def _begin_again(self) -> None:
         """From nothing: coefficients that fit rounded columns are huge. The better ones stand."""

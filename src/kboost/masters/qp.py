@@ -3,7 +3,7 @@
     minimise  1/2 sum_j coef_j^2 [+ 1/2 bias^2] [+ level_price level] + sum_i cap_i slack_i
     with      sign_i f_i [+ level_sign level] + slack_i >= target_i        (formulations.py)
 
-over the columns so far (solvers/box_qp.py). Its dual needs no constraint a column, only a price:
+over the columns so far (solvers/margin_qp.py). Its dual needs no constraint a column, only a price:
 
     maximise  target'u - 1/2 sum_j edge_j^2   (nonnegative: max(edge_j, 0)^2),   0 <= u <= caps,
 
@@ -31,15 +31,16 @@ import numpy as np
 from kboost._typing import FloatArray
 from kboost.core.protocols import Problem, Proposal
 from kboost.exceptions import SolverError
+from kboost.formulations import MarginRows
 from kboost.masters.margin import MarginPenalty, MarginRun
-from kboost.solvers.box_qp import MarginOptimum, MarginQP
+from kboost.solvers.margin_qp import MarginOptimum, MarginQP
 
 
 @dataclass(frozen=True)
 class QPMaster(MarginPenalty):
     """The 2-norm of the coefficients is penalised."""
 
-    def start(self, problem: Problem) -> QPRun:
+    def start(self, problem: Problem[object, MarginRows]) -> QPRun:
         return QPRun(self, problem)
 
 
@@ -48,9 +49,9 @@ class QPRun(MarginRun):
 
     bias_reach = np.inf
 
-    def __init__(self, master: QPMaster, problem: Problem) -> None:
+    def __init__(self, master: QPMaster, problem: Problem[object, MarginRows]) -> None:
         super().__init__(master, problem)
-        self._qp = MarginQP(self.data, self.repaired(self.rows.caps), self.rows.sample)
+        self._qp = MarginQP(self.data, self.repaired(self.rows.slack_costs), self.rows.sample)
         self._take(self._qp.solve().checked())
 
     def extend(self, proposal: Proposal) -> None:
@@ -87,15 +88,15 @@ class QPRun(MarginRun):
         missing = self._least - float(duals.sum())
         if missing <= 0.0:
             return duals
-        most = super().repaired(self.rows.caps)
+        most = super().repaired(self.rows.slack_costs)
         room = float(most.sum() - duals.sum())
         return duals + min(1.0, missing / max(room, 1e-300)) * (most - duals)
 
     @property
     def _least(self) -> float:
         """What the duals must sum to (nu-SVM: nu)."""
-        level = self.rows.level
-        return -level.price if level is not None and level.sign < 0 else 0.0
+        margin_width = self.rows.margin_width
+        return -margin_width.cost if margin_width is not None and margin_width.sign < 0 else 0.0
 
     def _terms(self, edges: FloatArray) -> tuple[float, float]:
         """`target'u` and S of the bound."""
@@ -125,13 +126,13 @@ class QPRun(MarginRun):
             return
         coef = np.zeros(len(found.coef))
         coef[: len(before.coef)] = before.coef
-        stood = self.make_fit(coef, before.bias, self.repaired(duals), before.level)
+        stood = self.make_fit(coef, before.bias, self.repaired(duals), before.margin_width)
         if not self.fit.objective < stood.objective:
             if not coef.any():
                 found.checked()
-            self.settle(coef, before.bias, self.repaired(duals), before.level)
-        self.fit = replace(self.fit, loose=found.gap)
+            self.set_fit(coef, before.bias, self.repaired(duals), before.margin_width)
+        self.fit = replace(self.fit, solver_gap=found.gap)
 
     def _take(self, found: MarginOptimum) -> None:
         self.columns = self._qp.columns
-        self.settle(found.coef, found.bias, self.repaired(found.duals), found.level)
+        self.set_fit(found.coef, found.bias, self.repaired(found.duals), found.margin_width)

@@ -26,7 +26,7 @@ from kboost._typing import FloatArray
 from kboost.mkl.line_search import along
 from kboost.mkl.simple import SimpleSearch
 from kboost.mkl.svm import MixtureSVM, MKLPoint
-from kboost.solvers.svm_dual import sides
+from kboost.solvers.svm_active_set import sides
 
 _JITTER = 1e-10  # of the mean diagonal of K_FF
 _ROUND = 1e-8  # of the mean diagonal of H, where H is flat

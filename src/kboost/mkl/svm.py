@@ -25,7 +25,7 @@ import numpy as np
 
 from kboost._typing import FloatArray
 from kboost.solvers.libsvm import MOST_STEPS, solve_dual
-from kboost.solvers.svm_dual import DualPoint, balanced, from_guess, judged, stretched
+from kboost.solvers.svm_active_set import DualPoint, balanced, from_guess, judged, stretched
 
 _SHARE = 0.05  # of the tolerance of theta, that a machine may be wrong by
 _BEST = 1e-9  # relative accuracy, not to be asked for more
@@ -109,7 +109,7 @@ class MixtureSVM:
         v = self.signs * found.duals
         pulls = (self.blocks.reshape(P * n, n) @ v).reshape(P, n)
         powers = np.maximum(pulls @ v, 0.0)
-        return MKLPoint(theta, found.duals, found.bias, powers, pulls, found.value, found.upper)
+        return MKLPoint(theta, found.duals, found.bias, powers, pulls, found.value, found.primal)
 
     def _solve(self, K: FloatArray) -> DualPoint:
         if self._last is not None and self._failures < _FAILURES:

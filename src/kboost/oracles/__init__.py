@@ -1,1 +1,1 @@
-"""Oracles propose columns worth adding; one file a way of searching."""
+"""Oracles: each file is one way to search a library for columns to add."""

@@ -1,20 +1,20 @@
-"""Active kernels: centre and width of a Gaussian column are searched, not picked from a list.
+"""Active kernels: the centre and width of a Gaussian column are optimised, not picked from a list.
 
-SRE (24): maximise the |edge| `|sum_n p_n k(x_n)|` over the centre s and the width (the library is
-infinite; see columns/active.py). Each round
+SRE (24): maximise `|edge| = |sum_n p_n k(x_n)|` over the centre s and the width (the library is
+infinite; see columns/active.py). Each step
 
 1. scans the bank of Gaussians at the rows, and starts from the best centres of every width, at
-   least a width apart, and from the places of the columns that the model uses;
+   least one width apart, and from the columns the model uses;
 2. moves the centres by the fixed point (25), `s <- sum_n q_n x_n`, `q_n ~ p_n k(x_n)`. For p of
-   both signs that is no ascent method: a move is taken only if the edge rises, else halved;
-3. moves centre and width together by gradient ascent (solvers/ascent.py), all starts at once; after
-   some steps only the best go on, at last twice as many as may be offered;
-4. if all that has hardly found a column worth its price, looks again from more starts, and from
-   very many if that was in vain too: a round that ends the fit must not end it for want of looking.
-   A narrow column between two rows may have an edge that neither of them promises.
+   both signs this is no ascent method: a move is accepted only if the edge rises, else halved;
+3. moves centres and widths by gradient ascent (solvers/gradient_ascent.py), all starts at once;
+   after a few steps only the best continue, finally twice as many as may be proposed;
+4. if no column of a sufficient price was found, repeats the search from more starts, and then from
+   very many: a narrow column between two rows may have an edge that neither row shows, and the fit
+   must not end because the search was too short.
 
-Centres stay in the box of the rows and widths in a closed interval: Corollary 6 wants a compact
-set. The maximum is local: price and bound are relative to the search, and say so.
+Centres stay in the bounding box of the rows and widths in a closed interval: Corollary 6 requires a
+compact set. The maximum is local: price and bound hold for the points searched (`relative`).
 """
 
 from __future__ import annotations
@@ -25,43 +25,43 @@ import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.active import ActiveBank
-from kboost.core.protocols import MasterRun, Problem, Proposal
+from kboost.core.protocols import EdgePricer, Problem, Proposal
 from kboost.oracles.candidates import distinct
-from kboost.solvers.ascent import ascend
+from kboost.solvers.gradient_ascent import ascend
 
-_FIXED_POINTS = 1  # tries of (25) before the gradient
-_FIRST_STEPS, _FEW_STEPS = 16, 4  # of the gradient, for all starts, and where there are many
-# Times as many starts, times as many steps, and the price that is enough: else the next look.
-_LOOKS = ((1, 1, 1e-3), (4, 2, 1e-4), (16, 2, 0.0))
+_FIXED_POINTS = 1  # iterations of (25) before the gradient
+_FIRST_STEPS, _FEW_STEPS = 16, 4  # gradient steps of all starts, and if these are very many
+# Factors on the starts and on the steps, and the price that ends the search.
+_ROUNDS = ((1, 1, 1e-3), (4, 2, 1e-4), (16, 2, 0.0))
 _IN_USE = 1e-3  # of the largest coefficient: columns above it are starts
-_PLACE = 0.4  # widths: columns that are nearer lead to the same maximum
-_SAME = 1e-3  # columns whose correlation is this near to 1 say the same
+_NEAR = 0.4  # in widths: nearer columns lead to the same maximum
+_SAME = 1e-3  # columns with a correlation above 1 - _SAME count as equal
 
 
 @dataclass(frozen=True)
 class ActiveOracle:
-    """Search centre and width from `n_starts` places a width; otherwise as ScanOracle."""
+    """Search centre and width from `n_starts` points per width; otherwise as ScanOracle."""
 
     columns_per_step: int = 1
     max_columns: int | None = None
     n_starts: int = 16
     max_steps: int = 30
     tol: float = 1e-6
-    least: float = 0.0  # the price below which a column is left out while there are dearer ones
+    least: float = 0.0  # columns of a lower price are proposed only if none has a higher one
 
-    def start(self, problem: Problem) -> ActiveSearch:
+    def start(self, problem: Problem[ActiveBank, object]) -> ActiveSearch:
         return ActiveSearch(self, problem.columns)
 
 
 class ActiveSearch:
-    """Remembers the columns taken, as points to start from."""
+    """The columns taken, as points (centre, log width) to start from."""
 
     def __init__(self, oracle: ActiveOracle, bank: ActiveBank) -> None:
         self._oracle = oracle
         self._bank = bank
         self._taken = np.zeros((0, len(bank.lower)))
 
-    def propose(self, run: MasterRun) -> Proposal:
+    def propose(self, run: EdgePricer) -> Proposal:
         bank, weights = self._bank, run.fit.weights
         scanned = bank.edges(weights)
         theta, edges = self._search(run, scanned)
@@ -82,26 +82,26 @@ class ActiveSearch:
             relative=True,
         )
 
-    def bound(self, run: MasterRun) -> float | None:
+    def bound(self, run: EdgePricer) -> float | None:
         scanned = self._bank.edges(run.fit.weights)
         _, edges = self._search(run, scanned)
         return run.bound(np.concatenate([scanned, edges]))
 
-    def put_back(self, proposal: Proposal) -> None:
-        """Forget the last columns offered; their places are found again."""
+    def restore(self, proposal: Proposal) -> None:
+        """Forget the last columns proposed; the search finds them again."""
         self._taken = self._taken[: len(self._taken) - len(proposal.ids)]
 
-    def _search(self, run: MasterRun, scanned: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Points and their edges; from many more starts where few have led to nothing much."""
-        for wider, effort, enough in _LOOKS:
-            starts = self._starts(run, scanned, wider * self._oracle.n_starts)
+    def _search(self, run: EdgePricer, scanned: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Points and their edges; with more starts until one has a sufficient price."""
+        for starts_factor, effort, enough in _ROUNDS:
+            starts = self._starts(run, scanned, starts_factor * self._oracle.n_starts)
             found = self._refine(starts, run.fit.weights, effort)
             if np.max(run.price(found[1]), initial=0.0) > enough:
                 break
         return found
 
-    def _starts(self, run: MasterRun, scanned: FloatArray, count: int) -> FloatArray:
-        """Points to start from: the `count` best of every width, and the columns in use."""
+    def _starts(self, run: EdgePricer, scanned: FloatArray, count: int) -> FloatArray:
+        """Points to start from: the `count` best per width, and the columns in use."""
         bank = self._bank
         prices = np.where(bank.rms > 0, run.price(scanned), -1.0)
         points = [self._apart(stratum, prices, count) for stratum in bank.strata]
@@ -109,35 +109,34 @@ class ActiveSearch:
         return np.concatenate(points)
 
     def _in_use(self, share: FloatArray) -> FloatArray:
-        """The columns in use, the largest of those that crowd round one place."""
+        """The columns in use; of those near each other the one with the largest coefficient."""
         used = np.flatnonzero(share > _IN_USE * share.max(initial=0.0))
-        left = self._taken[used[np.argsort(-share[used], kind="stable")]]
-        places = []
-        while len(left):
-            places.append(left[0])
-            away = (left - left[0]) ** 2
-            away[:, :-1] /= np.exp(2 * left[0, -1])
-            left = left[away.sum(axis=1) > _PLACE**2]
-        return np.array(places).reshape(-1, self._taken.shape[1])
+        remaining = self._taken[used[np.argsort(-share[used], kind="stable")]]
+        points = []
+        while len(remaining):
+            points.append(remaining[0])
+            distance = (remaining - remaining[0]) ** 2
+            distance[:, :-1] /= np.exp(2 * remaining[0, -1])
+            remaining = remaining[distance.sum(axis=1) > _NEAR**2]
+        return np.array(points).reshape(-1, self._taken.shape[1])
 
     def _apart(self, stratum: slice, prices: FloatArray, count: int) -> FloatArray:
-        """The best columns of one width, none nearer than a width to a better one."""
-        open_ids = np.arange(stratum.start, stratum.stop)
-        points = self._bank.starts(open_ids)
-        left, picked = prices[stratum].copy(), []
+        """The best columns of one width, none within one width of a better one."""
+        points = self._bank.starts(np.arange(stratum.start, stratum.stop))
+        remaining, picked = prices[stratum].copy(), []
         for _ in range(count):
-            best = int(np.argmax(left))
-            if left[best] <= -1.0:
+            best = int(np.argmax(remaining))
+            if remaining[best] <= -1.0:
                 break
             picked.append(best)
-            apart = ((points[:, :-1] - points[best, :-1]) ** 2).sum(axis=1)
-            left[apart <= np.exp(2 * points[best, -1])] = -1.0
+            distance = ((points[:, :-1] - points[best, :-1]) ** 2).sum(axis=1)
+            remaining[distance <= np.exp(2 * points[best, -1])] = -1.0
         return points[picked]
 
     def _refine(
         self, start: FloatArray, weights: FloatArray, effort: int
     ) -> tuple[FloatArray, FloatArray]:
-        """Points where the search ended, and their edges; `effort` times as many steps may go."""
+        """Points where the search ended, and their edges; `effort` multiplies the steps allowed."""
         bank = self._bank
         theta = np.clip(start, bank.lower, bank.upper)
         edge, _, fixed = bank.free_edges(theta, weights)
@@ -160,10 +159,10 @@ class ActiveSearch:
         return theta, sign * value
 
     def _stages(self, n_starts: int, effort: int) -> list[tuple[int, int]]:
-        """Steps in all, and how many of the best points go so far."""
+        """Stages of the ascent: total steps, and how many of the best points get that far."""
         oracle = self._oracle
         stages = [(_FIRST_STEPS, n_starts)]
-        if effort > 1:  # very many starts: most of them are soon seen to lead nowhere
+        if effort > 1:  # very many starts: most can be dropped early
             stages = [(_FEW_STEPS, n_starts), (_FIRST_STEPS, n_starts // 4)]
         return [*stages, (effort * oracle.max_steps, 2 * oracle.columns_per_step)]
 
@@ -191,13 +190,13 @@ class ActiveSearch:
         return end * unit, value
 
     def _choose(self, prices: FloatArray, values: FloatArray, rms: FloatArray) -> IntArray:
-        """The best columns worth their price, each different from the better ones."""
+        """The best columns of a positive price, each distinct from the better ones."""
         oracle = self._oracle
         room = len(prices)
         if oracle.max_columns is not None:
             room = oracle.max_columns - len(self._taken)
         least = oracle.least if np.max(prices, initial=0.0) > oracle.least else 0.0
-        worth = np.flatnonzero((prices > least) & (rms > 0))
-        order = worth[np.argsort(-prices[worth] / rms[worth], kind="stable")]
+        usable = np.flatnonzero((prices > least) & (rms > 0))
+        order = usable[np.argsort(-prices[usable] / rms[usable], kind="stable")]
         different = distinct(values[:, order], 1 - _SAME)
         return order[different[: min(room, oracle.columns_per_step)]]

@@ -1,19 +1,41 @@
-"""What a search of a library has left to offer, and how it makes a proposal of it."""
+"""The columns an oracle may still propose."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
-from kboost.core.protocols import Dictionary, Fit, MasterRun, Proposal
+from kboost.columns.pool import Pool
+from kboost.core.protocols import Dictionary, EdgePricer, Fit, MasterRun, Problem, Proposal
+from kboost.formulations import TargetRows
 
-_WIDER = 3  # times as many columns as may go are compared
+_COMPARED = 3  # times as many columns as are proposed are checked for correlation
+_BLOCK = 4096  # columns whose norms are computed at a time
 
 
-class Shelf:
-    """Columns not yet taken; at most `columns_per_step` at a time go, `max_columns` in all.
+class Candidates:
+    """Columns not yet taken, and how many more may be."""
 
-    Of columns whose correlation is above `alike`, one goes at a time.
+    def __init__(self, available: BoolArray, max_columns: int | None) -> None:
+        self.available = available  # (n_columns,)
+        self.room = len(available) if max_columns is None else max_columns
+
+    def take(self, ids: IntArray) -> None:
+        """Mark columns as taken."""
+        self.available[ids] = False
+        self.room -= len(ids)
+
+    def restore(self, ids: IntArray) -> None:
+        """Make taken columns available again."""
+        self.available[ids] = True
+        self.room += len(ids)
+
+
+class DictionaryCandidates(Candidates):
+    """Candidates of a dictionary, priced from their edges.
+
+    At most `columns_per_step` are taken at a time, and of columns whose correlation exceeds
+    `max_correlation` one at a time.
     """
 
     def __init__(
@@ -21,40 +43,33 @@ class Shelf:
         library: Dictionary,
         columns_per_step: int,
         max_columns: int | None,
-        alike: float = 1.0,
+        max_correlation: float = 1.0,
     ) -> None:
-        self.library, self._alike = library, alike
-        self._available = library.rms > 0
-        self._per_step = columns_per_step
-        self._room = library.n_columns if max_columns is None else max_columns
+        super().__init__(library.rms > 0, max_columns)
+        self.library = library
+        self._columns_per_step, self._max_correlation = columns_per_step, max_correlation
 
-    def prices(self, run: MasterRun, edges: FloatArray) -> FloatArray:
-        """Prices of all columns, 0 for those that are not on offer."""
-        return np.where(self._available, run.price(edges), 0.0)
+    def prices(self, run: EdgePricer, edges: FloatArray) -> FloatArray:
+        """Prices of all columns, 0 for those not available."""
+        return np.where(self.available, run.price(edges), 0.0)
 
-    def take(self, candidates: IntArray, rank: FloatArray) -> IntArray:
-        """The candidates of the highest rank; ties go to the lower number."""
-        count = min(self._per_step, self._room, len(candidates))
-        ids = candidates[np.argsort(-rank, kind="stable")]
-        if self._alike < 1.0 and count > 1:
-            ids = ids[: _WIDER * count]
-            ids = ids[distinct(self.library.values(ids, keep=False), self._alike)]
-        ids = ids[:count]
-        self._available[ids] = False
-        self._room -= len(ids)
-        return ids
-
-    def put_back(self, ids: IntArray) -> None:
-        """Columns that were taken and not used."""
-        self._available[ids] = True
-        self._room += len(ids)
+    def take_best(self, ids: IntArray, scores: FloatArray) -> IntArray:
+        """Take the columns of the highest scores; ties go to the lower number."""
+        count = min(self._columns_per_step, self.room, len(ids))
+        best = ids[np.argsort(-scores, kind="stable")]
+        if self._max_correlation < 1.0 and count > 1:
+            best = best[: _COMPARED * count]
+            best = best[distinct(self.library.values(best, keep=False), self._max_correlation)]
+        best = best[:count]
+        self.take(best)
+        return best
 
     def at_errors(self, fit: Fit) -> BoolArray | None:
-        """The columns centred at error points; None where the fit or the library names none."""
+        """The columns centred at error points; None if the fit or the library has no such thing."""
         return None if fit.errors is None else self.library.centered_at(fit.errors)
 
-    def bound(self, run: MasterRun) -> float | None:
-        """The certificate at the present fit, from all columns."""
+    def bound(self, run: EdgePricer) -> float | None:
+        """The certificate at the present fit, from the edges of all columns."""
         return run.bound(self.library.edges(run.fit.weights))
 
     def proposal(
@@ -63,37 +78,81 @@ class Shelf:
         prices: FloatArray,
         *,
         bound: float | None,
-        seen: BoolArray | None = None,
+        priced: BoolArray | None = None,
         at_errors: BoolArray | None = None,
     ) -> Proposal:
-        """A proposal of the columns `ids`; `seen` are those looked at, all if not given."""
-        seen = np.ones(len(prices), dtype=bool) if seen is None else seen
-        error_price = None if at_errors is None else _best(prices[seen & at_errors])
+        """A proposal of the columns `ids`; `priced` marks the columns priced (None: all)."""
+        priced = np.ones(len(prices), dtype=bool) if priced is None else priced
+        error_price = None if at_errors is None else _best(prices[priced & at_errors])
         return Proposal(
             ids=ids,
             hypotheses=self.library.hypotheses(ids),
             values=self.library.values(ids),
-            price=_best(prices[seen]),
+            price=_best(prices[priced]),
             bound=bound,
-            n_priced=int(seen.sum()),
-            complete=bool(seen.all()),
+            n_priced=int(priced.sum()),
+            complete=bool(priced.all()),
             error_price=error_price,
         )
+
+
+class PoolCandidates(Candidates):
+    """Candidates of a pool of kernel columns centred at training rows, drawn at random."""
+
+    def __init__(
+        self, problem: Problem[Pool, TargetRows], max_columns: int | None, seed: int
+    ) -> None:
+        self.pool, self.weight = problem.columns, problem.rows.sample_weight
+        super().__init__(np.ones(self.pool.n_columns, dtype=bool), max_columns)
+        self.rng = np.random.default_rng(seed)
+        self._has_dropped = False
+
+    @property
+    def by_kernel(self) -> BoolArray:
+        """A view of `available`, (n_kernels, n_centers)."""
+        return self.available.reshape(-1, self.pool.n_centers)
+
+    def residual(self, run: MasterRun) -> FloatArray:
+        """Size of the residual at each centre: the largest over its rows, norm over outputs."""
+        size = np.sqrt(np.sum(run.fit.weights**2, axis=1)) / self.weight
+        largest: FloatArray = np.maximum.reduceat(size, self.pool.center_rows)
+        return largest
+
+    def drop_zero_norm(self) -> bool:
+        """Drop columns of norm 0, once; returns whether this call dropped any."""
+        if self._has_dropped:
+            return False
+        self._has_dropped, before = True, np.count_nonzero(self.available)
+        remaining = np.flatnonzero(self.available)
+        for start in range(0, len(remaining), _BLOCK):
+            ids = remaining[start : start + _BLOCK]
+            self.available[ids] = self.pool.diagonal(ids) > 0
+        return bool(np.count_nonzero(self.available) < before)
+
+    def proposal(self, ids: IntArray, values: FloatArray, price: float, n_priced: int) -> Proposal:
+        """Take columns and propose them."""
+        self.take(ids)
+        return Proposal(ids, self.pool.hypotheses(ids), values, price, None, n_priced)
+
+    def empty_proposal(self) -> Proposal:
+        """A proposal of no column."""
+        ids = np.zeros(0, dtype=np.intp)
+        return Proposal(ids, [], np.zeros((self.pool.n_rows, 0)), 0.0, None, 0)
 
 
 def _best(prices: FloatArray) -> float:
     return max(0.0, float(np.max(prices, initial=0.0)))
 
 
-def distinct(columns: FloatArray, alike: float) -> list[int]:
-    """Columns (n, m) one after the other, without those too much like one that came before."""
+def distinct(columns: FloatArray, max_correlation: float) -> list[int]:
+    """Columns of (n, m), in order, without those too correlated with one kept before."""
     centered = columns - columns.mean(axis=0)
     size = np.sqrt(np.einsum("ij,ij->j", centered, centered))
     centered /= np.where(size > 0.0, size, 1.0)
-    close = np.abs(centered.T @ centered) > alike
-    chosen, covered = [], np.zeros(len(close), dtype=bool)
+    close = np.abs(centered.T @ centered) > max_correlation
+    kept, covered = [], np.zeros(len(close), dtype=bool)
     for j in range(len(close)):
         if not covered[j]:
-            chosen.append(j)
+            kept.append(j)
             covered |= close[j]
-    return chosen
+    return kept

@@ -1,39 +1,42 @@
-"""S basis vectors a step: the initialisation of a base learner (SYB III-C, III-D 3).
+"""S basis vectors per step: the initialisation of a base learner (SYB III-C, III-D 3).
 
-A step draws T rows, selects S of them there against the present residual (local.py), and offers
-these; with several kernels each selects, and the one that lowers the local objective most is
-taken. Rows are drawn evenly, as in the paper, or in proportion to their squared residual, which
-sends the basis where the model is wrong: on KIN40K 2,000 such vectors do what 3,000 even ones do.
-"random" offers S random columns. Where the rows that were drawn have nothing to tell, since the
-loss is 0 there (the hinge's) or their columns are, those that have are drawn from.
+A step draws T rows, selects S of them by forward selection against the residual on these rows
+(solvers/forward_selection.py), and proposes their columns. With several kernels each one selects,
+and the one that lowers the local objective most is taken. Rows are drawn uniformly, as in the
+paper, or in proportion to their squared residual, which puts basis vectors where the model is wrong
+(on KIN40K, 2,000 such vectors reach the error of 3,000 uniform ones). "random" proposes S random
+columns. If the rows drawn give nothing to select, because the loss (of the hinge) or their columns
+are 0, rows with a positive residual are drawn instead.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
-from kboost.core.protocols import Problem, Proposal
-from kboost.oracles.forward import ColumnPricer, Stock
+from kboost.columns.pool import Pool
+from kboost.core.protocols import ColumnPricer, Problem, Proposal
+from kboost.formulations import TargetRows
+from kboost.oracles.candidates import PoolCandidates
 from kboost.solvers.forward_selection import LocalRule, select
 
 Draw = Literal["even", "residual"]
 
-_MOST_ROWS = 1200  # that are looked at without being asked for; the selection is cubic in them
-_CHOICE = 1.5  # rows drawn a basis vector, below which there is nothing to select
+_MOST_ROWS = 1200  # drawn by default at most; the selection is cubic in them
+_CHOICE = 1.5  # rows drawn per basis vector, below which there is nothing to select
 
 
 @dataclass(frozen=True)
 class EnsembleOracle:
-    """Groups of basis vectors; `curvature` is the bound of the loss's second derivative."""
+    """Groups of basis vectors; `curvature` bounds the second derivative of the loss."""
 
     selection: LocalRule | Literal["random"] = "max-res"
     per_step: int = 50
-    n_init_rows: int | None = 500  # None: twice as many as are to be selected
-    growth: float = 0.0  # a step takes at least this share of the columns there are
+    n_init_rows: int | None = 500  # None: twice the number of basis vectors
+    growth: float = 0.0  # a step adds at least this share of the columns in the model
     draw: Draw = "even"
     ridge: float = 1.0
     curvature: float = 1.0
@@ -41,84 +44,83 @@ class EnsembleOracle:
     max_columns: int | None = None
     seed: int = 0
 
-    def start(self, problem: Problem) -> EnsembleSearch:
-        return EnsembleSearch(self, Stock(problem, self.max_columns, self.seed))
+    def start(self, problem: Problem[Pool, TargetRows]) -> EnsembleSearch:
+        return EnsembleSearch(self, PoolCandidates(problem, self.max_columns, self.seed))
 
 
 class EnsembleSearch:
-    """What is left to choose from."""
+    """The columns not yet taken."""
 
-    def __init__(self, oracle: EnsembleOracle, stock: Stock) -> None:
-        self._oracle, self._stock = oracle, stock
+    def __init__(self, oracle: EnsembleOracle, candidates: PoolCandidates) -> None:
+        self._oracle, self._candidates = oracle, candidates
         self._n_taken = 0
 
-    def propose(self, run: Any) -> Proposal:
-        stock, oracle = self._stock, self._oracle
+    def propose(self, run: ColumnPricer) -> Proposal:
+        candidates, oracle = self._candidates, self._oracle
         count = max(oracle.per_step, int(oracle.growth * self._n_taken))
-        if oracle.growth and stock.room < 1.5 * count:
-            count = stock.room  # no small step at the end
-        count = min(count, stock.room)
-        left = stock.free.reshape(len(stock.pool.kernels), -1)
-        if count < 1 or not left.any():
-            return stock.nothing()
+        if oracle.growth and candidates.room < 1.5 * count:
+            count = candidates.room  # no small last step
+        count = min(count, candidates.room)
+        available = candidates.by_kernel
+        if count < 1 or not available.any():
+            return candidates.empty_proposal()
         if oracle.selection == "random":
-            kernel = int(stock.rng.choice(np.flatnonzero(left.any(axis=1))))
-            centers = stock.rng.permutation(np.flatnonzero(left[kernel]))[:count]
+            kernel = int(candidates.rng.choice(np.flatnonzero(available.any(axis=1))))
+            centers = candidates.rng.permutation(np.flatnonzero(available[kernel]))[:count]
             price = 0.0
         else:
-            among: BoolArray = np.any(left, axis=0)
-            kernel, centers, price = self._selected(run, count, among)
+            among: BoolArray = np.any(available, axis=0)
+            kernel, centers, price = self._selected(run, count, among, oracle.selection)
             if not len(centers):
-                stock.sort_out()
-                among = np.any(left, axis=0) & (stock.residual(run) > 0)
-                kernel, centers, price = self._selected(run, count, among)
+                candidates.drop_zero_norm()
+                among = np.any(available, axis=0) & (candidates.residual(run) > 0)
+                kernel, centers, price = self._selected(run, count, among, oracle.selection)
         if not len(centers):
-            return stock.nothing()
-        ids = kernel * stock.pool.n_centers + centers
+            return candidates.empty_proposal()
+        ids = kernel * candidates.pool.n_centers + centers
         self._n_taken += len(ids)
-        none = ids[:0]
-        values = stock.pool.values(ids if oracle.evaluate else none)
-        return stock.offer(ids, values, price, len(ids))
+        values = candidates.pool.values(ids if oracle.evaluate else ids[:0])
+        return candidates.proposal(ids, values, price, len(ids))
 
-    def bound(self, run: Any) -> float | None:
+    def bound(self, run: ColumnPricer) -> float | None:
         return None
 
     def _selected(
-        self, run: ColumnPricer, count: int, among: BoolArray
+        self, run: ColumnPricer, count: int, among: BoolArray, rule: LocalRule
     ) -> tuple[int, IntArray, float]:
-        """The kernel, the centres (drawn `among` some) and the local drop of the objective."""
-        stock, oracle = self._stock, self._oracle
-        left = stock.free.reshape(len(stock.pool.kernels), -1)
+        """The kernel, the centres (drawn from `among`) and the drop of the local objective."""
+        candidates, oracle = self._candidates, self._oracle
+        available = candidates.by_kernel
         T = min(2 * count, _MOST_ROWS) if oracle.n_init_rows is None else oracle.n_init_rows
-        if oracle.n_init_rows is None and _CHOICE * count > T and len(left) == 1:
+        if oracle.n_init_rows is None and _CHOICE * count > T and len(available) == 1:
             useful = among & bool(run.fit.weights.any())
             return 0, self._drawn(run, useful, count), 0.0
         drawn = self._drawn(run, among, max(count, T))
         best: tuple[int, IntArray, float] = (0, drawn[:0], 0.0)
-        for p in range(len(stock.pool.kernels)):
-            centers = drawn[left[p, drawn]]
-            rows = stock.pool.center_rows[centers]
-            weight = oracle.curvature * stock.weight[rows]
+        for p in range(len(candidates.pool.kernels)):
+            centers = drawn[available[p, drawn]]
+            rows = candidates.pool.center_rows[centers]
+            weight = oracle.curvature * candidates.weight[rows]
             picks, drop = select(
-                stock.pool.values(p * stock.pool.n_centers + centers, rows),
+                candidates.pool.values(p * candidates.pool.n_centers + centers, rows),
                 run.fit.weights[rows] / weight[:, None],
                 weight,
                 oracle.ridge,
                 count,
-                oracle.selection,  # type: ignore[arg-type]  # "random" does not come here
+                rule,
             )
             if drop > best[2]:
                 best = (p, centers[picks], drop)
         return best
 
-    def _drawn(self, run: ColumnPricer, left: Any, count: int) -> IntArray:
-        """Centres to select among, in their order; without replacement, by exponential clocks."""
-        stock = self._stock
-        rate: FloatArray = left.astype(np.float64)
+    def _drawn(self, run: ColumnPricer, among: BoolArray, count: int) -> IntArray:
+        """Centres to select from, sorted; drawn without replacement by exponential clocks."""
+        candidates = self._candidates
+        rate: FloatArray = among.astype(np.float64)
         if self._oracle.draw == "residual":
-            size = stock.residual(run)
+            size = candidates.residual(run)
             top = float(size.max(initial=0.0))
             rate *= (size / top) ** 2 + 1e-12 if top > 0 else 1.0
-        rings = stock.rng.exponential(size=len(rate)) / np.where(rate > 0, rate, 1e-300)
-        chosen = np.argpartition(rings, min(count, len(rings)) - 1)[:count]
-        return np.sort(chosen[left[chosen]])
+        clocks = candidates.rng.exponential(size=len(rate)) / np.where(rate > 0, rate, 1e-300)
+        drawn = np.argpartition(clocks, min(count, len(clocks)) - 1)[:count]
+        return np.sort(drawn[among[drawn]])

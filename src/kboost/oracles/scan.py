@@ -1,10 +1,10 @@
-"""The full scan: price every column of the library, offer the best ones.
+"""The full scan: price every column of the library and propose the best.
 
-Which of the columns with a positive price go first is a matter of speed, not of correctness. On
-unscaled columns the largest price is the largest column; per unit of root mean square it is the
-steepest direction, so columns are ranked by `price / rms` (the same order where columns are
-scaled to unit root mean square). The best columns are often neighbours that say the same; with
-`alike` only one of those goes a step, and the others come later if they are still worth it.
+Which of the columns with a positive price come first is a matter of speed, not of correctness. With
+unscaled columns the largest price belongs to the largest column; per unit of root mean square it is
+the steepest direction, so columns are ranked by `price / rms` (the order of the prices if columns
+have unit root mean square). The best columns are often neighbours and nearly equal; with
+`max_correlation` only one of them is proposed per step, the others later if still worth it.
 """
 
 from __future__ import annotations
@@ -13,42 +13,44 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kboost.core.protocols import MasterRun, Problem, Proposal
-from kboost.oracles.candidates import Shelf
+from kboost.core.protocols import Dictionary, EdgePricer, Problem, Proposal
+from kboost.oracles.candidates import DictionaryCandidates
 
 
 @dataclass(frozen=True)
 class ScanOracle:
-    """Look at all columns; offer `columns_per_step` at a time, `max_columns` in all."""
+    """Price all columns; propose `columns_per_step` per step, `max_columns` in total."""
 
     columns_per_step: int = 1
     max_columns: int | None = None
-    alike: float = 1.0  # correlation above which two columns do not go in the same step
+    max_correlation: float = 1.0  # above it, two columns are not proposed in the same step
 
-    def start(self, problem: Problem) -> ScanSearch:
+    def start(self, problem: Problem[Dictionary, object]) -> ScanSearch:
         return ScanSearch(
-            Shelf(problem.columns, self.columns_per_step, self.max_columns, self.alike)
+            DictionaryCandidates(
+                problem.columns, self.columns_per_step, self.max_columns, self.max_correlation
+            )
         )
 
 
 class ScanSearch:
-    """Remembers which columns were taken."""
+    """The columns not yet taken."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, candidates: DictionaryCandidates) -> None:
+        self._candidates = candidates
 
-    def propose(self, run: MasterRun) -> Proposal:
-        shelf, library = self._shelf, self._shelf.library
+    def propose(self, run: EdgePricer) -> Proposal:
+        candidates, library = self._candidates, self._candidates.library
         edges = library.edges(run.fit.weights)
-        prices = shelf.prices(run, edges)
-        candidates = np.flatnonzero(prices > 0)
-        ids = shelf.take(candidates, prices[candidates] / library.rms[candidates])
-        return shelf.proposal(
-            ids, prices, bound=run.bound(edges), at_errors=shelf.at_errors(run.fit)
+        prices = candidates.prices(run, edges)
+        positive = np.flatnonzero(prices > 0)
+        ids = candidates.take_best(positive, prices[positive] / library.rms[positive])
+        return candidates.proposal(
+            ids, prices, bound=run.bound(edges), at_errors=candidates.at_errors(run.fit)
         )
 
-    def bound(self, run: MasterRun) -> float | None:
-        return self._shelf.bound(run)
+    def bound(self, run: EdgePricer) -> float | None:
+        return self._candidates.bound(run)
 
-    def put_back(self, proposal: Proposal) -> None:
-        self._shelf.put_back(proposal.ids)
+    def restore(self, proposal: Proposal) -> None:
+        self._candidates.restore(proposal.ids)

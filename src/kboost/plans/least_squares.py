@@ -39,8 +39,8 @@ from kboost.masters.growing_cholesky import CholeskyMaster
 from kboost.masters.losses import LOSSES
 from kboost.masters.preconditioned_cg import PCGMaster
 from kboost.oracles.ensemble import EnsembleOracle
-from kboost.oracles.forward import ForwardOracle
-from kboost.oracles.novelty import NoveltyOracle
+from kboost.oracles.forward_selection import ForwardOracle
+from kboost.oracles.online_novelty import NoveltyOracle
 
 _SMALLEST_STEP, _STEPS, _GROWTH = 16, 12, 0.35  # of joint steps
 _THRESHOLDS = {"ald": "ald_threshold", "ran": "ran_threshold"}
@@ -106,7 +106,7 @@ def fit_rows(
     if reason is EXHAUSTED and spec.selection in _THRESHOLDS:
         reason = replace(reason, message=_after_the_pass(spec))
     late = not deadline.remaining and reason.rule != OUT_OF_TIME.rule
-    words = _LATE if late else None if fit.loose is None else _short_of_it(fit.loose)
+    words = _LATE if late else None if fit.solver_gap is None else _short_of_it(fit.solver_gap)
     if words is not None and reason is not INTERRUPTED:
         reason = replace(reason, message=f"{reason.message} {words}")
     return SparseFit(grown.hypotheses, fit.coef, fit.bias, fit.objective, grown.trace, reason)

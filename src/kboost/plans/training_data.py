@@ -36,7 +36,7 @@ class TrainingData:
 
 def check_prices(problems: Sequence[MarginRows], factor: float = 1.0) -> None:
     """Refuse prices of errors, times a factor, that leave the solvers no digits."""
-    highest = factor * max(float(rows.caps.max()) for rows in problems)
+    highest = factor * max(float(rows.slack_costs.max()) for rows in problems)
     if not highest < HIGHEST_PRICE:
         raise ValueError(
             f"C times the largest sample weight must be below {HIGHEST_PRICE:g}; got {highest:g}."

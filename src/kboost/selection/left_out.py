@@ -25,10 +25,10 @@ from kboost.core.protocols import Fit
 from kboost.exceptions import OutOfTimeError, SolverError
 from kboost.formulations import MarginRows
 from kboost.masters.margin import MarginPenalty
-from kboost.solvers.box_qp import MarginQP
-from kboost.solvers.interior import begin, solve_interior
-from kboost.solvers.lp import MarginData
-from kboost.solvers.newton import scaled_lp
+from kboost.solvers.interior_point import begin, solve_interior
+from kboost.solvers.margin_lp import MarginData
+from kboost.solvers.margin_qp import MarginQP
+from kboost.solvers.predictor_corrector import scaled_lp
 
 _LOOSE = 1e-3  # relative gap
 _NOTHING = 1e-12  # of a margin
@@ -62,7 +62,7 @@ def leave_out(
         data = MarginData(
             hinge.signs[kept],
             hinge.targets[kept],
-            hinge.caps[kept],
+            hinge.slack_costs[kept],
             penalty.nonnegative,
             penalty.intercept,
         )
@@ -75,14 +75,16 @@ def leave_out(
 def _as_hinge(rows: MarginRows, fit: Fit, norm: Norm) -> tuple[MarginRows, FloatArray]:
     """The hinge problem of the same solution, and its duals."""
     duals = rows.signs * fit.weights
-    if rows.level is None:
+    if rows.margin_width is None:
         return rows, duals
-    unit = fit.level if norm == "l2" else -fit.objective
+    unit = fit.margin_width if norm == "l2" else -fit.objective
     if unit <= _NOTHING:
         raise SolverError("a nu-SVM without a margin has no hinge problem of the same solution.")
-    caps = rows.caps / (unit if norm == "l2" else -rows.level.price * unit)
-    hinge = replace(rows, targets=np.ones_like(rows.targets), caps=caps, level=None)
-    return hinge, np.clip(duals / unit, 0.0, caps)
+    slack_costs = rows.slack_costs / (unit if norm == "l2" else -rows.margin_width.cost * unit)
+    hinge = replace(
+        rows, targets=np.ones_like(rows.targets), slack_costs=slack_costs, margin_width=None
+    )
+    return hinge, np.clip(duals / unit, 0.0, slack_costs)
 
 
 def _linear(

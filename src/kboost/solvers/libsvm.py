@@ -18,7 +18,7 @@ _LEAST_CACHE, _MOST_CACHE = 50.0, 2000.0  # MiB
 
 
 def solve_dual(
-    K: FloatArray, signs: FloatArray, caps: FloatArray, tol: float = 1e-3
+    K: FloatArray, signs: FloatArray, upper: FloatArray, tol: float = 1e-3
 ) -> tuple[FloatArray, float, int]:
     """The duals (n,), the bias, and the steps made; `K` is (n, n), float64, in C order.
 
@@ -32,7 +32,7 @@ def solve_dual(
         svm_type=0,
         kernel="precomputed",
         C=1.0,
-        sample_weight=caps,
+        sample_weight=upper,
         tol=tol,
         cache_size=min(max(5e-6 * n * n, _LEAST_CACHE), _MOST_CACHE),
         max_iter=MOST_STEPS,

@@ -32,7 +32,7 @@ from kboost._typing import FloatArray
 from kboost.exceptions import OutOfTimeError
 
 if TYPE_CHECKING:
-    from kboost.solvers.box_qp import MarginQP
+    from kboost.solvers.margin_qp import MarginQP
 
 _STIFF = 10.0  # of the bounds, for a sharpness of 1
 _PROXIMAL = 1e-11  # weight of an offset's distance from its last value, of the duals' mass
@@ -63,7 +63,7 @@ class SmoothedQP:
         self.qp, self.k = qp, len(qp.x)
         self.unit, self.yard = qp.unit(), qp.yardstick()
         p = len(qp.offset_values)
-        self.stiff = np.concatenate([np.ones(self.k), np.full(p, qp.rows.caps.sum() / self.unit)])
+        self.stiff = np.concatenate([np.ones(self.k), np.full(p, qp.rows.upper.sum() / self.unit)])
         self.prices = np.concatenate([np.zeros(self.k), qp.offset_prices])
         self.bounded = qp.bounded
         self.v = np.concatenate([qp.x, qp.offset_values])
@@ -118,14 +118,14 @@ class SmoothedQP:
         rows = self.qp.rows
         w = self.duals + self.steep * (rows.targets - reached)
         pull = np.maximum(self.multipliers - self.stiffness * v, 0.0)
-        return np.clip(w, 0.0, rows.caps), pull
+        return np.clip(w, 0.0, rows.upper), pull
 
     def _look(self) -> None:
         """Slopes, sets and gradient at the point."""
         w, self.pull = self._slopes(self.v, self.reached)
         self.edges = self.edges + self.qp.edges(w - self.w)
         self.w = w
-        self.inside = (w > 0.0) & (w < self.qp.rows.caps)
+        self.inside = (w > 0.0) & (w < self.qp.rows.upper)
         self.binding = self.pull > 0.0
         self.residual = (
             self.edges + self.pull - self.prices - self.curvature * (self.v - self.center)
@@ -152,7 +152,7 @@ class SmoothedQP:
         """The objective at a multiple of v, whose margins are known."""
         x, rows = length * v[: self.k], self.qp.rows
         slack = np.maximum(rows.targets - length * reached, 0.0)
-        return 0.5 * float(x @ x) + length * float(self.prices @ v) + float(rows.caps @ slack)
+        return 0.5 * float(x @ x) + length * float(self.prices @ v) + float(rows.upper @ slack)
 
     def _stretch(self, reached: FloatArray) -> float:
         """The multiple at which margins that fall short by little do so no more.

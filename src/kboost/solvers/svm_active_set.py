@@ -39,60 +39,60 @@ class DualPoint:
     duals: FloatArray  # (n,)
     bias: float
     value: float  # D
-    upper: float  # P
+    primal: float  # P
 
     @property
     def gap(self) -> float:
         """Relative; 0/0 is 0."""
-        return (self.upper - self.value) / self.upper if self.upper > 0 else 0.0
+        return (self.primal - self.value) / self.primal if self.primal > 0 else 0.0
 
 
 def from_guess(
-    K: FloatArray, signs: FloatArray, caps: FloatArray, duals: FloatArray, accuracy: float
+    K: FloatArray, signs: FloatArray, upper: FloatArray, duals: FloatArray, accuracy: float
 ) -> DualPoint | None:
     """A point of at most this relative gap, from duals that guess where rows are; None if stuck."""
-    free, capped = sides(duals, caps)
+    free, at_upper = sides(duals, upper)
     for _ in range(_ROUNDS):
         try:
-            found, bias = _newton(K, signs, caps, free, capped)
+            found, bias = _newton(K, signs, upper, free, at_upper)
         except LinAlgError:
             return None
-        point = judged(K, signs, caps, balanced(signs, caps, found))
+        point = judged(K, signs, upper, balanced(signs, upper, found))
         if point.gap <= accuracy:
             return point
         margins = signs * (K @ (signs * found) + bias)
-        slack = _AGREES * caps.max()
-        out = ~capped & ((~free & (margins >= 1 - _AGREES)) | (free & (found < -slack)))
-        now_capped = (capped & (margins <= 1 + _AGREES)) | (free & (found > caps + slack))
-        now_free = ~out & ~now_capped
+        slack = _AGREES * upper.max()
+        out = ~at_upper & ((~free & (margins >= 1 - _AGREES)) | (free & (found < -slack)))
+        now_at_upper = (at_upper & (margins <= 1 + _AGREES)) | (free & (found > upper + slack))
+        now_free = ~out & ~now_at_upper
         if not now_free.any():
             return None
-        if (now_free == free).all() and (now_capped == capped).all():
-            point = stretched(K, signs, caps, point)
+        if (now_free == free).all() and (now_at_upper == at_upper).all():
+            point = stretched(K, signs, upper, point)
             return point if point.gap <= accuracy else None
-        free, capped = now_free, now_capped
+        free, at_upper = now_free, now_at_upper
     return None
 
 
-def sides(duals: FloatArray, caps: FloatArray) -> tuple[BoolArray, BoolArray]:
+def sides(duals: FloatArray, upper: FloatArray) -> tuple[BoolArray, BoolArray]:
     """Which rows are free, and which at their cap; a hair's breadth from an end is at the end.
 
     Duals that were scaled to weigh alike are not at their cap to the last bit.
     """
-    slack = _AGREES * caps
-    capped = duals >= caps - slack
-    return (duals > slack) & ~capped, capped
+    slack = _AGREES * upper
+    at_upper = duals >= upper - slack
+    return (duals > slack) & ~at_upper, at_upper
 
 
-def judged(K: FloatArray, signs: FloatArray, caps: FloatArray, duals: FloatArray) -> DualPoint:
+def judged(K: FloatArray, signs: FloatArray, upper: FloatArray, duals: FloatArray) -> DualPoint:
     """Duals that keep their constraints, with their certificate."""
     values = K @ (signs * duals)
     power = float((signs * duals) @ values)
-    bias, errors = best_bias(values, signs, caps)
+    bias, errors = best_bias(values, signs, upper)
     return DualPoint(duals, bias, float(duals.sum()) - power / 2, power / 2 + errors)
 
 
-def stretched(K: FloatArray, signs: FloatArray, caps: FloatArray, point: DualPoint) -> DualPoint:
+def stretched(K: FloatArray, signs: FloatArray, upper: FloatArray, point: DualPoint) -> DualPoint:
     """The point with the least P that a multiple of its function and bias gives.
 
     P(t) = t^2/2 power + sum_i caps_i max(0, 1 - t m_i), for margins m, is convex; its slope rises
@@ -106,16 +106,16 @@ def stretched(K: FloatArray, signs: FloatArray, caps: FloatArray, point: DualPoi
         return point
     ahead = ahead[np.argsort(-margins[ahead], kind="stable")]
     ends = 1.0 / margins[ahead]
-    pull = np.cumsum((caps * margins)[ahead][::-1])[::-1]  # of the rows that end here or later
-    back = float(caps @ np.maximum(0.0, -margins))
+    pull = np.cumsum((upper * margins)[ahead][::-1])[::-1]  # of the rows that end here or later
+    back = float(upper @ np.maximum(0.0, -margins))
     rises = ends * power + back >= np.append(pull[1:], 0.0)  # the slope, right after each end
     k = int(np.argmax(rises))
     t = min(ends[k], max(0.0, pull[k] - back) / power) * (1 + _ROUND)
-    upper = t * t / 2 * power + float(caps @ np.maximum(0.0, 1.0 - t * margins))
-    return replace(point, upper=min(point.upper, upper))
+    primal = t * t / 2 * power + float(upper @ np.maximum(0.0, 1.0 - t * margins))
+    return replace(point, primal=min(point.primal, primal))
 
 
-def best_bias(values: FloatArray, signs: FloatArray, caps: FloatArray) -> tuple[float, float]:
+def best_bias(values: FloatArray, signs: FloatArray, upper: FloatArray) -> tuple[float, float]:
     """The bias of the least price of errors, the middle where there are several, and that price.
 
     The price is convex and piecewise linear: its slope, minus the caps of the positive rows at
@@ -123,17 +123,17 @@ def best_bias(values: FloatArray, signs: FloatArray, caps: FloatArray) -> tuple[
     """
     places = signs - values
     order = np.argsort(places, kind="stable")
-    slopes = np.cumsum(caps[order]) - caps[signs > 0].sum()
-    even = _AGREES * caps.sum()
+    slopes = np.cumsum(upper[order]) - upper[signs > 0].sum()
+    even = _AGREES * upper.sum()
     first = int(np.searchsorted(slopes, -even))
     last = min(int(np.searchsorted(slopes, even)), len(order) - 1)
     bias = float(places[order[first]] + places[order[last]]) / 2
-    return bias, float(caps @ np.maximum(0.0, 1.0 - signs * (values + bias)))
+    return bias, float(upper @ np.maximum(0.0, 1.0 - signs * (values + bias)))
 
 
-def balanced(signs: FloatArray, caps: FloatArray, duals: FloatArray) -> FloatArray:
+def balanced(signs: FloatArray, upper: FloatArray, duals: FloatArray) -> FloatArray:
     """Duals moved into their box, those of the heavier sign scaled down until both weigh alike."""
-    inside = np.clip(duals, 0.0, caps)
+    inside = np.clip(duals, 0.0, upper)
     plus, minus = inside[signs > 0].sum(), inside[signs < 0].sum()
     light, heavy = min(plus, minus), max(plus, minus)
     if heavy > light:
@@ -142,19 +142,19 @@ def balanced(signs: FloatArray, caps: FloatArray, duals: FloatArray) -> FloatArr
 
 
 def _newton(
-    K: FloatArray, signs: FloatArray, caps: FloatArray, free: BoolArray, capped: BoolArray
+    K: FloatArray, signs: FloatArray, upper: FloatArray, free: BoolArray, at_upper: BoolArray
 ) -> tuple[FloatArray, float]:
     """The duals and the bias that the guess implies."""
     F = np.flatnonzero(free)
     if not len(F):
         raise LinAlgError("no row is free")
-    at_cap = np.flatnonzero(capped)
-    fixed = signs[at_cap] * caps[at_cap]
+    upper_rows = np.flatnonzero(at_upper)
+    fixed = signs[upper_rows] * upper[upper_rows]
     inner = K[np.ix_(F, F)]
     inner[np.diag_indices_from(inner)] += _JITTER * max(float(np.mean(np.diag(inner))), 1e-300)
-    right = np.column_stack([signs[F] - K[np.ix_(F, at_cap)] @ fixed, np.ones(len(F))])
+    right = np.column_stack([signs[F] - K[np.ix_(F, upper_rows)] @ fixed, np.ones(len(F))])
     solved = cho_solve(cho_factor(inner, lower=True, check_finite=False), right)
     bias = float((solved[:, 0].sum() + fixed.sum()) / solved[:, 1].sum())
-    duals = np.where(capped, caps, 0.0)
+    duals = np.where(at_upper, upper, 0.0)
     duals[F] = signs[F] * (solved[:, 0] - bias * solved[:, 1])
     return duals, bias

@@ -36,7 +36,7 @@ from scipy.linalg import LinAlgError
 
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.exceptions import SolverError
-from kboost.solvers.lp import MarginData
+from kboost.solvers.margin_lp import MarginData
 from kboost.solvers.smoothed_qp import Candidate, SmoothedQP
 
 _SHARP = 0.3  # sharpness times unit, for a gap of 1; it rises as the gap's inverse root
@@ -55,7 +55,7 @@ class MarginOptimum:
     coef: FloatArray  # (k,)
     bias: float
     duals: FloatArray  # (r,)
-    level: float
+    margin_width: float
     gap: float  # relative
     steps: int
     precise: bool  # whether that is what was asked for, or near it
@@ -123,7 +123,7 @@ class MarginQP:
 
     def scale_slack_costs(self, rows: MarginData) -> None:
         """Go on with other slack prices; duals keep their share of them."""
-        self.duals = self.duals * (rows.caps / self.rows.caps)
+        self.duals = self.duals * (rows.upper / self.rows.upper)
         self.rows = rows
         self.offsets, self.offset_prices, self.offset_bounded = _offsets(rows)
 
@@ -170,8 +170,10 @@ class MarginQP:
         bias = float(self.x[0]) if self._lead else 0.0
         if self.rows.intercept == "free":
             bias = rest.pop(0)
-        level = rest.pop(0) if self.rows.level is not None else 0.0
-        return MarginOptimum(self.x[self._lead :], bias, self.duals, level, gap, steps, precise)
+        margin_width = rest.pop(0) if self.rows.margin_width is not None else 0.0
+        return MarginOptimum(
+            self.x[self._lead :], bias, self.duals, margin_width, gap, steps, precise
+        )
 
     # -- the matrix [G O] ------------------------------------------------------------------------
 
@@ -227,14 +229,14 @@ class MarginQP:
         """The size of a margin: of the targets, or where all are 0, what the duals can make."""
         size = float(np.abs(self.rows.targets).max())
         if size == 0.0:
-            size = float(self._power.mean()) * float(self.rows.caps.sum())
+            size = float(self._power.mean()) * float(self.rows.upper.sum())
         return size if size > 0.0 else 1.0
 
     def yardstick(self) -> FloatArray:
         """The size of a dual: its cap, or where that is far beyond it, what makes many units."""
         power = self._power if self.sample is None else self._power[self.sample]
         makes: FloatArray = _MANY * self.unit() / np.maximum(power, 1e-300)
-        return np.minimum(self.rows.caps, makes)
+        return np.minimum(self.rows.upper, makes)
 
 
 def _offsets(rows: MarginData) -> tuple[FloatArray, FloatArray, BoolArray]:
@@ -242,10 +244,10 @@ def _offsets(rows: MarginData) -> tuple[FloatArray, FloatArray, BoolArray]:
     parts: list[tuple[FloatArray, float, bool]] = []
     if rows.intercept == "free":
         parts.append((rows.signs, 0.0, False))
-    if rows.level is not None:
-        sign, price = rows.level
-        parts.append((np.full(len(rows.caps), sign), price, True))
-    matrix = np.zeros((len(rows.caps), len(parts)))
+    if rows.margin_width is not None:
+        sign, price = rows.margin_width
+        parts.append((np.full(len(rows.upper), sign), price, True))
+    matrix = np.zeros((len(rows.upper), len(parts)))
     for place, part in enumerate(parts):
         matrix[:, place] = part[0]
     return matrix, np.array([p[1] for p in parts]), np.array([p[2] for p in parts], dtype=bool)

@@ -6,7 +6,7 @@ import pytest
 from kboost.columns.design import Design
 from kboost.columns.pool import Pool
 from kboost.kernels import Gaussian
-from kboost.masters._sampled import SampledNormal
+from kboost.masters._sampled_preconditioner import SampledNormal
 
 RNG = np.random.default_rng(3)
 X = RNG.uniform(-2, 2, size=(600, 2))

@@ -5,12 +5,12 @@ import pytest
 from sklearn.svm import SVC
 
 from kboost.kernels import Gaussian, Linear
-from kboost.solvers.svm_dual import balanced, best_bias, from_guess, judged, sides, stretched
+from kboost.solvers.svm_active_set import balanced, best_bias, from_guess, judged, sides, stretched
 from tests.contracts.reference import table
 
 
-def machine(K, y, caps):
-    peer = SVC(kernel="precomputed", C=1.0, tol=1e-10).fit(K, y, caps)
+def machine(K, y, upper):
+    peer = SVC(kernel="precomputed", C=1.0, tol=1e-10).fit(K, y, upper)
     duals = np.zeros(len(y))
     duals[peer.support_] = np.abs(peer.dual_coef_[0])
     return duals, peer.intercept_[0]
@@ -36,11 +36,11 @@ def test_no_answer_is_better_than_a_wrong_one():
 
 
 def test_a_dual_that_was_scaled_to_balance_is_still_at_its_cap():
-    signs, caps = np.array([1.0, 1.0, -1.0, -1.0]), np.array([0.3, 0.3, 0.3, 0.7])
-    duals = balanced(signs, caps, np.array([0.3, 0.3 * (1 + 1e-12), 0.3, 0.3 - 1e-13]))
-    free, capped = sides(duals, caps)
-    assert (duals[:3] < caps[:3]).any()
-    np.testing.assert_array_equal(capped, [True, True, True, False])
+    signs, upper = np.array([1.0, 1.0, -1.0, -1.0]), np.array([0.3, 0.3, 0.3, 0.7])
+    duals = balanced(signs, upper, np.array([0.3, 0.3 * (1 + 1e-12), 0.3, 0.3 - 1e-13]))
+    free, at_upper = sides(duals, upper)
+    assert (duals[:3] < upper[:3]).any()
+    np.testing.assert_array_equal(at_upper, [True, True, True, False])
     np.testing.assert_array_equal(free, [False, False, False, True])
 
 
@@ -56,7 +56,7 @@ def test_the_certificate_of_any_duals_holds():
         assert (duals <= weight).all()
         assert y @ duals == pytest.approx(0.0, abs=1e-12)
         point = judged(K, y, weight, duals)
-        assert point.value <= best.value <= best.upper <= point.upper
+        assert point.value <= best.value <= best.primal <= point.primal
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -64,11 +64,11 @@ def test_no_other_bias_is_cheaper(seed):
     rng = np.random.default_rng(seed)
     values, signs = rng.normal(size=15), np.where(rng.random(15) < 0.4, 1.0, -1.0)
     signs[:2] = 1.0, -1.0
-    caps = rng.uniform(0.1, 2.0, size=15)
-    bias, price = best_bias(values, signs, caps)
-    assert price == pytest.approx(caps @ np.maximum(0, 1 - signs * (values + bias)))
+    upper = rng.uniform(0.1, 2.0, size=15)
+    bias, price = best_bias(values, signs, upper)
+    assert price == pytest.approx(upper @ np.maximum(0, 1 - signs * (values + bias)))
     for other in np.concatenate([signs - values, rng.normal(size=20)]):
-        assert price <= caps @ np.maximum(0, 1 - signs * (values + other)) + 1e-12
+        assert price <= upper @ np.maximum(0, 1 - signs * (values + other)) + 1e-12
 
 
 def test_between_equal_biases_the_middle_one():
@@ -81,27 +81,27 @@ def test_between_equal_biases_the_middle_one():
 @pytest.mark.parametrize("seed", range(4))
 def test_no_multiple_of_the_function_has_a_lower_value(seed, price):
     X, y, weight = table(seed, n=30)
-    K, caps = Gaussian(0.5)(X), price * weight
-    duals = balanced(y, caps, np.random.default_rng(seed).uniform(0, 1, size=30) * weight)
-    point = judged(K, y, caps, duals)
-    found = stretched(K, y, caps, point)
+    K, upper = Gaussian(0.5)(X), price * weight
+    duals = balanced(y, upper, np.random.default_rng(seed).uniform(0, 1, size=30) * weight)
+    point = judged(K, y, upper, duals)
+    found = stretched(K, y, upper, point)
     v = y * duals
     margins = y * (K @ v + point.bias)
     for t in np.concatenate([np.linspace(0, 3, 300), 1 / margins[margins > 0]]):
-        value = t * t / 2 * (v @ K @ v) + caps @ np.maximum(0, 1 - t * margins)
-        assert found.upper <= value * (1 + 1e-12)
-    assert found.upper <= point.upper
+        value = t * t / 2 * (v @ K @ v) + upper @ np.maximum(0, 1 - t * margins)
+        assert found.primal <= value * (1 + 1e-12)
+    assert found.primal <= point.primal
 
 
 def test_margins_short_of_1_by_rounding_are_forgiven():
     X, y, weight = table(3, n=30)
-    K, caps = Gaussian(5.0)(X), 1e9 * weight
-    point = judged(K, y, caps, balanced(y, caps, machine(K, y, 1e3 * weight)[0]))
+    K, upper = Gaussian(5.0)(X), 1e9 * weight
+    point = judged(K, y, upper, balanced(y, upper, machine(K, y, 1e3 * weight)[0]))
     assert point.gap > 1e-4
-    assert stretched(K, y, caps, point).gap <= 1e-7
+    assert stretched(K, y, upper, point).gap <= 1e-7
 
 
 def test_a_function_that_is_zero_has_no_multiples():
-    y, caps = np.array([1.0, -1.0]), np.ones(2)
-    point = judged(np.zeros((2, 2)), y, caps, np.ones(2))
-    assert stretched(np.zeros((2, 2)), y, caps, point) == point
+    y, upper = np.array([1.0, -1.0]), np.ones(2)
+    point = judged(np.zeros((2, 2)), y, upper, np.ones(2))
+    assert stretched(np.zeros((2, 2)), y, upper, point) == point

@@ -46,10 +46,10 @@ class MarginData:
 
     signs: FloatArray  # (n,), +1 or -1
     targets: FloatArray  # (n,)
-    caps: FloatArray  # (n,), positive
+    upper: FloatArray  # (n,), positive
     nonnegative: bool
     intercept: Intercept
-    level: tuple[float, float] | None = None  # sign and price
+    margin_width: tuple[float, float] | None = None  # sign and price
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class MarginVertex:
     bias: float
     duals: FloatArray  # (n,)
     pivots: int
-    level: float = 0.0
+    margin_width: float = 0.0
 
 
 class MarginLP(Protocol):
@@ -82,34 +82,34 @@ class ColumnShape:
     def __init__(self, rows: MarginData) -> None:
         self._rows = rows
         self._size, self._unit = np.zeros(0), _unit(rows)
-        self._lp = GrowingLP(-rows.targets / self._unit, np.zeros_like(rows.caps), rows.caps)
+        self._lp = GrowingLP(-rows.targets / self._unit, np.zeros_like(rows.upper), rows.upper)
         if rows.intercept != "none":
             width = np.array([0.0 if rows.intercept == "free" else 1.0])
             self._lp.add_rows(rows.signs[None, :], -width, width)
-        if rows.level is not None:
-            sign, price = rows.level
+        if rows.margin_width is not None:
+            sign, price = rows.margin_width
             self._lp.add_rows(
-                np.full((1, len(rows.caps)), sign), np.array([-INFINITY]), np.array([price])
+                np.full((1, len(rows.upper)), sign), np.array([-INFINITY]), np.array([price])
             )
 
     def extend(self, columns: FloatArray) -> None:
         size = _sizes(columns)
         self._size = np.concatenate([self._size, size])
-        upper = 1.0 / size
-        lower = np.full_like(upper, -INFINITY) if self._rows.nonnegative else -upper
-        self._lp.add_rows((columns / size).T, lower, upper)
+        limit = 1.0 / size
+        lower = np.full_like(limit, -INFINITY) if self._rows.nonnegative else -limit
+        self._lp.add_rows((columns / size).T, lower, limit)
 
     def drop(self, places: IntArray) -> None:
         """Take columns out whose coefficients are 0; the next solve starts from the last vertex."""
-        first = int(self._rows.intercept != "none") + int(self._rows.level is not None)
+        first = int(self._rows.intercept != "none") + int(self._rows.margin_width is not None)
         self._lp.delete_rows(first + places)
         self._size = np.delete(self._size, places)
 
     def scale_slack_costs(self, rows: MarginData) -> None:
         self._rows = rows
-        self._lp.set_upper(rows.caps)
-        if rows.level is not None:
-            self._lp.set_row_upper(int(rows.intercept != "none"), rows.level[1])
+        self._lp.set_upper(rows.upper)
+        if rows.margin_width is not None:
+            self._lp.set_row_upper(int(rows.intercept != "none"), rows.margin_width[1])
 
     def crash(self, coef: FloatArray, duals: FloatArray) -> None:
         """Begin the next solve at the basis that nearly optimal values name.
@@ -119,9 +119,9 @@ class ColumnShape:
         """
         rows = self._rows
         bias = [] if rows.intercept == "none" else [-1]
-        level = [] if rows.level is None else [1]
-        bound = np.concatenate([bias, level, np.sign(coef)]).astype(np.intp)  # at +1 or -1
-        share = duals / rows.caps
+        margin_width = [] if rows.margin_width is None else [1]
+        bound = np.concatenate([bias, margin_width, np.sign(coef)]).astype(np.intp)  # at +1 or -1
+        share = duals / rows.upper
         inner = np.argsort(-np.minimum(share, 1.0 - share), kind="stable")
         samples = np.where(share > 0.5, 1, -1)
         samples[inner[: int(np.count_nonzero(bound))]] = 0
@@ -131,9 +131,9 @@ class ColumnShape:
         found = self._lp.solve(seconds)
         multipliers = (-found.row_duals * self._unit).tolist()
         bias = multipliers.pop(0) if self._rows.intercept != "none" else 0.0
-        level = multipliers.pop(0) if self._rows.level is not None else 0.0
+        margin_width = multipliers.pop(0) if self._rows.margin_width is not None else 0.0
         coef = np.array(multipliers) / self._size
-        return MarginVertex(coef, bias, found.values, found.pivots, level)
+        return MarginVertex(coef, bias, found.values, found.pivots, margin_width)
 
 
 class SampleShape:
@@ -142,14 +142,14 @@ class SampleShape:
     def __init__(self, rows: MarginData) -> None:
         self._rows = rows
         self._size, self._unit = np.zeros(0), _unit(rows)
-        n = len(rows.caps)
-        self._lp = GrowingLP(rows.caps, np.zeros(n), np.full(n, INFINITY))
+        n = len(rows.upper)
+        self._lp = GrowingLP(rows.upper, np.zeros(n), np.full(n, INFINITY))
         self._lp.add_rows(np.eye(n), rows.targets / self._unit, np.full(n, INFINITY))
         if rows.intercept != "none":
             price = 0.0 if rows.intercept == "free" else 1.0
             self._append(both_signs(rows.signs[:, None]), np.full(2, price))
-        if rows.level is not None:
-            self._append(np.full((n, 1), rows.level[0]), np.array([rows.level[1]]))
+        if rows.margin_width is not None:
+            self._append(np.full((n, 1), rows.margin_width[0]), np.array([rows.margin_width[1]]))
 
     def extend(self, columns: FloatArray) -> None:
         size = _sizes(columns)
@@ -163,18 +163,18 @@ class SampleShape:
     def scale_slack_costs(self, rows: MarginData) -> None:
         self._rows = rows
         bias = [] if rows.intercept == "none" else [float(rows.intercept == "penalized")] * 2
-        level = [] if rows.level is None else [rows.level[1]]
-        self._lp.set_cost(np.concatenate([rows.caps, bias, level]))
+        margin_width = [] if rows.margin_width is None else [rows.margin_width[1]]
+        self._lp.set_cost(np.concatenate([rows.upper, bias, margin_width]))
 
     def solve(self, seconds: float = INFINITY) -> MarginVertex:
         found = self._lp.solve(seconds)
-        rest, bias, level = self._unit * found.values[len(self._rows.caps) :], 0.0, 0.0
+        rest, bias, margin_width = self._unit * found.values[len(self._rows.upper) :], 0.0, 0.0
         if self._rows.intercept != "none":
             bias, rest = float(rest[0] - rest[1]), rest[2:]
-        if self._rows.level is not None:
-            level, rest = float(rest[0]), rest[1:]
+        if self._rows.margin_width is not None:
+            margin_width, rest = float(rest[0]), rest[1:]
         coef = rest if self._rows.nonnegative else rest[0::2] - rest[1::2]
-        return MarginVertex(coef / self._size, bias, found.row_duals, found.pivots, level)
+        return MarginVertex(coef / self._size, bias, found.row_duals, found.pivots, margin_width)
 
     def _append(self, block: FloatArray, cost: FloatArray) -> None:
         size = block.shape[1]

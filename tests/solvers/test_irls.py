@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from kboost.masters.losses import LOSSES
-from kboost.solvers import irls as reweighted
+from kboost.solvers import irls
 from kboost.solvers.irls import reweighted_solve
 
 RNG = np.random.default_rng(0)
@@ -97,7 +97,7 @@ def test_a_step_that_rises_is_not_taken(monkeypatch):
     F, Q = basis(0.1)
     given = (F, Q, Y, OFFSET, weights(1.0), 1e-3, LOSSES["log"], np.zeros((41, 2)))
     _, expected = reweighted_solve(*given, bias=True, go_on=lambda: False)
-    monkeypatch.setattr(reweighted._Output, "length", lambda *_: 1e3)
+    monkeypatch.setattr(irls._Output, "length", lambda *_: 1e3)
     same, left = reweighted_solve(*given, bias=True)
     np.testing.assert_array_equal(same, 0.0)
     assert left == pytest.approx(expected, rel=1e-12)

@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from kboost.solvers.ascent import ascend
+from kboost.solvers.gradient_ascent import ascend
 
 
 def quadratics(seed, m=7, q=4):

@@ -25,7 +25,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from kboost._typing import FloatArray, IntArray
-from kboost.solvers.newton import DenseMarginLP, Iterate, advance
+from kboost.solvers.predictor_corrector import DenseMarginLP, Iterate, advance
 
 _MARGIN = 0.97  # how much of the corridor a start may use
 _LIFT = 0.1  # least product at a start, of the mean one
@@ -91,7 +91,7 @@ def begin(lp: DenseMarginLP, x: FloatArray, bias: float, duals: FloatArray) -> I
     """Start from coefficients and duals that need not be feasible."""
     costs = lp.costs
     reach = float(np.max(lp.spread(lp.edges(duals)) / costs, initial=0.0))
-    u = np.clip(duals / max(1.0, reach / _MARGIN), 1e-12 * lp.caps, (1 - 1e-12) * lp.caps)
+    u = np.clip(duals / max(1.0, reach / _MARGIN), 1e-12 * lp.upper, (1 - 1e-12) * lp.upper)
     z = np.maximum(costs - lp.spread(lp.edges(u)), 1e-3 * costs)
     excess = max(lp.objective(x, bias) - float(lp.targets @ u), 1e-300)
     least = _LIFT * excess / (2 * len(u) + len(z))
@@ -99,7 +99,7 @@ def begin(lp: DenseMarginLP, x: FloatArray, bias: float, duals: FloatArray) -> I
     lift = lp.pairs(np.maximum(least / z - positive, 0.0)).max(axis=0)
     rest = lp.targets - lp.margins(x) - lp.signs * bias
     over, under = np.maximum(rest, 0.0), np.maximum(-rest, 0.0)
-    shift = np.maximum(least / (lp.caps - u) - over, least / u - under)
+    shift = np.maximum(least / (lp.upper - u) - over, least / u - under)
     shift = np.maximum(shift, 0.0)
     return Iterate(
         v=positive + lp.sides(np.array([lift, lift])),
@@ -118,7 +118,7 @@ def resume(
 
     `place` says where each column was, or -1.
     """
-    mu = iterate.products(before.caps) / (len(iterate.v) + 2 * len(iterate.u))
+    mu = iterate.products(before.upper) / (len(iterate.v) + 2 * len(iterate.u))
     least = min(_NEW_SLACK, gap) * lp.costs
     slack = np.maximum(lp.costs - lp.spread(lp.edges(iterate.u)), least)
     z = lp.pairs(slack, absent=np.inf)

@@ -9,7 +9,7 @@ from kboost.core.deadline import Deadline
 from kboost.core.protocols import Problem
 from kboost.core.stopping import MaxIterations, PriceBelow
 from kboost.formulations import MarginRows
-from kboost.masters.interior import InteriorLPMaster
+from kboost.masters.interior_point import InteriorLPMaster
 from kboost.masters.lp import LPMaster
 from kboost.oracles.scan import ScanOracle
 from tests.contracts.reference import MIXED, margin_lp, table
@@ -40,7 +40,7 @@ def test_the_optimum_over_the_library(seed, scaling, intercept, nonnegative, fac
     assert (np.diff(objective) <= 1e-9 * objective[0]).all()
     duals = rows.signs * grown.fit.weights
     assert (duals >= 0).all()
-    assert (duals <= rows.caps).all()
+    assert (duals <= rows.slack_costs).all()
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -5,7 +5,7 @@ them adds many columns it does not need. Here
 
 1. the slack prices are `theta * caps`; theta starts where the first columns become worth their
    price and rises in factors, each solution warm for the next, solved loosely by the interior
-   point (solvers/interior.py). Duals of a smaller C are feasible for a larger one and stay near
+   point (solvers/interior_point.py). Duals of a smaller C are feasible for a larger one and stay near
    the middle of their optimal set: they price well;
 2. at theta = 1 the solves tighten as the gap over the whole library closes: a solve is a fixed
    fraction of that gap from its own optimum, so its duals stay central while columns still come,
@@ -27,12 +27,13 @@ import numpy as np
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.core.protocols import Fit, Problem, Proposal
 from kboost.exceptions import SolverError
+from kboost.formulations import MarginRows
 from kboost.masters._basic_solution import basic_fit
 from kboost.masters._restricted_lp import RestrictedLP
 from kboost.masters.margin import MarginPenalty, MarginRun, best_length
-from kboost.solvers.interior import InteriorPath, begin, resume, solve_interior
-from kboost.solvers.lp import ColumnShape
-from kboost.solvers.newton import DenseMarginLP, Iterate, scaled_lp
+from kboost.solvers.interior_point import InteriorPath, begin, resume, solve_interior
+from kboost.solvers.margin_lp import ColumnShape
+from kboost.solvers.predictor_corrector import DenseMarginLP, Iterate, scaled_lp
 
 _EXTRA = ("bias", "level")
 _RISE = 4.0  # of theta
@@ -69,16 +70,16 @@ class InteriorLPMaster(MarginPenalty):
     naming: float = 3e-3
     patience: int = 12
 
-    def start(self, problem: Problem) -> InteriorRun:
+    def start(self, problem: Problem[object, MarginRows]) -> InteriorRun:
         return InteriorRun(self, problem)
 
 
 class InteriorRun(MarginRun):
     """Columns with their interior solution, and a simplex solver once there is a basis."""
 
-    def __init__(self, master: InteriorLPMaster, problem: Problem) -> None:
+    def __init__(self, master: InteriorLPMaster, problem: Problem[object, MarginRows]) -> None:
         super().__init__(master, problem)
-        self._settle_bare()
+        self._fit_without_columns()
         self._vertices: RestrictedLP | None = None
         self._theta = 0.0
         self._loose = self._tol = master.loose
@@ -112,28 +113,28 @@ class InteriorRun(MarginRun):
             return
         if self._tol == self._loose:
             self._central_duals = self.duals
-        self._keep_best(settled=False)
+        self._keep_best(converged=False)
 
     def scale_slack_costs(self, factor: float) -> None:
         """Go on inside, from where the last loose solve was, towards the new prices."""
-        before = self.rows.caps.sum()
+        before = self.rows.slack_costs.sum()
         super().scale_slack_costs(factor)
-        self._theta *= float(before / self.rows.caps.sum())
+        self._theta *= float(before / self.rows.slack_costs.sum())
         self._vertices, self._tol, self._last = None, self._loose, None
         if self._theta == 0.0:  # no columns yet
-            self._settle_bare()
+            self._fit_without_columns()
             return
         self._theta, self._waited = min(1.0, self._theta), 0
         self.duals = self.repaired(self._central_duals)
         self._returned[:] = False
         self._set_aside(_WAITING_EDGE)
         fit = self.fit
-        self.fit = self.make_fit(fit.coef, fit.bias, self.duals, fit.level, settled=False)
+        self.fit = self.make_fit(fit.coef, fit.bias, self.duals, fit.margin_width, converged=False)
 
-    def _settle_bare(self) -> None:
+    def _fit_without_columns(self) -> None:
         """The vertex without columns."""
         start = ColumnShape(self.data).solve()
-        self.settle(start.coef, start.bias, self.central(start.duals), start.level)
+        self.set_fit(start.coef, start.bias, self.central(start.duals), start.margin_width)
 
     def finish(self) -> Fit:
         """The vertex of the columns so far, if the loop ended before there was one."""
@@ -161,7 +162,7 @@ class InteriorRun(MarginRun):
         if self._theta == 0.0:
             self._theta = min(1.0, _NEARLY / reach)
             # from the middle: the duals that priced the first columns may be at their bounds
-            self.duals = 0.5 * self._theta * self.repaired(self.rows.caps)
+            self.duals = 0.5 * self._theta * self.repaired(self.rows.slack_costs)
             return
         if self._last is not None:
             bound = float(self.rows.targets @ self.duals) / reach
@@ -200,9 +201,9 @@ class InteriorRun(MarginRun):
         """The interior solution of the active columns at the present theta."""
         rows, free = self.rows, self.penalty.intercept == "free"
         signed, two_sided, cost = self._charged_columns()
-        data = replace(self.data, caps=self._theta * rows.caps)
+        data = replace(self.data, upper=self._theta * rows.slack_costs)
         problem, size = scaled_lp(signed, data, cost, two_sided, free_bias=free)
-        present = np.array([self.penalty.intercept == "penalized", rows.level is not None])
+        present = np.array([self.penalty.intercept == "penalized", rows.margin_width is not None])
         ids = np.concatenate([np.flatnonzero(self._active), -1 - np.flatnonzero(present)])
         if self._last is None:
             x = np.concatenate([self._x[self._active], self._extra[present]]) * size
@@ -231,34 +232,38 @@ class InteriorRun(MarginRun):
             parts.append(rows.signs[:, None])
             two_sided.append(True)
             cost.append(1.0)
-        if rows.level is not None:
-            parts.append(np.full((len(rows.signs), 1), rows.level.sign))
+        if rows.margin_width is not None:
+            parts.append(np.full((len(rows.signs), 1), rows.margin_width.sign))
             two_sided.append(False)
-            cost.append(self._theta * rows.level.price)
+            cost.append(self._theta * rows.margin_width.cost)
         signed = np.concatenate([part.T for part in parts]).T
         return signed, np.array(two_sided, dtype=bool), np.array(cost)
 
-    def _keep_best(self, *, settled: bool) -> None:
+    def _keep_best(self, *, converged: bool) -> None:
         """The best coefficients so far for the full C, with the duals of now.
 
         A solution for a smaller C is too short for the full one: it is taken at its best length.
         """
-        bias, level = self._extra
+        bias, margin_width = self._extra
         length = 1.0
-        if self._theta < 1.0 and self.rows.level is None:
+        if self._theta < 1.0 and self.rows.margin_width is None:
             values = self.columns @ self._x + bias
             penalty = float(np.abs(self._x).sum())
             penalty += abs(bias) if self.penalty.intercept == "penalized" else 0.0
             length = best_length(penalty, self.rows.signs * self.rows.per_row(values), self.rows)
         now = self.make_fit(
-            length * self._x, length * float(bias), self.duals, float(level), settled=settled
+            length * self._x,
+            length * float(bias),
+            self.duals,
+            float(margin_width),
+            converged=converged,
         )
         if now.objective <= self.fit.objective:
             self.fit = now
         else:
             grown = np.zeros(len(self._x))
             grown[: len(self.fit.coef)] = self.fit.coef
-            self.fit = replace(self.fit, coef=grown, weights=now.weights, settled=settled)
+            self.fit = replace(self.fit, coef=grown, weights=now.weights, converged=converged)
 
     # -- at the vertex ---------------------------------------------------------------------------
 
@@ -270,7 +275,7 @@ class InteriorRun(MarginRun):
         pivots (a degenerate optimum), the interior solution stands: as good, only not as sparse.
         """
         self._x[np.abs(self._x) <= _NOTHING * np.abs(self._x).max(initial=0.0)] = 0.0
-        self._keep_best(settled=True)
+        self._keep_best(converged=True)
         share = np.abs(self._x) / max(float(np.abs(self._x).max(initial=0.0)), 1e-300)
         distance = np.abs(self._prices())  # from the edge of 1
         near = 0.0 if last else _NEAR
@@ -289,7 +294,7 @@ class InteriorRun(MarginRun):
         self._vertices = None  # in case it fails
         vertex = vertices.solve()
         self._vertices = vertices
-        self.settle(vertex.coef, vertex.bias, vertex.duals, vertex.level)
+        self.set_fit(vertex.coef, vertex.bias, vertex.duals, vertex.margin_width)
 
 
 @dataclass(frozen=True)

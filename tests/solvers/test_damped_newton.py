@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
-from kboost.solvers.smooth import DampedNewton
+from kboost.solvers.damped_newton import DampedNewton
 
 
 class Rounded:

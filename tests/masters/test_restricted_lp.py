@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kboost.core.protocols import Problem
-from kboost.masters import _restricted_lp as _vertex
+from kboost.masters import _restricted_lp
 from kboost.masters.lp import LPMaster
 from tests.contracts.reference import margin_lp, margin_problem
 
@@ -19,8 +19,8 @@ from tests.contracts.reference import margin_lp, margin_problem
 def test_each_step_is_the_optimum_of_all_columns_though_idle_ones_leave_and_come_back(
     nonnegative, intercept, monkeypatch
 ):
-    monkeypatch.setattr(_vertex, "_WAIT", 1)
-    monkeypatch.setattr(_vertex, "_SHARE", 0.0)
+    monkeypatch.setattr(_restricted_lp, "_WAIT", 1)
+    monkeypatch.setattr(_restricted_lp, "_SHARE", 0.0)
     bank, rows, H = margin_problem(1)
     run = LPMaster(nonnegative, intercept, few_rows=0).start(Problem(bank, rows))
     inside = []

@@ -11,7 +11,7 @@ from kboost.exceptions import OutOfTimeError
 from kboost.formulations import nu_tube, tube
 from kboost.kernels import Gaussian
 from kboost.masters.barrier import BarrierMaster, BarrierRun
-from kboost.masters.interior import InteriorLPMaster, InteriorRun
+from kboost.masters.interior_point import InteriorLPMaster, InteriorRun
 from kboost.masters.margin import MarginRun
 from kboost.oracles.active import ActiveOracle
 
@@ -44,7 +44,7 @@ def test_a_fit_on_the_way_is_thinned_and_no_worse(master, options, rows):
         assert_allclose(run.columns @ found.coef + found.bias, found.decision, atol=1e-12)
         assert (found.coef * fit.coef >= 0).all()
         assert found.weights is fit.weights
-        assert found.settled == fit.settled
+        assert found.converged == fit.converged
     assert crowds > 2
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kboost.formulations import MarginRows
-from kboost.solvers.interior import begin, resume, solve_interior
-from kboost.solvers.newton import DenseMarginLP
+from kboost.solvers.interior_point import begin, resume, solve_interior
+from kboost.solvers.predictor_corrector import DenseMarginLP
 from tests.contracts.reference import margin_lp
 
 
@@ -22,7 +22,7 @@ def problem(seed, n=60, k=15, *, two_sided=True, free_bias=True, spread=0.0):
         columns=np.asfortranarray(signs[:, None] * H / size),
         signs=signs,
         targets=rows.targets,
-        caps=rows.caps,
+        upper=rows.slack_costs,
         cost=1.0 / size,
         two_sided=np.full(k, two_sided),
         free_bias=free_bias,
@@ -31,7 +31,7 @@ def problem(seed, n=60, k=15, *, two_sided=True, free_bias=True, spread=0.0):
 
 
 def cold(lp):
-    return begin(lp, np.zeros(len(lp.cost)), 0.0, 0.5 * lp.caps)
+    return begin(lp, np.zeros(len(lp.cost)), 0.0, 0.5 * lp.upper)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -45,7 +45,7 @@ def test_optimum_and_duals(seed, two_sided, free_bias, spread):
     assert found.gap <= 1e-8
     assert lp.objective(found.x, found.bias) == pytest.approx(optimum, rel=1e-7)
     assert (found.duals > 0).all()
-    assert (found.duals < rows.caps).all()
+    assert (found.duals < rows.slack_costs).all()
     assert rows.targets @ found.duals == pytest.approx(optimum, rel=1e-6)
     if free_bias:
         assert abs(rows.signs @ found.duals) <= 1e-8 * found.duals.sum()
@@ -117,7 +117,7 @@ def test_dependent_columns_do_no_harm():
     H, rows, lp = problem(1, k=8)
     doubled = DenseMarginLP(
         np.asfortranarray(np.hstack([lp.columns, lp.columns])),
-        *(lp.signs, lp.targets, lp.caps, np.tile(lp.cost, 2), np.tile(lp.two_sided, 2), True),
+        *(lp.signs, lp.targets, lp.upper, np.tile(lp.cost, 2), np.tile(lp.two_sided, 2), True),
     )
     found = solve_interior(doubled, cold(doubled), tol=1e-8).best
     optimum = margin_lp(H, rows).objective

@@ -15,7 +15,7 @@ from kboost.core.stopping import MaxColumns
 from kboost.exceptions import OutOfTimeError
 from kboost.formulations import TargetRows
 from kboost.kernels import Gaussian, Linear, Sigmoid
-from kboost.masters import preconditioned_cg as joint
+from kboost.masters import preconditioned_cg
 from kboost.masters.growing_cholesky import CholeskyMaster
 from kboost.masters.losses import LOSSES
 from kboost.masters.preconditioned_cg import PCGMaster
@@ -89,8 +89,8 @@ def test_the_objective_never_rises(loss):
 
 def test_the_sample_of_the_preconditioner_does_not_matter(monkeypatch):
     whole = grown(PCGMaster(ridge=RIDGE), KERNELS["one"])
-    monkeypatch.setattr("kboost.masters._sampled._FEW", 1)
-    monkeypatch.setattr("kboost.masters._sampled._SAMPLE", 2)
+    monkeypatch.setattr("kboost.masters._sampled_preconditioner._FEW", 1)
+    monkeypatch.setattr("kboost.masters._sampled_preconditioner._SAMPLE", 2)
     some = grown(PCGMaster(ridge=RIDGE, capacity=24), KERNELS["one"])
     assert some.fit.objective == pytest.approx(whole.fit.objective, rel=1e-4)
 
@@ -213,9 +213,9 @@ def test_where_rounding_shows_the_columns_are_made_again(always_single):
 
 
 def test_a_preconditioner_whose_pivots_round_is_made_again(always_single, monkeypatch):
-    monkeypatch.setattr("kboost.masters._sampled._SOUND", 2.0)
+    monkeypatch.setattr("kboost.masters._sampled_preconditioner._SOUND", 2.0)
     again = grown(PCGMaster(ridge=RIDGE, capacity=24), KERNELS["one"], selection="random")
-    monkeypatch.setattr("kboost.masters._sampled._SOUND", 0.0)
+    monkeypatch.setattr("kboost.masters._sampled_preconditioner._SOUND", 0.0)
     once = grown(PCGMaster(ridge=RIDGE, capacity=24), KERNELS["one"], selection="random")
     assert again.fit.objective == pytest.approx(once.fit.objective, rel=1e-4)
 
@@ -364,7 +364,7 @@ def test_small_problems_of_every_loss_end_at_the_optimum(loss, kernels, ridge, s
     master = PCGMaster(LOSSES[loss], ridge, capacity=48)
     result = grow(Problem(Pool(kernels, X), rows), oracle, master, MaxColumns(48))
     room, uneven = _room_below(result, kernels, rows, LOSSES[loss], ridge)
-    assert result.fit.loose is None
+    assert result.fit.solver_gap is None
     assert room <= 1e-5
     assert uneven <= 1e-5
 
@@ -378,7 +378,7 @@ def test_large_problems_of_every_loss_tell_what_is_left(loss, monkeypatch):
     model = SparseKernelClassifier([Gaussian(0.1)], loss=loss, ridge=1e-7, max_columns=80)
     best = clone(model).fit(rows, y, weight)
     assert "left to gain" not in best.stop_reason_
-    monkeypatch.setattr(joint, "_DIRECT", 0.0)
+    monkeypatch.setattr(preconditioned_cg, "_DIRECT", 0.0)
     model.fit(rows, y, weight)
     assert "left to gain" in model.stop_reason_
     assert best.objective_ < 0.9 * model.objective_
@@ -393,8 +393,8 @@ def _outlying():
 
 
 def test_coefficients_that_are_not_the_best_are_told(monkeypatch):
-    monkeypatch.setitem(joint._FINE, "max_inner", 1)
-    monkeypatch.setattr(joint, "_DIRECT", 0.0)
+    monkeypatch.setitem(preconditioned_cg._FINE, "max_inner", 1)
+    monkeypatch.setattr(preconditioned_cg, "_DIRECT", 0.0)
     X, y = _outlying()
     model = SparseKernelRegressor([Gaussian(1.0)], ridge=1e-4, max_columns=300).fit(X, y)
     assert "left to gain" in model.stop_reason_
@@ -403,7 +403,7 @@ def test_coefficients_that_are_not_the_best_are_told(monkeypatch):
 def test_few_rows_are_solved_for_where_the_iteration_comes_to_its_limit(monkeypatch):
     X, y = _outlying()
     best = SparseKernelRegressor([Gaussian(1.0)], ridge=1e-4, max_columns=300).fit(X, y)
-    monkeypatch.setitem(joint._FINE, "max_inner", 1)
+    monkeypatch.setitem(preconditioned_cg._FINE, "max_inner", 1)
     model = SparseKernelRegressor([Gaussian(1.0)], ridge=1e-4, max_columns=300).fit(X, y)
     assert "left to gain" not in model.stop_reason_
     assert model.objective_ <= best.objective_ * (1 + 1e-6)

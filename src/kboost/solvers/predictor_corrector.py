@@ -28,7 +28,7 @@ import numpy as np
 from scipy.linalg import blas, cho_factor, cho_solve
 
 from kboost._typing import BoolArray, FloatArray
-from kboost.solvers.lp import MarginData
+from kboost.solvers.margin_lp import MarginData
 
 _STEP = 0.99  # of the way to the boundary
 _ROUGH = 1e-6  # what columns leave of the bias's pivot, at which directions must be refined
@@ -41,7 +41,7 @@ class DenseMarginLP:
     columns: FloatArray  # (n, k), signed, Fortran order
     signs: FloatArray  # (n,)
     targets: FloatArray  # (n,)
-    caps: FloatArray  # (n,)
+    upper: FloatArray  # (n,)
     cost: FloatArray  # (k,)
     two_sided: BoolArray  # (k,): whether x_j may be negative
     free_bias: bool
@@ -83,14 +83,14 @@ class DenseMarginLP:
         return len(mirrored) if mirrored.all() else int(np.argmin(mirrored))
 
     @cached_property
-    def _upper(self) -> FloatArray | None:
+    def _mirrored_half(self) -> FloatArray | None:
         """A, where all columns but the last few are mirrored."""
         k, kept, half = len(self.cost), self.n_mirrored, len(self.signs) // 2
         return self.columns[:half, :kept] if kept and kept >= k - 1 else None
 
     def normal(self, weights: FloatArray) -> FloatArray:
         """`G' diag(weights) G`, its lower half."""
-        k, A = len(self.cost), self._upper
+        k, A = len(self.cost), self._mirrored_half
         if not k:
             return np.zeros((0, 0))
         if A is None:
@@ -103,7 +103,7 @@ class DenseMarginLP:
 
     def margins(self, x: FloatArray) -> FloatArray:
         """`G x`."""
-        A = self._upper
+        A = self._mirrored_half
         if A is None:
             return self.columns @ x
         kept = A.shape[1]
@@ -113,7 +113,7 @@ class DenseMarginLP:
 
     def edges(self, u: FloatArray) -> FloatArray:
         """`G' u`."""
-        A = self._upper
+        A = self._mirrored_half
         if A is None:
             return self.columns.T @ u
         half, kept = A.shape
@@ -121,7 +121,7 @@ class DenseMarginLP:
 
     def objective(self, x: FloatArray, bias: float) -> float:
         slack = np.maximum(0.0, self.targets - self.margins(x) - self.signs * bias)
-        return float(self.cost @ np.abs(x) + self.caps @ slack)
+        return float(self.cost @ np.abs(x) + self.upper @ slack)
 
 
 def scaled_lp(
@@ -132,7 +132,7 @@ def scaled_lp(
     size[size == 0.0] = 1.0
     columns = np.divide(signed, size, order="F")
     lp = DenseMarginLP(
-        columns, rows.signs, rows.targets, rows.caps, cost / size, two_sided, free_bias
+        columns, rows.signs, rows.targets, rows.upper, cost / size, two_sided, free_bias
     )
     return lp, size
 
@@ -148,9 +148,9 @@ class Iterate:
     u: FloatArray
     b: float
 
-    def products(self, caps: FloatArray) -> float:
+    def products(self, upper: FloatArray) -> float:
         """The sum over all pairs."""
-        return float(self.v @ self.z + self.over @ (caps - self.u) + self.under @ self.u)
+        return float(self.v @ self.z + self.over @ (upper - self.u) + self.under @ self.u)
 
     def moved(self, d: Iterate, primal: float, dual: float) -> Iterate:
         return Iterate(
@@ -166,12 +166,12 @@ class Iterate:
 def advance(lp: DenseMarginLP, at: Iterate, *, refine: bool) -> Iterate:
     """One predictor-corrector step; `refine` asks for a direction refined once."""
     newton = _Newton(lp, at)
-    products = (at.v * at.z, at.over * (lp.caps - at.u), at.under * at.u)
+    products = (at.v * at.z, at.over * (lp.upper - at.u), at.under * at.u)
     count = len(at.v) + 2 * len(at.u)
-    mu = at.products(lp.caps) / count
+    mu = at.products(lp.upper) / count
     plain = newton.direction(*(-p for p in products), refine=False)
     ahead = at.moved(plain, *_lengths(lp, at, plain))
-    target = mu * (ahead.products(lp.caps) / count / mu) ** 3
+    target = mu * (ahead.products(lp.upper) / count / mu) ** 3
     corrected = newton.direction(
         target - products[0] - plain.v * plain.z,
         target - products[1] + plain.over * plain.u,
@@ -185,7 +185,7 @@ def advance(lp: DenseMarginLP, at: Iterate, *, refine: bool) -> Iterate:
 def _lengths(lp: DenseMarginLP, at: Iterate, d: Iterate) -> tuple[float, float]:
     """How far the primal and the dual side may go."""
     primal = min(_room(at.v, d.v), _room(at.over, d.over), _room(at.under, d.under))
-    dual = min(_room(at.z, d.z), _room(at.u, d.u), _room(lp.caps - at.u, -d.u))
+    dual = min(_room(at.z, d.z), _room(at.u, d.u), _room(lp.upper - at.u, -d.u))
     return min(1.0, primal), min(1.0, dual)
 
 
@@ -194,7 +194,7 @@ class _Newton:
 
     def __init__(self, lp: DenseMarginLP, at: Iterate) -> None:
         self.lp, self.at, self.rough = lp, at, False
-        self.slack = lp.caps - at.u
+        self.slack = lp.upper - at.u
         self.D = at.over / self.slack + at.under / at.u  # (n,)
         self.T = lp.gather(at.v / at.z, 1.0)  # (k,)
         self.dual_rest = lp.costs - lp.spread(lp.edges(at.u)) - at.z

@@ -10,9 +10,9 @@ from kboost.core.stopping import MaxColumns
 from kboost.formulations import TargetRows
 from kboost.kernels import Gaussian
 from kboost.masters.growing_cholesky import CholeskyMaster
-from kboost.oracles import novelty
-from kboost.oracles.forward import ForwardOracle
-from kboost.oracles.novelty import NoveltyOracle
+from kboost.oracles import online_novelty
+from kboost.oracles.forward_selection import ForwardOracle
+from kboost.oracles.online_novelty import NoveltyOracle
 
 RNG = np.random.default_rng(3)
 X = RNG.uniform(-2, 2, size=(40, 2))
@@ -181,7 +181,7 @@ def test_a_pass_out_of_time_ends_with_what_it_has_found(monkeypatch, selection, 
             self.looked += 1
             return 1.0 if self.looked <= looks else 0.0
 
-    monkeypatch.setitem(novelty._CHUNK, selection, 10)
+    monkeypatch.setitem(online_novelty._CHUNK, selection, 10)
     oracle = NoveltyOracle(selection, 1e-4, per_step=100, seed=5)
     rows, master = TargetRows.of(Y, WEIGHT), CholeskyMaster(ridge=RIDGE)
 

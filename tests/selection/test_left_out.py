@@ -52,7 +52,7 @@ def test_linear_program(seed, penalty):
     assert np.isnan(found[~(parts[0] | parts[1])]).all()
     for part in parts:
         kept = ~part
-        rest = MarginRows(signs[kept], np.ones(kept.sum()), rows.caps[kept])
+        rest = MarginRows(signs[kept], np.ones(kept.sum()), rows.slack_costs[kept])
         cold = margin_lp(H[kept], rest, penalty.nonnegative, penalty.intercept)
         np.testing.assert_allclose(found[part], H[part] @ cold.coef + cold.bias, atol=1e-6)
 
@@ -132,7 +132,7 @@ def test_a_model_of_nothing_but_a_bias(norm, intercept):
 
     def objective(bias):
         charge = {"free": 0.0, "penalized": abs(bias) if norm == "l1" else 0.5 * bias**2}
-        return charge[intercept] + rest.caps @ rest.slack(np.full(len(rest.signs), bias))
+        return charge[intercept] + rest.slack_costs @ rest.slack(np.full(len(rest.signs), bias))
 
     grid = np.linspace(-2, 2, 4001)
     assert objective(found[0]) <= min(map(objective, grid)) + 1e-6

@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from kboost.exceptions import OutOfTimeError
 from kboost.formulations import MarginRows, hinge, nu_margin, nu_tube, tube
-from kboost.solvers.box_qp import MarginQP
-from kboost.solvers.lp import MarginData
+from kboost.solvers.margin_lp import MarginData
+from kboost.solvers.margin_qp import MarginQP
 from tests.contracts.reference import margin_qp, margin_qp_objective
 
 INTERCEPTS = ("free", "penalized", "none")
@@ -42,13 +42,17 @@ def draw(seed, kind="hinge", n=30, k=12):
 
 
 def start(rows, nonnegative=False, intercept="free"):
-    level = None if rows.level is None else (rows.level.sign, rows.level.price)
-    data = MarginData(rows.signs, rows.targets, rows.caps, nonnegative, intercept, level)
-    return MarginQP(data, 0.5 * rows.caps, rows.sample)
+    margin_width = (
+        None if rows.margin_width is None else (rows.margin_width.sign, rows.margin_width.cost)
+    )
+    data = MarginData(
+        rows.signs, rows.targets, rows.slack_costs, nonnegative, intercept, margin_width
+    )
+    return MarginQP(data, 0.5 * rows.slack_costs, rows.sample)
 
 
 def objective(H, rows, found, intercept):
-    return margin_qp_objective(H, rows, found.coef, found.bias, intercept, found.level)
+    return margin_qp_objective(H, rows, found.coef, found.bias, intercept, found.margin_width)
 
 
 @VARIANTS
@@ -78,19 +82,19 @@ def test_the_conditions_of_optimality(kind, nonnegative, intercept, seed):
     found = qp.solve()
     u = found.duals
     assert (u >= 0).all()
-    assert (u <= rows.caps).all()
+    assert (u <= rows.slack_costs).all()
     edges = rows.signed(H).T @ u
     expected = np.maximum(edges, 0.0) if nonnegative else edges
     assert_allclose(found.coef, expected, atol=1e-6 * np.abs(edges).max())
     balance = {"free": 0.0, "penalized": found.bias, "none": rows.signs @ u}[intercept]
     assert_allclose(rows.signs @ u, balance, atol=1e-7)
     decision = H @ found.coef + found.bias
-    slack = rows.slack(decision, found.level)
-    assert_allclose(u[slack > 1e-5], rows.caps[slack > 1e-5], rtol=1e-6)
+    slack = rows.slack(decision, found.margin_width)
+    assert_allclose(u[slack > 1e-5], rows.slack_costs[slack > 1e-5], rtol=1e-6)
     margin = rows.signs * rows.per_row(decision) - rows.targets
-    if rows.level is not None:
-        margin = margin + rows.level.sign * found.level
-        assert u.sum() <= rows.level.price * (1 + 1e-9)
+    if rows.margin_width is not None:
+        margin = margin + rows.margin_width.sign * found.margin_width
+        assert u.sum() <= rows.margin_width.cost * (1 + 1e-9)
     assert_allclose(u[margin > 1e-5], 0.0, atol=1e-8)
 
 
@@ -113,7 +117,7 @@ def test_few_and_many_rows_small_and_large_prices(shape, C, nonnegative):
 def test_units_do_not_matter(scale, kind):
     """Columns in other units, slack prices to match: the same coefficients times the unit."""
     H, rows = draw(1, kind)
-    other = MarginRows(rows.signs, rows.targets, rows.caps / scale**2, rows.sample)
+    other = MarginRows(rows.signs, rows.targets, rows.slack_costs / scale**2, rows.sample)
     plain, scaled = start(rows), start(other)
     plain.extend(H)
     scaled.extend(scale * H)
@@ -144,7 +148,7 @@ def test_equal_rows_equal_columns_and_columns_of_zeros():
     H, rows = draw(2)
     twice = np.r_[np.arange(30), np.arange(30)]
     H = np.column_stack([H, H[:, :4], np.zeros(30)])[twice]
-    doubled = MarginRows(rows.signs[twice], rows.targets[twice], rows.caps[twice])
+    doubled = MarginRows(rows.signs[twice], rows.targets[twice], rows.slack_costs[twice])
     for nonnegative in (False, True):
         qp = start(doubled, nonnegative)
         qp.extend(H)
@@ -163,8 +167,12 @@ def test_other_prices_from_the_warm_state(factor, kind):
     qp.extend(H)
     qp.solve()
     other = rows.with_scaled_costs(factor)
-    level = None if other.level is None else (other.level.sign, other.level.price)
-    qp.scale_slack_costs(MarginData(other.signs, other.targets, other.caps, False, "free", level))
+    margin_width = (
+        None if other.margin_width is None else (other.margin_width.sign, other.margin_width.cost)
+    )
+    qp.scale_slack_costs(
+        MarginData(other.signs, other.targets, other.slack_costs, False, "free", margin_width)
+    )
     optimum = margin_qp(H, other).objective
     assert_allclose(objective(H, other, qp.solve(), "free"), optimum, rtol=1e-8, atol=1e-10)
 

@@ -1,0 +1,31 @@
+"""Defaults for the run of a master."""
+
+from __future__ import annotations
+
+from kboost._typing import FloatArray
+from kboost.core.protocols import Fit
+
+
+class BaseRun:
+    """A run without a certificate whose fits need no final form.
+
+    A subclass sets `fit` and gives `extend`, and `price` or `price_of`.
+    """
+
+    fit: Fit
+
+    def bound(self, edges: FloatArray) -> float | None:
+        """Lower bound of the optimum over the library: none."""
+        return None
+
+    def finish(self) -> Fit:
+        """The last fit as it is."""
+        return self.fit
+
+    def complete(self, fit: Fit) -> Fit:
+        """An earlier fit as it is."""
+        return fit
+
+    def cut_short(self, fit: Fit) -> Fit:
+        """The same as `complete`."""
+        return self.complete(fit)
