@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from kboost.columns.bank import Bank
+from kboost.columns.library import KernelLibrary
 from kboost.formulations import MarginRows, SquaredRows
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial
 
@@ -96,21 +96,21 @@ def table(seed, n=24, d=3):
 
 
 def margin_problem(seed, n=24, kernels=MIXED, scaling="unit", C=1.5, noisy_targets=False):
-    """A bank, hinge rows on it, and all its columns."""
+    """A library, hinge rows on it, and all its columns."""
     X, y, weight = table(seed, n)
     targets = np.ones(n)
     if noisy_targets:
         targets = np.random.default_rng(seed + 1000).uniform(-0.5, 1.5, size=n)
-    bank = Bank(kernels, X, sample_weight=weight, scaling=scaling)
-    return bank, MarginRows(y, targets, C * weight), bank.values(np.arange(bank.n_columns))
+    library = KernelLibrary(kernels, X, sample_weight=weight, scaling=scaling)
+    return library, MarginRows(y, targets, C * weight), library.values(np.arange(library.n_columns))
 
 
 def squared_problem(seed, n=24, kernels=MIXED, scaling="unit"):
-    """A bank, squared rows on it, and the sum of its kernel matrices."""
+    """A library, squared rows on it, and the sum of its kernel matrices."""
     X, y, weight = table(seed, n)
     targets = y + np.random.default_rng(seed + 2000).normal(size=n)
-    bank = Bank(kernels, X, sample_weight=weight, scaling=scaling)
-    return bank, SquaredRows(targets, weight), sum(kernel(X) for kernel in bank.kernels)
+    library = KernelLibrary(kernels, X, sample_weight=weight, scaling=scaling)
+    return library, SquaredRows(targets, weight), sum(kernel(X) for kernel in library.kernels)
 
 
 def margin_qp(H, rows, nonnegative=False, intercept="free"):

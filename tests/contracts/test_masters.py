@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from kboost.columns.bank import Bank
 from kboost.columns.inner_products import InnerProducts
+from kboost.columns.library import KernelLibrary
 from kboost.core.protocols import Problem, Proposal
 from kboost.formulations import MarginRows, SquaredRows
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial
@@ -50,7 +50,7 @@ class LPCase:
         """The rows `which`, each with the weight of `count` rows."""
         return MarginRows(rows.signs[which], rows.targets[which], rows.caps[which] * count)
 
-    def inner(self, bank, center_of_row=None):
+    def inner(self, library, center_of_row=None):
         return None
 
     def objective(self, setup, ids, coef, bias):
@@ -62,7 +62,7 @@ class LPCase:
         return margin_lp(H, setup.rows, master.nonnegative, master.intercept).objective
 
     def full(self, setup):
-        return self.optimum(setup, np.arange(setup.bank.n_columns))
+        return self.optimum(setup, np.arange(setup.library.n_columns))
 
     def worth_inside(self, fit):
         """Nothing: the optimum has taken all there was."""
@@ -92,7 +92,7 @@ class QPCase:
     def take(self, rows, which, count):
         return MarginRows(rows.signs[which], rows.targets[which], rows.caps[which] * count)
 
-    def inner(self, bank, center_of_row=None):
+    def inner(self, library, center_of_row=None):
         return None
 
     def objective(self, setup, ids, coef, bias):
@@ -104,7 +104,7 @@ class QPCase:
         return margin_qp(H, setup.rows, master.nonnegative, master.intercept).objective
 
     def full(self, setup):
-        return self.optimum(setup, np.arange(setup.bank.n_columns))
+        return self.optimum(setup, np.arange(setup.library.n_columns))
 
     def worth_inside(self, fit):
         """The dual goes on charging for them: the edge is the coefficient."""
@@ -132,18 +132,18 @@ class LeastSquaresCase:
     def take(self, rows, which, count):
         return SquaredRows(rows.targets[which], rows.sample_weight[which] * count)
 
-    def inner(self, bank, center_of_row=None):
-        return InnerProducts(bank, center_of_row)
+    def inner(self, library, center_of_row=None):
+        return InnerProducts(library, center_of_row)
 
     def gram(self, setup, ids):
-        bank = setup.bank
-        owner, center = np.divmod(ids, bank.n_centers)
+        library = setup.library
+        owner, center = np.divmod(ids, library.n_centers)
         Q = np.zeros((len(ids), len(ids)))
-        for p, kernel in enumerate(bank.kernels):
+        for p, kernel in enumerate(library.kernels):
             mine = np.flatnonzero(owner == p)
-            points = bank.centers[center[mine]]
+            points = library.centers[center[mine]]
             Q[np.ix_(mine, mine)] = kernel(points, points) if len(mine) else 0.0
-        return Q / np.outer(bank.scales[ids], bank.scales[ids])
+        return Q / np.outer(library.scales[ids], library.scales[ids])
 
     def objective(self, setup, ids, coef, bias):
         rows, total = setup.rows, 0.0
@@ -165,7 +165,7 @@ class LeastSquaresCase:
         return 0.5 * np.sum((A @ x - b) ** 2)
 
     def full(self, setup):
-        K = sum(kernel(setup.bank.centers) for kernel in self.kernels)
+        K = sum(kernel(setup.library.centers) for kernel in self.kernels)
         return kernel_ridge(K, setup.rows, self.master.ridge, self.master.fit_intercept)[0]
 
     def worth_inside(self, fit):
@@ -212,26 +212,28 @@ SEEDS = pytest.mark.parametrize("seed", range(2))
 
 @dataclass(frozen=True)
 class Setup:
-    bank: Bank
+    library: KernelLibrary
     rows: Any
     H: np.ndarray
     problem: Problem
 
     def proposal(self, ids):
-        bank = self.bank
-        return Proposal(ids, bank.hypotheses(ids), bank.values(ids), 1.0, None, bank.n_columns)
+        library = self.library
+        return Proposal(
+            ids, library.hypotheses(ids), library.values(ids), 1.0, None, library.n_columns
+        )
 
 
 def set_up(case, seed, n=16):
     X, y, weight = table(seed, n)
-    bank = Bank(case.kernels, X, sample_weight=weight, scaling=case.scaling)
-    return finish(case, bank, case.rows(y, weight, seed))
+    library = KernelLibrary(case.kernels, X, sample_weight=weight, scaling=case.scaling)
+    return finish(case, library, case.rows(y, weight, seed))
 
 
-def finish(case, bank, rows, center_of_row=None):
-    H = bank.values(np.arange(bank.n_columns))
-    problem = Problem(bank, rows, inner_products=case.inner(bank, center_of_row))
-    return Setup(bank, rows, H, problem)
+def finish(case, library, rows, center_of_row=None):
+    H = library.values(np.arange(library.n_columns))
+    problem = Problem(library, rows, inner_products=case.inner(library, center_of_row))
+    return Setup(library, rows, H, problem)
 
 
 def blocks(n_columns, seed, size=5, limit=None):
@@ -246,7 +248,7 @@ def steps(case, seed, limit=None):
     run = case.master.start(setup.problem)
     ids = np.zeros(0, dtype=int)
     yield setup, run, ids
-    for block in blocks(setup.bank.n_columns, seed, limit=limit):
+    for block in blocks(setup.library.n_columns, seed, limit=limit):
         run.extend(setup.proposal(block))
         ids = np.concatenate([ids, block])
         yield setup, run, ids
@@ -258,7 +260,7 @@ def test_a_fit_is_what_it_says(case, seed):
     for setup, run, ids in steps(case, seed):
         fit = run.fit
         assert fit.coef.shape == ids.shape
-        assert fit.decision.shape == fit.weights.shape == (setup.bank.n_rows,)
+        assert fit.decision.shape == fit.weights.shape == (setup.library.n_rows,)
         assert_allclose(fit.decision, setup.H[:, ids] @ fit.coef + fit.bias, atol=1e-9)
         recomputed = case.objective(setup, ids, fit.coef, fit.bias)
         assert_allclose(fit.objective, recomputed, rtol=1e-9, atol=1e-10)
@@ -285,7 +287,7 @@ def test_the_objective_never_rises(case, seed):
 @SEEDS
 def test_all_columns_give_the_full_optimum(case, seed):
     *_, (setup, run, ids) = steps(case, seed)
-    assert len(ids) == setup.bank.n_columns
+    assert len(ids) == setup.library.n_columns
     assert_allclose(run.fit.objective, case.full(setup), rtol=1e-6, atol=1e-8)
 
 
@@ -295,7 +297,7 @@ def test_the_bound_is_below_the_optimum_at_every_step_and_meets_it(case, seed):
     optimum = None
     for setup, run, _ in steps(case, seed):
         optimum = case.full(setup) if optimum is None else optimum
-        bound = run.bound(setup.bank.edges(run.fit.weights))
+        bound = run.bound(setup.library.edges(run.fit.weights))
         assert bound <= optimum + 1e-9 * abs(optimum)
     assert_allclose(bound, optimum, rtol=1e-5, atol=1e-8)
 
@@ -304,9 +306,9 @@ def test_the_bound_is_below_the_optimum_at_every_step_and_meets_it(case, seed):
 @SEEDS
 def test_the_price_is_positive_just_where_a_column_lowers_the_optimum(case, seed):
     for setup, run, ids in steps(case, seed, limit=10):
-        prices = run.price(setup.bank.edges(run.fit.weights))
-        assert prices.shape == (setup.bank.n_columns,)
-        others = np.setdiff1d(np.arange(setup.bank.n_columns), ids)
+        prices = run.price(setup.library.edges(run.fit.weights))
+        assert prices.shape == (setup.library.n_columns,)
+        others = np.setdiff1d(np.arange(setup.library.n_columns), ids)
         now = case.optimum(setup, ids)
         for j in others[:: max(1, len(others) // 8)]:
             drop = now - case.optimum(setup, np.append(ids, j))
@@ -320,7 +322,7 @@ def test_the_price_is_positive_just_where_a_column_lowers_the_optimum(case, seed
 @SEEDS
 def test_columns_already_in_are_worth_what_they_must(case, seed):
     for setup, run, ids in steps(case, seed, limit=20):
-        prices = run.price(setup.bank.edges(run.fit.weights))[ids]
+        prices = run.price(setup.library.edges(run.fit.weights))[ids]
         assert_allclose(np.maximum(prices, 0.0), case.worth_inside(run.fit), atol=1e-6)
 
 
@@ -348,15 +350,17 @@ def test_runs_do_not_share_state(case):
 @SEEDS
 def test_order_of_rows_does_not_matter(case, seed):
     setup = set_up(case, seed)
-    bank, order = setup.bank, np.random.default_rng(seed).permutation(16)
-    X, weight = bank.centers, bank.sample_weight
+    library, order = setup.library, np.random.default_rng(seed).permutation(16)
+    X, weight = library.centers, library.sample_weight
     shuffled = finish(
         case,
-        Bank(case.kernels, X[order], centers=X, sample_weight=weight[order], scaling=case.scaling),
+        KernelLibrary(
+            case.kernels, X[order], centers=X, sample_weight=weight[order], scaling=case.scaling
+        ),
         case.take(setup.rows, order, 1.0),
         center_of_row=order,
     )
-    ids = np.random.default_rng(seed).permutation(bank.n_columns)[:12]
+    ids = np.random.default_rng(seed).permutation(library.n_columns)[:12]
     compare(case, setup, shuffled, ids)
 
 
@@ -364,34 +368,36 @@ def test_order_of_rows_does_not_matter(case, seed):
 @SEEDS
 def test_a_row_given_twice_is_a_row_of_weight_two(case, seed):
     setup = set_up(case, seed)
-    X, weight = setup.bank.centers, setup.bank.sample_weight
+    X, weight = setup.library.centers, setup.library.sample_weight
     again = np.array([1, 4, 4])
     count = 1.0 + np.bincount(again, minlength=16)
     merged = finish(
         case,
-        Bank(case.kernels, X, sample_weight=weight * count, scaling=case.scaling),
+        KernelLibrary(case.kernels, X, sample_weight=weight * count, scaling=case.scaling),
         case.take(setup.rows, slice(None), count),
     )
     twice = np.concatenate([np.arange(16), again])
     repeated = finish(
         case,
-        Bank(case.kernels, X[twice], centers=X, sample_weight=weight[twice], scaling=case.scaling),
+        KernelLibrary(
+            case.kernels, X[twice], centers=X, sample_weight=weight[twice], scaling=case.scaling
+        ),
         case.take(setup.rows, twice, 1.0),
         center_of_row=twice,
     )
-    ids = np.random.default_rng(seed).permutation(merged.bank.n_columns)[:12]
+    ids = np.random.default_rng(seed).permutation(merged.library.n_columns)[:12]
     compare(case, merged, repeated, ids)
 
 
 def compare(case, one, other, ids):
     """Two statements of one problem: same optimum, same certificate at the optimum."""
     runs = [case.master.start(setup.problem) for setup in (one, other)]
-    for part in (ids, np.setdiff1d(np.arange(one.bank.n_columns), ids)):
+    for part in (ids, np.setdiff1d(np.arange(one.library.n_columns), ids)):
         for run, setup in zip(runs, (one, other), strict=True):
             run.extend(setup.proposal(part))
         assert_allclose(runs[0].fit.objective, runs[1].fit.objective, rtol=1e-7)
     left, right = (
-        run.bound(setup.bank.edges(run.fit.weights))
+        run.bound(setup.library.edges(run.fit.weights))
         for run, setup in zip(runs, (one, other), strict=True)
     )
     assert_allclose(left, right, rtol=1e-5)

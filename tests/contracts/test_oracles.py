@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kboost.columns.bank import Bank
 from kboost.columns.inner_products import InnerProducts
+from kboost.columns.library import KernelLibrary
 from kboost.core.protocols import Problem
 from kboost.formulations import SquaredRows, hinge
 from kboost.kernels import Gaussian, Linear
@@ -39,10 +39,10 @@ SCALINGS = pytest.mark.parametrize("scaling", [None, "unit"])
 def make(master, seed=0, scaling="unit", kernels=MIXED, n=20):
     X, y, weight = table(seed, n)
     X[:2] = 0.0  # linear columns at the origin are dead
-    bank = Bank(kernels, X, sample_weight=weight, scaling=scaling)
+    library = KernelLibrary(kernels, X, sample_weight=weight, scaling=scaling)
     if isinstance(master, LPMaster):
-        return Problem(bank, hinge(y, weight, 2.0))
-    return Problem(bank, SquaredRows(y, weight), inner_products=InnerProducts(bank))
+        return Problem(library, hinge(y, weight, 2.0))
+    return Problem(library, SquaredRows(y, weight), inner_products=InnerProducts(library))
 
 
 def rounds(oracle, master, limit=60, **options):

@@ -156,15 +156,15 @@ def test_rows_of_no_weight_cannot_judge(noisy):
 
 
 @pytest.mark.parametrize("budget", [2**30, 10**6])
-def test_the_banks_of_auto_share_the_budget(noisy, monkeypatch, budget):
+def test_the_libraries_of_auto_share_the_budget(noisy, monkeypatch, budget):
     X, y, *_ = noisy
-    plain, given = _base.Bank, []
+    plain, given = _base.KernelLibrary, []
 
     def noted(*arguments, **options):
         given.append(options["memory_budget"])
         return plain(*arguments, **options)
 
-    monkeypatch.setattr(_base, "Bank", noted)
+    monkeypatch.setattr(_base, "KernelLibrary", noted)
     KernelBoostClassifier(LIBRARY, memory_budget=budget).fit(X, y)
     *tuning, last = given
     assert len(tuning) == 5  # alive together

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from kboost.columns.bank import Bank
 from kboost.columns.inner_products import InnerProducts
+from kboost.columns.library import KernelLibrary
 from kboost.core.column_generation import grow
 from kboost.core.protocols import Problem, Proposal
 from kboost.core.stopping import PriceBelow
@@ -25,13 +25,13 @@ LIBRARIES = [
 ]
 
 
-def offer(bank, ids):
+def offer(library, ids):
     ids = np.asarray(ids)
-    return Proposal(ids, bank.hypotheses(ids), bank.values(ids), 1.0, None, bank.n_columns)
+    return Proposal(ids, library.hypotheses(ids), library.values(ids), 1.0, None, library.n_columns)
 
 
-def problem_of(bank, rows):
-    return Problem(bank, rows, inner_products=InnerProducts(bank))
+def problem_of(library, rows):
+    return Problem(library, rows, inner_products=InnerProducts(library))
 
 
 @INTERCEPT
@@ -40,9 +40,9 @@ def problem_of(bank, rows):
 @pytest.mark.parametrize("scaling", [None, "unit"])
 @pytest.mark.parametrize("per_step", [1, 10])
 def test_grown_to_the_end_it_is_kernel_ridge(intercept, kernels, ridge, scaling, per_step):
-    bank, rows, K = squared_problem(3, kernels=kernels, scaling=scaling)
+    library, rows, K = squared_problem(3, kernels=kernels, scaling=scaling)
     master = LeastSquaresMaster(ridge, intercept)
-    found = grow(problem_of(bank, rows), ScanOracle(per_step), master, PriceBelow(1e-12))
+    found = grow(problem_of(library, rows), ScanOracle(per_step), master, PriceBelow(1e-12))
     optimum, decision = kernel_ridge(K, rows, ridge, intercept)
     assert_allclose(found.fit.objective, optimum, rtol=1e-5)
     assert_allclose(found.fit.decision, decision, atol=1e-3)
@@ -51,7 +51,7 @@ def test_grown_to_the_end_it_is_kernel_ridge(intercept, kernels, ridge, scaling,
     assert (found.trace.values("bound") <= optimum * (1 + 1e-9)).all()
     assert found.gap <= 1e-5
     assert_allclose(
-        found.model.decision(bank.centers)[:, 0], found.fit.decision, atol=1e-6
+        found.model.decision(library.centers)[:, 0], found.fit.decision, atol=1e-6
     )  # the model that is kept predicts what was fitted
 
 
@@ -60,16 +60,16 @@ def test_grown_to_the_end_it_is_kernel_ridge(intercept, kernels, ridge, scaling,
 @pytest.mark.parametrize("seed", range(3))
 def test_the_price_is_the_drop_when_only_that_coefficient_moves(intercept, scaling, seed):
     kernels, ridge = LIBRARIES[2], 0.7
-    bank, rows, _ = squared_problem(seed, n=12, kernels=kernels, scaling=scaling)
-    run = LeastSquaresMaster(ridge, intercept).start(problem_of(bank, rows))
-    everything = np.arange(bank.n_columns)
-    H, Q = bank.values(everything), InnerProducts(bank).gram(everything, everything)
+    library, rows, _ = squared_problem(seed, n=12, kernels=kernels, scaling=scaling)
+    run = LeastSquaresMaster(ridge, intercept).start(problem_of(library, rows))
+    everything = np.arange(library.n_columns)
+    H, Q = library.values(everything), InnerProducts(library).gram(everything, everything)
     taken = np.zeros(0, dtype=int)
     for ids in ([], [0, 14, 30], [2, 25]):
         if ids:
-            run.extend(offer(bank, ids))
+            run.extend(offer(library, ids))
             taken = np.append(taken, ids)
-        coef = np.zeros(bank.n_columns)
+        coef = np.zeros(library.n_columns)
         coef[taken] = run.fit.coef
 
         def objective(j, step, coef=coef):
@@ -78,7 +78,7 @@ def test_the_price_is_the_drop_when_only_that_coefficient_moves(intercept, scali
             residual = rows.targets - H @ moved - run.fit.bias
             return 0.5 * rows.sample_weight @ residual**2 + 0.5 * ridge * moved @ Q @ moved
 
-        prices = run.price(bank.edges(run.fit.weights))
+        prices = run.price(library.edges(run.fit.weights))
         for j in everything:
             # a parabola through three points
             low, mid, high = (objective(j, step) for step in (-1.0, 0.0, 1.0))
@@ -89,23 +89,23 @@ def test_the_price_is_the_drop_when_only_that_coefficient_moves(intercept, scali
 
 
 def test_kernels_that_are_not_definite_are_refused():
-    bank, rows, _ = squared_problem(0, kernels=(Gaussian(1.0), Sigmoid(0.5)))
+    library, rows, _ = squared_problem(0, kernels=(Gaussian(1.0), Sigmoid(0.5)))
     with pytest.raises(ValueError, match=r"positive semidefinite kernels.*Sigmoid"):
-        LeastSquaresMaster().start(problem_of(bank, rows))
+        LeastSquaresMaster().start(problem_of(library, rows))
 
 
 @INTERCEPT
 def test_without_a_ridge_dependent_columns_do_no_harm_and_nothing_is_certified(intercept):
     """24 linear columns of 3 features: rank 3."""
-    bank, rows, _ = squared_problem(1, kernels=(Linear(), Polynomial(2)))
-    run = LeastSquaresMaster(0.0, intercept).start(problem_of(bank, rows))
+    library, rows, _ = squared_problem(1, kernels=(Linear(), Polynomial(2)))
+    run = LeastSquaresMaster(0.0, intercept).start(problem_of(library, rows))
     before = run.fit.objective
-    for ids in np.array_split(np.arange(bank.n_columns), 12):
-        run.extend(offer(bank, ids))
+    for ids in np.array_split(np.arange(library.n_columns), 12):
+        run.extend(offer(library, ids))
         assert run.fit.objective <= before * (1 + 1e-7)
         before = run.fit.objective
-        assert run.bound(bank.edges(run.fit.weights)) is None
-    A, w = bank.values(np.arange(bank.n_columns)), np.sqrt(rows.sample_weight)
+        assert run.bound(library.edges(run.fit.weights)) is None
+    A, w = library.values(np.arange(library.n_columns)), np.sqrt(rows.sample_weight)
     if intercept:
         A = np.column_stack([np.ones(24), A])
     x = np.linalg.lstsq(w[:, None] * A, w * rows.targets, rcond=1e-10)[0]
@@ -114,10 +114,10 @@ def test_without_a_ridge_dependent_columns_do_no_harm_and_nothing_is_certified(i
 
 
 def test_the_start_is_the_weighted_mean_or_nothing():
-    bank, rows, _ = squared_problem(2)
-    with_bias = LeastSquaresMaster().start(problem_of(bank, rows)).fit
+    library, rows, _ = squared_problem(2)
+    with_bias = LeastSquaresMaster().start(problem_of(library, rows)).fit
     assert_allclose(with_bias.bias, np.average(rows.targets, weights=rows.sample_weight))
-    without = LeastSquaresMaster(fit_intercept=False).start(problem_of(bank, rows)).fit
+    without = LeastSquaresMaster(fit_intercept=False).start(problem_of(library, rows)).fit
     assert without.bias == 0.0
     assert_array_equal(without.decision, 0.0)
     assert_allclose(without.objective, 0.5 * rows.sample_weight @ rows.targets**2)
@@ -125,11 +125,11 @@ def test_the_start_is_the_weighted_mean_or_nothing():
 
 def test_dead_columns_are_worth_nothing():
     X = np.vstack([np.zeros((3, 2)), np.random.default_rng(0).normal(size=(9, 2))])
-    bank = Bank([Linear()], X)
+    library = KernelLibrary([Linear()], X)
     rows = SquaredRows(np.arange(12.0), np.ones(12))
     for ridge in (0.0, 1.0):
-        run = LeastSquaresMaster(ridge).start(problem_of(bank, rows))
-        prices = run.price(bank.edges(run.fit.weights))
+        run = LeastSquaresMaster(ridge).start(problem_of(library, rows))
+        prices = run.price(library.edges(run.fit.weights))
         assert_array_equal(prices[:3], 0.0)
         assert (prices[3:] > 0).all()
 
@@ -138,21 +138,21 @@ def test_dead_columns_are_worth_nothing():
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e6])
 def test_a_perfect_fit_has_nothing_left_to_bound(seed, size):
     """What is left is rounding; it must not pass for a certificate."""
-    bank, rows, _ = squared_problem(seed, kernels=(Gaussian(1.0),))
+    library, rows, _ = squared_problem(seed, kernels=(Gaussian(1.0),))
     flat = SquaredRows(np.full(24, size / 3), rows.sample_weight)
-    run = LeastSquaresMaster(1.0).start(problem_of(bank, flat))
+    run = LeastSquaresMaster(1.0).start(problem_of(library, flat))
     assert run.fit.objective <= 1e-28 * size**2
-    assert run.bound(bank.edges(run.fit.weights)) <= 1e-28 * size**2
+    assert run.bound(library.edges(run.fit.weights)) <= 1e-28 * size**2
 
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("shift", [0.0, 1e3, 1e7])
 def test_a_large_offset_of_the_targets_leaves_the_bound_valid(seed, shift):
-    bank, rows, K = squared_problem(seed, kernels=(Gaussian(1.0), Laplacian(1.0)))
+    library, rows, K = squared_problem(seed, kernels=(Gaussian(1.0), Laplacian(1.0)))
     optimum, _ = kernel_ridge(K, rows, 1e-3, intercept=True)  # does not depend on the shift
     shifted = SquaredRows(rows.targets + shift, rows.sample_weight)
-    run = LeastSquaresMaster(1e-3).start(problem_of(bank, shifted))
-    for ids in np.array_split(np.random.default_rng(seed).permutation(bank.n_columns), 4):
-        run.extend(offer(bank, ids))
-        assert run.bound(bank.edges(run.fit.weights)) <= optimum * (1 + 1e-6)
+    run = LeastSquaresMaster(1e-3).start(problem_of(library, shifted))
+    for ids in np.array_split(np.random.default_rng(seed).permutation(library.n_columns), 4):
+        run.extend(offer(library, ids))
+        assert run.bound(library.edges(run.fit.weights)) <= optimum * (1 + 1e-6)
     assert_allclose(run.fit.objective, optimum, rtol=1e-3)

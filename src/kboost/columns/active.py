@@ -3,12 +3,12 @@
     h(x) = exp(-|x - s|^2 / (2 width^2)) / scale(s, width),     s in the box of the rows,
                                                                 width in a closed interval.
 
-A bank of Gaussians at some widths, centred at the rows, is where a search starts; from there centre
+A library of Gaussians at some widths, centred at the rows, is where a search starts; from there centre
 and width move. The ends of the interval are among these widths: a search that starts well inside it
 may see a valley where there is a peak at the end, most of all at narrow widths. A point of the
 search is `theta = (s, log width)`, on the features as the kernels' view shows them. Unit scaling
 must be smooth here, or the search would stall at the edge where the floor of scaling.py sets in:
-`scale^2 = rms^2 + (floor * peak)^2` with the peak 1, for the columns of the bank too.
+`scale^2 = rms^2 + (floor * peak)^2` with the peak 1, for the columns of the library too.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.bank import Bank
 from kboost.columns.float32 import Side, gamma_holds
 from kboost.columns.hypothesis import stack_rows
+from kboost.columns.library import KernelLibrary
 from kboost.columns.scaling import SPIKE_FLOOR, Scaling
 from kboost.columns.terms import Term
 from kboost.kernels.distances import sqeuclidean
@@ -109,7 +109,7 @@ class SingleActivePart:
         return values if np.isfinite(values).all() else self._part(X)
 
 
-class ActiveBank(Bank):
+class ActiveLibrary(KernelLibrary):
     """Gaussians at the rows, and the continuum around them; see the head of this file."""
 
     def __init__(
@@ -143,7 +143,7 @@ class ActiveBank(Bank):
         self.lower, self.upper = (np.append(side, b) for side, b in zip(box, bounds, strict=True))
 
     def starts(self, ids: IntArray) -> FloatArray:
-        """Columns of the bank as points, (len(ids), d + 1)."""
+        """Columns of the library as points, (len(ids), d + 1)."""
         owner, center = np.divmod(ids, self.n_centers)
         gammas = np.array([kernel.gamma for kernel in self.kernels])  # type: ignore[attr-defined]
         return np.column_stack([self._places[center], -0.5 * np.log(2 * gammas[owner])])

@@ -22,7 +22,7 @@ from kboost.kernels.folding import fold
 
 @dataclass(frozen=True)
 class KernelColumn:
-    """One column of the library; columns of one bank are equal by kernel and centre."""
+    """One column of the library; columns of one library are equal by kernel and centre."""
 
     family: KernelFamily
     center: Any = field(compare=False, repr=False)  # (1, d), dense or CSR

@@ -1,6 +1,6 @@
 """The pool: kernels times centres as candidate columns `j = p * n_centers + c`, made on demand.
 
-A bank looks at every column before it starts; with many rows that is what nobody can pay. A pool
+A library looks at every column before it starts; with many rows that is what nobody can pay. A pool
 knows nothing ahead: it computes the columns that are asked for, at the rows that are asked for, in
 chunks of rows small enough to stay in the processor's cache. Centres are training rows, so
 

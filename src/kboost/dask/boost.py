@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kboost._typing import FloatArray
-from kboost.dask._bank import TableBank
 from kboost.dask._estimator import OnCluster, with_client
+from kboost.dask._library import DistributedLibrary
 from kboost.dask._rows import TableRows
 from kboost.data.merged_rows import MergedRows
 from kboost.estimators.classifier import KernelBoostClassifier
@@ -74,7 +74,7 @@ class _Boost(OnCluster):
             getattr(self, "feature_names_in_", None),
         ).result()
         kept = {k: v for k, v in options.items() if k not in ("measured_on", "n_jobs")}
-        return TableBank(kernels, rows.X, **kept)
+        return DistributedLibrary(kernels, rows.X, **kept)
 
 
 def _resolved(rows: FloatArray, kernels: Any, weight: FloatArray, names: Any) -> tuple[Kernel, ...]:

@@ -14,7 +14,7 @@ from kboost._estimator.parameter_rules import RULES
 from kboost._rules import UNIT, check_params, optional
 from kboost._typing import BoolArray, FloatArray
 from kboost._validation import check_validation
-from kboost.columns.bank import Bank
+from kboost.columns.library import KernelLibrary
 from kboost.core.column_generation import GenerationResult
 from kboost.core.protocols import Deadline, Master
 from kboost.core.stopping import INTERRUPTED
@@ -384,15 +384,15 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         self.tuning_, self.C_ = None, 1.0  # nu takes its place
         return self.C_
 
-    def _master(self, bank: Bank, *, watched: bool = False) -> Master:
-        if self.nonnegative and self.intercept == "none" and bank.is_nonnegative:
+    def _master(self, library: KernelLibrary, *, watched: bool = False) -> Master:
+        if self.nonnegative and self.intercept == "none" and library.is_nonnegative:
             raise ValueError(
                 "nonnegative must be False, or intercept not 'none', where all kernels are "
                 "positive: the model could predict one class only; got nonnegative=True and "
                 "intercept='none'."
             )
         if self.nu is None or self.penalty == "l2":
-            return super()._master(bank, watched=watched)
+            return super()._master(library, watched=watched)
         return NuLPMaster(self.nu, self.nonnegative, free_bias=self.intercept == "free")
 
     def _one_against_rest(self, target: int) -> Task:
