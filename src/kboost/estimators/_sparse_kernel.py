@@ -29,9 +29,9 @@ from kboost._rules import (
 )
 from kboost._typing import FloatArray
 from kboost._validation import check_table, check_weights, unchanged_on_error
+from kboost.columns.candidates import CandidateColumns
 from kboost.columns.float32 import in_single
 from kboost.columns.hypothesis import stack_rows
-from kboost.columns.pool import Pool
 from kboost.core.model import AdditiveModel
 from kboost.core.protocols import Deadline
 from kboost.core.stopping import INTERRUPTED, StopRule
@@ -117,16 +117,16 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             size = sample_size(self.kernels, self.ridge, until)
             sample = self._sample(X, rows, n_input_rows, seed, size)
             choice = choose(self.kernels, self.ridge, sample, until)
-            pool = self._pool(choice.kernels, X, rows, lazy)
-            spec = self._spec(choice.ridge, pool, seed)
+            candidates = self._candidates(choice.kernels, X, rows, lazy)
+            spec = self._spec(choice.ridge, candidates, seed)
             watch = None if held is None else self._watch(X, held)
             problem = TargetRows.of(rows.targets, rows.weight)
-            fitted = self._grow(spec, pool, problem, deadline, watch)
+            fitted = self._grow(spec, candidates, problem, deadline, watch)
             if not fitted.trace:
                 raise KeyboardInterrupt(
                     "interrupted before there was a model; nothing has changed."
                 )
-            self._keep(pool, spec, fitted)
+            self._keep(candidates, spec, fitted)
             whole = choice.finished and len(sample.weight) == min(ROWS, len(rows.order))
             self.stop_reason_ += "" if whole else _CUT_SHORT
         return fitted.reason is INTERRUPTED
@@ -174,8 +174,10 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         X, y = check_table(self, X, y, reset=True, as_it_is=True, **options)
         return X, y, check_weights(sample_weight, X.shape[0])
 
-    def _pool(self, kernels: Sequence[Kernel], X: Any, rows: IndexedRows, lazy: bool) -> Pool:
-        return Pool(
+    def _candidates(
+        self, kernels: Sequence[Kernel], X: Any, rows: IndexedRows, lazy: bool
+    ) -> CandidateColumns:
+        return CandidateColumns(
             kernels,
             X,
             order=rows.order,
@@ -200,17 +202,17 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
     def _grow(
         self,
         spec: SparseSpec,
-        pool: Pool,
+        candidates: CandidateColumns,
         problem: TargetRows,
         deadline: Deadline,
         watch: ValidationMonitor | None,
     ) -> SparseFit:
         if self.series is None:
-            return fit_rows(spec, pool, problem, deadline, watch, tell=self._told)
+            return fit_rows(spec, candidates, problem, deadline, watch, tell=self._told)
         return fit_series(
             spec,
             self.series,
-            pool,
+            candidates,
             problem,
             labels=self._labels_are_signs,
             deadline=deadline,
@@ -241,7 +243,7 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
                 f"got shrinkage={self.shrinkage!r} and update={self.update!r}."
             )
 
-    def _spec(self, ridge: float, pool: Pool, seed: int) -> SparseSpec:
+    def _spec(self, ridge: float, candidates: CandidateColumns, seed: int) -> SparseSpec:
         size = None if isinstance(self.basis_per_step, str) else int(self.basis_per_step)
         return SparseSpec(
             selection=self.selection,
@@ -256,7 +258,7 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             ran_threshold=self.ran_threshold,
             combination=self.combination,
             shrinkage=self.shrinkage,
-            max_columns=self._limit(pool.n_columns, pool.n_rows),
+            max_columns=self._limit(candidates.n_columns, candidates.n_rows),
             max_iter=10**9 if self.max_iter is None else int(self.max_iter),
             max_seconds=self.max_seconds,
             n_iter_no_change=self.n_iter_no_change,
@@ -324,12 +326,12 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         """Of rows held out."""
         raise NotImplementedError
 
-    def _keep(self, pool: Pool, spec: SparseSpec, fitted: SparseFit) -> None:
+    def _keep(self, candidates: CandidateColumns, spec: SparseSpec, fitted: SparseFit) -> None:
         model = AdditiveModel.assemble(list(fitted.hypotheses), fitted.coef, fitted.bias)
-        place = {kernel: p for p, kernel in enumerate(pool.kernels)}
+        place = {kernel: p for p, kernel in enumerate(candidates.kernels)}
         parts: list[Any] = sorted(model.parts, key=lambda part: place[part.kernel])
-        empty = pool.points(np.zeros(0, dtype=np.intp))
-        self._show(AdditiveModel(tuple(parts), model.bias), pool.kernels, empty)
+        empty = candidates.points(np.zeros(0, dtype=np.intp))
+        self._show(AdditiveModel(tuple(parts), model.bias), candidates.kernels, empty)
         self.ridge_ = spec.ridge
         self.objective_ = fitted.objective
         self.trace_ = fitted.trace

@@ -46,8 +46,8 @@ import numpy as np
 
 from kboost._errors import OutOfTimeError
 from kboost._typing import FloatArray, IntArray
+from kboost.columns.candidates import CandidateColumns
 from kboost.columns.design import size_of
-from kboost.columns.pool import Pool
 from kboost.core.protocols import NO_LIMIT, Deadline, Fit, Problem, Proposal
 from kboost.data.kernel_checks import check_psd
 from kboost.formulations import TargetRows
@@ -98,11 +98,13 @@ class PCGMaster:
 class PCGRun:
     """The columns, the preconditioner and the last fit."""
 
-    def __init__(self, master: PCGMaster, pool: Pool, rows: TargetRows, deadline: Deadline) -> None:
-        self._master, self._pool, self._rows = master, pool, rows
-        capacity = min(master.capacity, pool.n_columns)
+    def __init__(
+        self, master: PCGMaster, candidates: CandidateColumns, rows: TargetRows, deadline: Deadline
+    ) -> None:
+        self._master, self._candidates, self._rows = master, candidates, rows
+        capacity = min(master.capacity, candidates.n_columns)
         self._basis = JointObjective(
-            pool,
+            candidates,
             rows,
             master.loss,
             master.ridge,
@@ -138,7 +140,7 @@ class PCGRun:
         gain = values.T @ self.fit.weights - ridge * self._basis.function_at(
             ids, self._raw, self._function
         )
-        norm = self._pool.diagonal(ids)
+        norm = self._candidates.diagonal(ids)
         curvature = norm if rule == "boost" else ridge * norm + bound * (w @ values**2)
         usable = np.where(curvature > 0, curvature, np.inf)
         drop: FloatArray = 0.5 * np.sum(gain**2, axis=1) / usable

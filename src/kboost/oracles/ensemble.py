@@ -58,7 +58,7 @@ class EnsembleSearch:
         if oracle.growth and stock.room < 1.5 * count:
             count = stock.room  # no small step at the end
         count = min(count, stock.room)
-        left = stock.free.reshape(len(stock.pool.kernels), -1)
+        left = stock.free.reshape(len(stock.candidates.kernels), -1)
         if count < 1 or not left.any():
             return stock.nothing()
         if oracle.selection == "random":
@@ -74,10 +74,10 @@ class EnsembleSearch:
                 kernel, centers, price = self._selected(run, count, among)
         if not len(centers):
             return stock.nothing()
-        ids = kernel * stock.pool.n_centers + centers
+        ids = kernel * stock.candidates.n_centers + centers
         self._n_taken += len(ids)
         none = ids[:0]
-        values = stock.pool.values(ids if oracle.evaluate else none)
+        values = stock.candidates.values(ids if oracle.evaluate else none)
         return stock.offer(ids, values, price, len(ids))
 
     def bound(self, run: Any) -> float | None:
@@ -88,19 +88,19 @@ class EnsembleSearch:
     ) -> tuple[int, IntArray, float]:
         """The kernel, the centres (drawn `among` some) and the local drop of the objective."""
         stock, oracle = self._stock, self._oracle
-        left = stock.free.reshape(len(stock.pool.kernels), -1)
+        left = stock.free.reshape(len(stock.candidates.kernels), -1)
         T = min(2 * count, _MOST_ROWS) if oracle.n_init_rows is None else oracle.n_init_rows
         if oracle.n_init_rows is None and _CHOICE * count > T and len(left) == 1:
             useful = among & bool(run.fit.weights.any())
             return 0, self._drawn(run, useful, count), 0.0
         drawn = self._drawn(run, among, max(count, T))
         best: tuple[int, IntArray, float] = (0, drawn[:0], 0.0)
-        for p in range(len(stock.pool.kernels)):
+        for p in range(len(stock.candidates.kernels)):
             centers = drawn[left[p, drawn]]
-            rows = stock.pool.center_rows[centers]
+            rows = stock.candidates.center_rows[centers]
             weight = oracle.curvature * stock.weight[rows]
             picks, drop = select(
-                stock.pool.values(p * stock.pool.n_centers + centers, rows),
+                stock.candidates.values(p * stock.candidates.n_centers + centers, rows),
                 run.fit.weights[rows] / weight[:, None],
                 weight,
                 oracle.ridge,

@@ -20,7 +20,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
-from kboost.columns.pool import Pool
+from kboost.columns.candidates import CandidateColumns
 from kboost.core.protocols import Fit, Problem, Proposal
 
 Selection = Literal["random", "mp", "boost", "max-res"]
@@ -42,17 +42,17 @@ class Stock:
     """The columns that are left, and proposals of them."""
 
     def __init__(self, problem: Problem, max_columns: int | None, seed: int) -> None:
-        self.pool: Pool = problem.columns
+        self.candidates: CandidateColumns = problem.columns
         self.rng = np.random.default_rng(seed)
         self.weight: FloatArray = problem.rows.sample_weight
-        self.free: BoolArray = np.ones(self.pool.n_columns, dtype=bool)
-        self.room = self.pool.n_columns if max_columns is None else max_columns
+        self.free: BoolArray = np.ones(self.candidates.n_columns, dtype=bool)
+        self.room = self.candidates.n_columns if max_columns is None else max_columns
         self._sorted_out = False
 
     def residual(self, run: ColumnPricer) -> FloatArray:
         """The size of the residual at each centre: the largest of its rows, over all outputs."""
         size = np.sqrt(np.sum(run.fit.weights**2, axis=1)) / self.weight
-        largest: FloatArray = np.maximum.reduceat(size, self.pool.center_rows)
+        largest: FloatArray = np.maximum.reduceat(size, self.candidates.center_rows)
         return largest
 
     def sort_out(self) -> bool:
@@ -63,20 +63,20 @@ class Stock:
         left = np.flatnonzero(self.free)
         for start in range(0, len(left), _AT_A_TIME):
             ids = left[start : start + _AT_A_TIME]
-            self.free[ids] = self.pool.diagonal(ids) > 0
+            self.free[ids] = self.candidates.diagonal(ids) > 0
         return bool(np.count_nonzero(self.free) < before)
 
     def offer(self, ids: IntArray, values: FloatArray, price: float, n_priced: int) -> Proposal:
         """Take columns off the stock."""
         self.free[ids] = False
         self.room -= len(ids)
-        hypotheses = self.pool.hypotheses(ids)
+        hypotheses = self.candidates.hypotheses(ids)
         return Proposal(ids, hypotheses, values, price, None, n_priced)
 
     def nothing(self) -> Proposal:
         """An empty proposal."""
         none = np.zeros(0, dtype=np.intp)
-        return Proposal(none, [], np.zeros((self.pool.n_rows, 0)), 0.0, None, 0)
+        return Proposal(none, [], np.zeros((self.candidates.n_rows, 0)), 0.0, None, 0)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class ForwardSearch:
         if stock.room < 1 or not stock.free.any():
             return stock.nothing()
         ids = self._candidates(run)
-        values = stock.pool.values(ids)
+        values = stock.candidates.values(ids)
         prices = run.price_of(ids, values, "boost" if rule == "boost" else "mp")
         best = int(np.argmax(prices))
         if not prices[best] > 0:
@@ -116,10 +116,10 @@ class ForwardSearch:
     def _candidates(self, run: ColumnPricer) -> IntArray:
         stock = self._stock
         if self._oracle.selection == "max-res":
-            open_ = stock.free.reshape(-1, stock.pool.n_centers)  # (kernels, centres)
+            open_ = stock.free.reshape(-1, stock.candidates.n_centers)  # (kernels, centres)
             left = open_.any(axis=0)
             center = int(np.argmax(np.where(left, stock.residual(run), -1.0)))
-            return np.flatnonzero(open_[:, center]) * stock.pool.n_centers + center
+            return np.flatnonzero(open_[:, center]) * stock.candidates.n_centers + center
         ids = np.flatnonzero(stock.free)
         count = 1 if self._oracle.selection == "random" else self._oracle.n_candidates
         if count is None or count >= len(ids):

@@ -51,8 +51,8 @@ class NoveltySearch:
 
     def __init__(self, oracle: NoveltyOracle, stock: Stock, problem: Problem) -> None:
         self._oracle, self._stock = oracle, stock
-        self._factors = [GrowingCholesky() for _ in stock.pool.kernels]
-        self._taken: list[IntArray] = [np.zeros(0, dtype=np.intp) for _ in stock.pool.kernels]
+        self._factors = [GrowingCholesky() for _ in stock.candidates.kernels]
+        self._taken: list[IntArray] = [np.zeros(0, dtype=np.intp) for _ in stock.candidates.kernels]
         self._unit, self._deadline = _variance(problem), problem.deadline
         self._run: ColumnPricer | None = None
         self._coming = self._pass()
@@ -64,34 +64,34 @@ class NoveltySearch:
         if not found:
             return self._stock.nothing()
         ids = np.array([j for j, _ in found], dtype=np.intp)
-        if np.any(self._stock.pool.kind(ids) != self._stock.pool.kind(ids)[0]):
-            ids = ids[np.argsort(self._stock.pool.kind(ids), kind="stable")]
+        if np.any(self._stock.candidates.kind(ids) != self._stock.candidates.kind(ids)[0]):
+            ids = ids[np.argsort(self._stock.candidates.kind(ids), kind="stable")]
         price = max(score for _, score in found)
-        return self._stock.offer(ids, self._stock.pool.values(ids), price, len(ids))
+        return self._stock.offer(ids, self._stock.candidates.values(ids), price, len(ids))
 
     def bound(self, run: Any) -> float | None:
         return None
 
     def _pass(self) -> Iterator[tuple[int, float]]:
         """The columns that pass the test, with their scores."""
-        pool = self._stock.pool
-        order = self._stock.rng.permutation(pool.n_columns)
+        candidates = self._stock.candidates
+        order = self._stock.rng.permutation(candidates.n_columns)
         size = _CHUNK[self._oracle.selection]
         for start in range(0, len(order), size):
             if self._deadline.remaining == 0.0:
                 return
             chunk = order[start : start + size]
-            kinds = pool.kind(chunk)
+            kinds = candidates.kind(chunk)
             for p in np.unique(kinds):  # kernels do not see each other
                 yield from self._chunk(int(p), chunk[kinds == p])
 
     def _chunk(self, p: int, ids: IntArray) -> Iterator[tuple[int, float]]:
-        pool, factor = self._stock.pool, self._factors[p]
-        rows, norm = pool.rows_of(ids), pool.diagonal(ids)
+        candidates, factor = self._stock.candidates, self._factors[p]
+        rows, norm = candidates.rows_of(ids), candidates.diagonal(ids)
         known = self._taken[p]
-        cross = pool.values(known, rows).T  # (m, k)
+        cross = candidates.values(known, rows).T  # (m, k)
         half = factor.half_solve(cross) if len(known) else cross
-        among = pool.values(ids, rows)  # (k, k)
+        among = candidates.values(ids, rows)  # (k, k)
         novelty = norm - np.einsum("ij,ij->j", half, half)
         accepted: list[int] = []
         for i, score in self._tested(ids, novelty, norm):
@@ -114,7 +114,7 @@ class NoveltySearch:
                 if novelty[i] > max(threshold, _LEAST * norm[i]):
                     yield i, float(novelty[i])
             return
-        values = self._stock.pool.values(ids)  # (n, k)
+        values = self._stock.candidates.values(ids)  # (n, k)
         place = 0
         while place < len(ids):
             ahead = slice(place, min(place + _AHEAD, len(ids)))

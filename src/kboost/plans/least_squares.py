@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kboost._typing import FloatArray
-from kboost.columns.pool import Pool
+from kboost.columns.candidates import CandidateColumns
 from kboost.core.column_generation import grow
 from kboost.core.progress import TimeRemaining
 from kboost.core.protocols import Deadline, Hypothesis, Problem
@@ -85,19 +85,19 @@ class SparseFit:
 
 def fit_rows(
     spec: SparseSpec,
-    pool: Pool,
+    candidates: CandidateColumns,
     rows: TargetRows,
     deadline: Deadline | None = None,
     watch: ValidationMonitor | None = None,
     tell: Callable[[StopRule], StopRule] = lambda stop: stop,
     left: TimeRemaining | None = None,
 ) -> SparseFit:
-    """Grow a model of these rows; the pool's rows are theirs, in a random order of some kind.
+    """Grow a model of these rows; the rows of the candidates are theirs, in a random order of some kind.
 
     `tell` may listen at the stop rule; `left` says what this is a part of.
     """
     deadline = Deadline.after(spec.max_seconds) if deadline is None else deadline
-    problem = Problem(pool, rows, deadline)
+    problem = Problem(candidates, rows, deadline)
     stop = tell(_stop(spec, deadline, watch, left or time_left(spec, deadline)))
     grown = grow(problem, _oracle(spec), _master(spec), stop, watch)
     fit, reason = grown.fit, grown.reason

@@ -1,6 +1,6 @@
-"""The pool: kernels times centres as candidate columns `j = p * n_centers + c`, made on demand.
+"""The candidates: kernels times centres as candidate columns `j = p * n_centers + c`, made on demand.
 
-A library looks at every column before it starts; with many rows that is what nobody can pay. A pool
+A library looks at every column before it starts; with many rows that is what nobody can pay. A candidates
 knows nothing ahead: it computes the columns that are asked for, at the rows that are asked for, in
 chunks of rows small enough to stay in the processor's cache. Centres are training rows, so
 
@@ -8,7 +8,7 @@ chunks of rows small enough to stay in the processor's cache. Centres are traini
 
 is a value the model already has at that row: inner products in the RKHS cost nothing more.
 
-X may be a memory map: a `lazy` pool reads and transforms rows chunk by chunk, never all at once.
+X may be a memory map: a `lazy` candidates reads and transforms rows chunk by chunk, never all at once.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CHUNK = 1 << 17  # numbers computed at a time: 1 MiB
 _ROWS = 512  # in float32, at least: BLAS prepares the centres once a chunk
 
 
-class Pool:
+class CandidateColumns:
     """Candidate columns over training rows; see the head of this file.
 
     `order` says which rows of X are the training rows, in the order that counts (all of them as
@@ -145,13 +145,13 @@ class Pool:
             for i, (p, c) in enumerate(pairs)
         ]
 
-    def part(self, rows: IntArray) -> Pool:
-        """The pool of some rows, in their order; its centres are those among them."""
+    def part(self, rows: IntArray) -> CandidateColumns:
+        """The candidates of some rows, in their order; its centres are those among them."""
         if len(rows) == self.n_rows:
             return self
         owner = np.searchsorted(self.center_rows, rows, side="right") - 1
         centers, first = np.unique(owner, return_index=True)
-        return Pool(
+        return CandidateColumns(
             self.kernels,
             self._X,
             order=rows if self._order is None else self._order[rows],
