@@ -8,7 +8,7 @@ from sklearn.base import clone
 from kboost import SparseKernelClassifier, SparseKernelRegressor
 from kboost._errors import OutOfTimeError
 from kboost.columns.candidates import CandidateColumns
-from kboost.columns.design import Design
+from kboost.columns.design_matrix import DesignMatrix
 from kboost.core.column_generation import grow
 from kboost.core.protocols import Deadline, Problem, Proposal
 from kboost.core.stopping import MaxColumns
@@ -111,7 +111,7 @@ def test_a_derivative_is_that_of_the_value():
 )
 def test_a_design_is_kept_rounded_or_made_again(budget, tolerance):
     candidates = CandidateColumns(KERNELS["one"], X)
-    design = Design(candidates, 24, budget)
+    design = DesignMatrix(candidates, 24, budget)
     ids = np.arange(0, 48, 2)
     for part in np.split(ids, 3):
         design.append(candidates.values(part), part)
@@ -124,7 +124,7 @@ def test_a_design_is_kept_rounded_or_made_again(budget, tolerance):
     stored = design.stored(F)
     np.testing.assert_allclose(stored, F, atol=tolerance)
     assert (stored is F) == (budget != 80 * 24 * 4)
-    again = Design(candidates, 24, budget)
+    again = DesignMatrix(candidates, 24, budget)
     again.make(ids)
     np.testing.assert_allclose(again.at(np.arange(80)), design.at(np.arange(80)), atol=tolerance)
 
@@ -138,12 +138,12 @@ def test_a_small_budget_changes_little(budget):
 
 @pytest.fixture
 def always_single(monkeypatch):
-    monkeypatch.setattr("kboost.columns.design._LARGE", 1)
+    monkeypatch.setattr("kboost.columns.design_matrix._LARGE", 1)
 
 
 def test_a_single_design_rounds_little_and_can_be_promoted(always_single):
     candidates = CandidateColumns(KERNELS["two"], X)
-    design, ids = Design(candidates, 24, 1 << 30, single=True), np.arange(0, 120, 5)
+    design, ids = DesignMatrix(candidates, 24, 1 << 30, single=True), np.arange(0, 120, 5)
     design.make(ids)
     F, right = candidates.values(ids), RNG.normal(size=(80, 3))
     assert design.is_single
@@ -160,7 +160,7 @@ def test_a_single_design_rounds_little_and_can_be_promoted(always_single):
     assert not design.promote()
     np.testing.assert_array_equal(design.at(np.arange(80)), F)
     assert not design.rounding(right[:24]).any()
-    tight = Design(candidates, 24, 4 * 80 * 24, single=True)
+    tight = DesignMatrix(candidates, 24, 4 * 80 * 24, single=True)
     tight.make(ids)
     assert not tight.promote()
     assert tight.promote(made=True)
@@ -186,7 +186,7 @@ def test_a_single_fit_is_as_good_as_a_double_one(loss, always_single):
     master = PCGMaster(LOSSES[loss], ridge=RIDGE)
     single = grown(master, KERNELS["one"], selection="random")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kboost.columns.design._LARGE", 1 << 30)
+        patch.setattr("kboost.columns.design_matrix._LARGE", 1 << 30)
         double = grown(master, KERNELS["one"], selection="random")
     np.testing.assert_array_equal(
         [h.index for h in single.hypotheses], [h.index for h in double.hypotheses]
@@ -228,7 +228,10 @@ def test_a_kernel_without_an_rkhs_is_refused(make):
 @pytest.mark.parametrize("unit", [1e-150, 1e-45, 1e45, 1e150])
 def test_rough_products_have_no_unit(unit, always_single):
     candidates, ids = CandidateColumns(KERNELS["one"], X), np.arange(24)
-    design, right = Design(candidates, 24, 1 << 30, single=True), unit * RNG.normal(size=(80, 2))
+    design, right = (
+        DesignMatrix(candidates, 24, 1 << 30, single=True),
+        unit * RNG.normal(size=(80, 2)),
+    )
     design.make(ids)
     F = candidates.values(ids)
     found = design.transposed_times(right, rough=True)
@@ -241,8 +244,8 @@ def test_rough_products_have_no_unit(unit, always_single):
 @pytest.mark.parametrize(("scale", "single"), [(1e-10, False), (1.0, True), (1e20, False)])
 def test_values_out_of_range_are_not_rounded(scale, single, always_single):
     candidates = CandidateColumns([Linear().resolve(X)], scale * X)
-    assert Design(candidates, 24, 1 << 30, single=True).is_single == single
-    assert Design(candidates, 24, 80 * 24 * 4).is_single == single
+    assert DesignMatrix(candidates, 24, 1 << 30, single=True).is_single == single
+    assert DesignMatrix(candidates, 24, 80 * 24 * 4).is_single == single
 
 
 def least_squares(kernel, ids, targets, weight, ridge):
@@ -298,7 +301,7 @@ class Ends(Deadline):
 @pytest.mark.parametrize("after", [1, 4, 9, 14, 60])
 def test_the_last_finished_step_stands(after, error, single, monkeypatch):
     """Wherever time ends, in a step or in the last solution."""
-    monkeypatch.setattr("kboost.columns.design._LARGE", 1 if single else 1 << 30)
+    monkeypatch.setattr("kboost.columns.design_matrix._LARGE", 1 if single else 1 << 30)
     kernel = Gaussian(0.01).resolve(X)
     rows = TargetRows.of(np.sin(X[:, :1]), np.ones(80))
     oracle = EnsembleOracle("random", 8, 30, ridge=1e-9, max_columns=24, evaluate=False)

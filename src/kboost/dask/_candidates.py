@@ -47,9 +47,9 @@ class DistributedCandidates(CandidateColumns):
 
     def design(self, capacity: int, budget: int) -> Any:
         """The matrix of a joint fit, where the rows are."""
-        from kboost.dask._design import TableDesign
+        from kboost.dask._design_matrix import DistributedDesignMatrix
 
-        return TableDesign(self, capacity, budget)
+        return DistributedDesignMatrix(self, capacity, budget)
 
     def groups(self, ids: IntArray) -> Groups:
         """Kernels, places in `ids`, and centres."""

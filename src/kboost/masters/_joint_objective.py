@@ -14,7 +14,7 @@ import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.candidates import CandidateColumns
-from kboost.columns.design import design_of
+from kboost.columns.design_matrix import design_matrix_for
 from kboost.core.protocols import Fit, Proposal
 from kboost.formulations import TargetRows
 from kboost.masters.losses import Loss
@@ -39,7 +39,7 @@ class JointObjective:
     ) -> None:
         self._candidates, self._rows, self._loss, self._ridge = candidates, rows, loss, ridge
         self.first = int(fit_intercept)  # where coefficients of columns begin
-        self.design = design_of(candidates, capacity, budget)
+        self.design = design_matrix_for(candidates, capacity, budget)
         self._ids: IntArray = np.zeros(0, dtype=np.intp)
         self._inner: FloatArray | None = None  # Q, where `F z` does not have `Q z`
         if not candidates.is_one_space:

@@ -42,7 +42,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.candidates import CandidateColumns
-from kboost.columns.design import Design
+from kboost.columns.design_matrix import DesignMatrix
 from kboost.core.protocols import NO_LIMIT, Deadline, Fit, Problem, Proposal
 from kboost.data.kernel_checks import check_psd
 from kboost.formulations import TargetRows
@@ -96,7 +96,7 @@ class CholeskyRun:
             capacity = min(capacity, 64)  # learners are few, and grow when they are not
         if master.update == "one":
             capacity = 0
-        self._design = Design(candidates, capacity, master.budget, made=not master.combine)
+        self._design = DesignMatrix(candidates, capacity, master.budget, made=not master.combine)
         self._kinds: IntArray = np.zeros(0, dtype=np.intp)  # the kernel of each column
         self._centers: IntArray = np.zeros(0, dtype=np.intp)  # rows of columns that are no learners
         self._omega: FloatArray | None = None  # where these do not tell it

@@ -47,7 +47,7 @@ import numpy as np
 from kboost._errors import OutOfTimeError
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.candidates import CandidateColumns
-from kboost.columns.design import size_of
+from kboost.columns.design_matrix import root_mean_square
 from kboost.core.protocols import NO_LIMIT, Deadline, Fit, Problem, Proposal
 from kboost.data.kernel_checks import check_psd
 from kboost.formulations import TargetRows
@@ -329,10 +329,10 @@ class PCGRun:
         if self._measured is not None and self._measured[0] is self._raw:
             return self._measured[1]
         targets = self._rows.targets - self._rows.offset
-        residual = size_of(
+        residual = root_mean_square(
             targets - self._function - self._basis.bias(self._raw), self._rows.sample_weight
         )
-        least = np.finfo(float).eps * size_of(targets) + np.finfo(float).tiny
+        least = np.finfo(float).eps * root_mean_square(targets) + np.finfo(float).tiny
         away: FloatArray = self._design.rounding(self._raw[self._first :])
         self._measured = self._raw, float(np.max(away / np.maximum(residual, least)))
         return self._measured[1]

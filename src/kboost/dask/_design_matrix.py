@@ -16,7 +16,7 @@ from kboost._typing import FloatArray, IntArray
 from kboost.dask._candidates import DistributedCandidates, Groups, kernel_columns
 
 
-class TableDesign:
+class DistributedDesignMatrix:
     """`F`, (n, size), as columns/design.py has it; `budget` bytes are a worker's.
 
     Products are exact, also where rough ones would do: what costs here is the way to the workers.

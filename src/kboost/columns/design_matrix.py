@@ -32,7 +32,7 @@ _LOOKED_AT = 512  # rows to measure rounding on
 _RANGE = 1e-12, 1e12  # of kernel values whose products float32 can hold
 
 
-class Design:
+class DesignMatrix:
     """`F`, (n, size), with room for `capacity` columns in `budget` bytes.
 
     Columns that are no kernel columns cannot be `made` again, and are kept.
@@ -160,7 +160,7 @@ class Design:
             return np.zeros(coef.shape[1])
         rows = slice(0, min(_LOOKED_AT, self._candidates.n_rows))
         away = (self._candidates.values(self._ids, rows) - self._kept(rows)) @ coef
-        return size_of(away)
+        return root_mean_square(away)
 
     def promote(self, *, made: bool = False) -> bool:
         """Make F again in float64 if its bytes allow, or for every product; says whether it did."""
@@ -221,7 +221,7 @@ class Design:
                 yield rows, self._kept(rows, after).astype(np.float64, copy=False)
 
 
-def size_of(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
+def root_mean_square(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
     """The root mean square of each column; of any finite values."""
     unit = _unit(values)
     found: FloatArray = unit * np.sqrt(np.average((values / unit) ** 2, axis=0, weights=weight))
@@ -257,9 +257,11 @@ def _fits_single(candidates: CandidateColumns) -> bool:
     return True
 
 
-def design_of(candidates: CandidateColumns, capacity: int, budget: int) -> Any:
+def design_matrix_for(candidates: CandidateColumns, capacity: int, budget: int) -> Any:
     """The design of a candidates's columns; a candidates whose rows are elsewhere has one of its own."""
     own = getattr(candidates, "design", None)
     return (
-        Design(candidates, capacity, budget, single=True) if own is None else own(capacity, budget)
+        DesignMatrix(candidates, capacity, budget, single=True)
+        if own is None
+        else own(capacity, budget)
     )
