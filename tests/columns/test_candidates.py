@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kboost.columns.candidates import CandidateColumns
-from kboost.columns.float32 import LongRows
+from kboost.columns.float32 import AugmentedRows
 from kboost.kernels import Gaussian, Laplacian, Linear, Matern
 
 RNG = np.random.default_rng(2)
@@ -51,13 +51,13 @@ def test_float32_columns_are_rounded_ones(options, monkeypatch):
 def test_threads_measure_rows_and_centres_from_one_point(monkeypatch):
     """Chunks that come while another thread still prepares the rows are no different."""
 
-    class SlowRows(LongRows):
+    class SlowRows(AugmentedRows):
         def __init__(self, *parts):
             time.sleep(0.05)
             super().__init__(*parts)
 
     monkeypatch.setattr("kboost.columns.candidates._CHUNK", 200)
-    monkeypatch.setattr("kboost.columns.candidates.LongRows", SlowRows)
+    monkeypatch.setattr("kboost.columns.candidates.AugmentedRows", SlowRows)
     candidates = CandidateColumns([KERNELS[0]], 1e2 + X, order=ORDER, n_jobs=3)
     found = candidates.values(np.arange(3), out=np.empty((200, 3), dtype=np.float32))
     np.testing.assert_allclose(found, expected(np.arange(3), np.arange(200)), atol=1e-5)

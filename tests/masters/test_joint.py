@@ -146,7 +146,7 @@ def test_a_single_design_rounds_little_and_can_be_promoted(always_single):
     design, ids = DesignMatrix(candidates, 24, 1 << 30, single=True), np.arange(0, 120, 5)
     design.make(ids)
     F, right = candidates.values(ids), RNG.normal(size=(80, 3))
-    assert design.is_single
+    assert design.is_float32
     for rough in (False, True):
         found = design.transposed_times(right, rough=rough)
         np.testing.assert_allclose(found, F.T @ right, atol=1e-4)
@@ -156,7 +156,7 @@ def test_a_single_design_rounds_little_and_can_be_promoted(always_single):
     away = (F - design.at(np.arange(80))) @ right[:24]
     np.testing.assert_allclose(design.rounding(right[:24]), np.sqrt(np.mean(away**2, axis=0)))
     assert design.promote()
-    assert not design.is_single
+    assert not design.is_float32
     assert not design.promote()
     np.testing.assert_array_equal(design.at(np.arange(80)), F)
     assert not design.rounding(right[:24]).any()
@@ -204,7 +204,7 @@ def test_where_rounding_shows_the_columns_are_made_again(always_single):
     run.extend(Proposal(ids, [], np.zeros((80, 0)), 0.0, None, 24))
     rough = run.fit.objective
     fit = run.finish()
-    assert not run._design.is_single
+    assert not run._design.is_float32
     assert fit.objective < rough
     F = kernel(X, X[ids])
     again = F @ fit.coef + fit.bias
@@ -244,8 +244,8 @@ def test_rough_products_have_no_unit(unit, always_single):
 @pytest.mark.parametrize(("scale", "single"), [(1e-10, False), (1.0, True), (1e20, False)])
 def test_values_out_of_range_are_not_rounded(scale, single, always_single):
     candidates = CandidateColumns([Linear().resolve(X)], scale * X)
-    assert DesignMatrix(candidates, 24, 1 << 30, single=True).is_single == single
-    assert DesignMatrix(candidates, 24, 80 * 24 * 4).is_single == single
+    assert DesignMatrix(candidates, 24, 1 << 30, single=True).is_float32 == single
+    assert DesignMatrix(candidates, 24, 80 * 24 * 4).is_float32 == single
 
 
 def least_squares(kernel, ids, targets, weight, ridge):
@@ -273,7 +273,7 @@ def test_rounding_never_makes_a_bad_model(budget, heavy, always_single):
     )
     run.extend(Proposal(ids, [], np.zeros((80, 0)), 0.0, None, 30))
     fit = run.finish()
-    assert not run._design.is_single
+    assert not run._design.is_float32
     best, objective = least_squares(kernel, ids, targets, weight, ridge)
     found = objective(np.r_[fit.bias, fit.coef[:, 0]])
     assert fit.objective == pytest.approx(found, rel=1e-3)

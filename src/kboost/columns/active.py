@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.float32 import Side, gamma_holds
+from kboost.columns.float32 import PreparedCenters, gamma_fits_float32
 from kboost.columns.hypothesis import stack_rows
 from kboost.columns.library import KernelLibrary
 from kboost.columns.scaling import SPIKE_FLOOR, Scaling
@@ -82,22 +82,22 @@ class ActivePart:
         values: FloatArray = _values(self.view, X, self.centers, self.widths) @ self.coef
         return values
 
-    def in_single(self) -> SingleActivePart | ActivePart:
+    def to_float32(self) -> Float32ActivePart | ActivePart:
         """The same in float32, where that has room for the widths."""
         gammas = 0.5 / self.widths**2
-        return SingleActivePart(self, gammas) if all(map(gamma_holds, gammas)) else self
+        return Float32ActivePart(self, gammas) if all(map(gamma_fits_float32, gammas)) else self
 
     def terms_at(self, X: Any) -> Iterator[Term]:
         """The columns at the rows of X, for explanations."""
         yield Term(self.view.columns, _values(self.view, X, self.centers, self.widths))
 
 
-class SingleActivePart:
+class Float32ActivePart:
     """The same with distances and exponentials in float32 (columns/float32.py)."""
 
     def __init__(self, part: ActivePart, gammas: FloatArray) -> None:
         self._part, self.coef = part, part.coef
-        self._side = Side(Pairing("sqeuclidean", part.view), part.centers)
+        self._side = PreparedCenters(Pairing("sqeuclidean", part.view), part.centers)
         self._factor = -gammas.astype(np.float32)
         with np.errstate(over="ignore"):
             self._coef = part.coef.astype(np.float32)

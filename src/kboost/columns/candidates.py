@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.float32 import LongRows, Side, gaussian_width, single_holds
+from kboost.columns.float32 import AugmentedRows, PreparedCenters, fits_float32, gaussian_gamma
 from kboost.columns.hypothesis import KernelColumn, KernelFamily
 from kboost.kernels.base import Kernel
 from kboost.kernels.pairings import Pairing
@@ -199,7 +199,7 @@ class _Columns:
 
     def __init__(self, kernel: Kernel, centers: Any) -> None:
         self.kernel, self._raw = kernel, centers
-        self._gamma = gaussian_width(kernel)
+        self._gamma = gaussian_gamma(kernel)
 
     @property
     def width(self) -> int:
@@ -218,13 +218,13 @@ class _Columns:
 
         What chunks share is made here, before threads ask for it: one shift for rows and centres.
         """
-        if not single_holds(self.kernel):
+        if not fits_float32(self.kernel):
             return self.double
         longs = {p: None if self._gamma is None else rows.long(p) for p in self.kernel.pairings}
         sides = {
-            pairing: Side(pairing, self._raw)
+            pairing: PreparedCenters(pairing, self._raw)
             if long is None
-            else Side(pairing, self._raw, shift=long.shift, features=long.features)
+            else PreparedCenters(pairing, self._raw, shift=long.shift, features=long.features)
             for pairing, long in longs.items()
         }
 
@@ -240,7 +240,9 @@ class _Columns:
 
         return make
 
-    def _near(self, side: Side, long: LongRows | None, rows: _Rows, chosen: Any) -> FloatArray:
+    def _near(
+        self, side: PreparedCenters, long: AugmentedRows | None, rows: _Rows, chosen: Any
+    ) -> FloatArray:
         if long is not None and self._gamma is not None:
             rough = side.near_long(long, self._gamma, chosen)
             if rough is not None:
@@ -257,19 +259,19 @@ class _Rows:
 
     def __init__(self, read: Callable[[Any], Any], views: dict[View, Any]) -> None:
         self._read, self._views = read, views
-        self._long: dict[Pairing, LongRows | None] = {}
+        self._long: dict[Pairing, AugmentedRows | None] = {}
 
     def seen(self, pairing: Pairing, chosen: Any) -> Any:
         if self._views:
             return self._views[pairing.view][chosen]
         return pairing.view.apply(self._read(chosen))
 
-    def long(self, pairing: Pairing) -> LongRows | None:
+    def long(self, pairing: Pairing) -> AugmentedRows | None:
         """In float32, ready for products, once for all columns."""
         if pairing not in self._long:
             viewed = self._views.get(pairing.view)
             long = None
             if pairing.kind == "sqeuclidean" and isinstance(viewed, np.ndarray):
-                long = LongRows(viewed, np.float32, None)
+                long = AugmentedRows(viewed, np.float32, None)
             self._long[pairing] = long
         return self._long[pairing]

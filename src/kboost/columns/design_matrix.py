@@ -54,10 +54,10 @@ class DesignMatrix:
         self._ids: IntArray = np.zeros(0, dtype=np.intp)
         cells = candidates.n_rows * capacity
         self._buffer: FloatArray | None = None
-        rather_single = single and cells >= _LARGE and _fits_single(candidates)
+        rather_single = single and cells >= _LARGE and _fits_float32(candidates)
         if (8 * cells <= budget and not rather_single) or not made:
             self._buffer = np.empty((candidates.n_rows, capacity))
-        elif 4 * cells <= budget and _fits_single(candidates):
+        elif 4 * cells <= budget and _fits_float32(candidates):
             self._buffer = np.empty((candidates.n_rows, capacity), dtype=np.float32)
 
     def append(self, values: FloatArray, ids: IntArray) -> None:
@@ -115,7 +115,7 @@ class DesignMatrix:
     ) -> tuple[FloatArray, FloatArray]:
         """`u = F coef` and `F' change(u)`; `change` is given rows and the values of u there."""
         own = np.empty((self._candidates.n_rows, coef.shape[1]))
-        rough = rough and self.is_single
+        rough = rough and self.is_float32
         rounded, unit = _rounded(coef) if rough else (coef, 1.0)
 
         def work(rows: slice, block: FloatArray) -> FloatArray:
@@ -150,13 +150,13 @@ class DesignMatrix:
         return image
 
     @property
-    def is_single(self) -> bool:
+    def is_float32(self) -> bool:
         """Whether F is kept in float32."""
         return self._buffer is not None and self._buffer.dtype == np.float32
 
     def rounding(self, coef: FloatArray) -> FloatArray:
         """How far `F coef` is from that of unrounded columns, (q,): root mean squares."""
-        if not self.is_single or not self.size:
+        if not self.is_float32 or not self.size:
             return np.zeros(coef.shape[1])
         rows = slice(0, min(_LOOKED_AT, self._candidates.n_rows))
         away = (self._candidates.values(self._ids, rows) - self._kept(rows)) @ coef
@@ -165,7 +165,7 @@ class DesignMatrix:
     def promote(self, *, made: bool = False) -> bool:
         """Make F again in float64 if its bytes allow, or for every product; says whether it did."""
         fits = 8 * self._candidates.n_rows * self._capacity <= self._budget
-        if not self.is_single or not (fits or made):
+        if not self.is_float32 or not (fits or made):
             return False
         self._buffer = None
         if fits:
@@ -248,7 +248,7 @@ def _unit(values: FloatArray) -> FloatArray:
     return unit
 
 
-def _fits_single(candidates: CandidateColumns) -> bool:
+def _fits_float32(candidates: CandidateColumns) -> bool:
     """Whether kernel values, none of which is above the largest diagonal, have room in float32."""
     for start in range(0, candidates.n_columns, _CACHED):
         diagonal = candidates.diagonal(np.arange(start, min(start + _CACHED, candidates.n_columns)))

@@ -22,7 +22,7 @@ class DistributedDesignMatrix:
     Products are exact, also where rough ones would do: what costs here is the way to the workers.
     """
 
-    is_single = False  # in the sense that rough products are others
+    is_float32 = False  # in the sense that rough products are others
 
     def __init__(self, candidates: DistributedCandidates, capacity: int, budget: int) -> None:
         self._candidates, self._client = candidates, candidates.table.client

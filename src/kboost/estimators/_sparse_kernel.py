@@ -30,7 +30,7 @@ from kboost._rules import (
 from kboost._typing import FloatArray
 from kboost._validation import check_table, check_weights, unchanged_on_error
 from kboost.columns.candidates import CandidateColumns
-from kboost.columns.float32 import in_single
+from kboost.columns.float32 import to_float32
 from kboost.columns.hypothesis import stack_rows
 from kboost.core.model import AdditiveModel
 from kboost.core.protocols import Deadline
@@ -366,7 +366,7 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         rows = check_table(self, X, reset=False)
         model: AdditiveModel = self._model
         if self.predict_dtype == "float32":
-            model = AdditiveModel(tuple(map(in_single, model.parts)), model.bias)
+            model = AdditiveModel(tuple(map(to_float32, model.parts)), model.bias)
         several = len(model.chunks(*rows.shape)) > 1
         with one_blas_thread() if several else nullcontext():
             values = model.decision(rows, effective_n_jobs(self.n_jobs))

@@ -37,7 +37,7 @@ class SampledNormal:
         inside = weight[: max(_SAMPLE * capacity, _FEW)]
         self._weight = bound * inside * (weight.sum() / inside.sum())
         self._factor = GrowingCholesky(capacity + 1)
-        self.rough = bool(design.is_single)  # of float32 products
+        self.rough = bool(design.is_float32)  # of float32 products
         self.least = 1.0  # pivot, over its diagonal
         if fit_intercept:
             self._factor.append(np.zeros((0, 1)), np.array([[self._weight.sum()]]))

@@ -156,7 +156,7 @@ class PCGRun:
         size = self._design.size
         if not self._normal.grow(size, self._basis.take(proposal)):
             self._normal.start_again(self._basis.inner_products(0))
-        self._settled = self._design.is_single and self._design.size >= self._capacity
+        self._settled = self._design.is_float32 and self._design.size >= self._capacity
         self._solve(fine=self._settled)  # the last step needs no rough solution first
         self.fit = self._describe()
 
@@ -258,7 +258,7 @@ class PCGRun:
 
     def _iterate_again(self, fine: bool) -> None:
         """Until there is nothing left to do: rough products drift, exact ones do not."""
-        single = self._design.is_single
+        single = self._design.is_float32
         if not fine:
             self._iterate(_ROUGH["tol"], _FEW_STEPS if single else _ROUGH["max_inner"])
             return
@@ -324,7 +324,7 @@ class PCGRun:
 
     def _rounding(self) -> float:
         """What rounding F does to the function, over the residual as it is weighted."""
-        if not self._design.is_single:
+        if not self._design.is_float32:
             return 0.0
         if self._measured is not None and self._measured[0] is self._raw:
             return self._measured[1]
