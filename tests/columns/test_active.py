@@ -31,14 +31,14 @@ def points(library, rng, m=12):
 def test_columns_of_the_library_are_points_of_the_continuum(scaling, on):
     library, _, rng = make(scaling=scaling, on=on)
     ids = np.arange(library.n_columns)
-    theta, weights = library.starts(ids), rng.normal(size=library.n_rows)
-    assert_allclose(library.free_values(theta)[0], library.values(ids), atol=1e-12)
-    assert_allclose(library.free_edges(theta, weights)[0], library.edges(weights), atol=1e-10)
+    theta, weights = library.as_points(ids), rng.normal(size=library.n_rows)
+    assert_allclose(library.values_at(theta)[0], library.values(ids), atol=1e-12)
+    assert_allclose(library.edges_at(theta, weights)[0], library.edges(weights), atol=1e-10)
 
 
 def test_the_ends_of_the_interval_are_among_the_widths_to_start_from():
     library, X, _ = make()
-    widths = np.exp(library.starts(np.arange(library.n_columns))[:, -1])
+    widths = np.exp(library.as_points(np.arange(library.n_columns))[:, -1])
     assert_allclose(np.unique(widths.round(6)), [0.2, 0.5, 1.0, np.sqrt(5), 4.0], rtol=1e-5)
     narrow = ActiveLibrary(library.kernels, X, width_bounds=(0.5, 1.2))
     assert_allclose([k.gamma for k in narrow.kernels], [1 / (2 * 1.2**2), 0.5, 2.0])
@@ -48,10 +48,10 @@ def test_the_ends_of_the_interval_are_among_the_widths_to_start_from():
 def test_gradients_are_those_of_the_edges(scaling):
     library, _, rng = make(scaling=scaling)
     theta, weights, h = points(library, rng), rng.normal(size=library.n_rows), 1e-6
-    gradient = library.free_edges(theta, weights)[1]
+    gradient = library.edges_at(theta, weights)[1]
     for q in range(theta.shape[1]):
         move = h * np.eye(theta.shape[1])[q]
-        ends = [library.free_edges(theta + side * move, weights)[0] for side in (1, -1)]
+        ends = [library.edges_at(theta + side * move, weights)[0] for side in (1, -1)]
         assert_allclose(gradient[:, q], (ends[0] - ends[1]) / (2 * h), rtol=1e-5, atol=1e-7)
 
 
@@ -84,10 +84,10 @@ def test_edges_and_slopes_keep_their_digits(scaling, place):
     library = ActiveLibrary(
         [Gaussian(0.5)], X, sample_weight=weight, scaling=scaling, width_bounds=(0.2, 4.0)
     )
-    theta = library.starts(rng.integers(library.n_columns, size=15))
+    theta = library.as_points(rng.integers(library.n_columns, size=15))
     theta[:, -1] += rng.uniform(-0.3, 0.3, size=15)
     theta[:, :-1] += 0.5 * np.exp(theta[:, -1:]) * rng.normal(size=(15, d))
-    edges, slopes, fixed = library.free_edges(theta, weights)
+    edges, slopes, fixed = library.edges_at(theta, weights)
     for point, edge, slope, place_after in zip(theta, edges, slopes, fixed, strict=True):
         away = (X - point[:-1]).astype(np.longdouble) / np.exp(np.longdouble(point[-1]))
         moved = np.column_stack([away, (away**2).sum(axis=1)])  # d log k, a centre in widths
@@ -114,7 +114,7 @@ def test_edges_and_slopes_keep_their_digits(scaling, place):
 def test_edges_are_sums_over_the_values(scaling):
     library, _, rng = make(scaling=scaling)
     theta, weights = points(library, rng), rng.normal(size=library.n_rows)
-    assert_allclose(library.free_edges(theta, weights)[0], weights @ library.free_values(theta)[0])
+    assert_allclose(library.edges_at(theta, weights)[0], weights @ library.values_at(theta)[0])
 
 
 def test_the_fixed_point_has_no_gradient_in_the_centre():
@@ -123,8 +123,8 @@ def test_the_fixed_point_has_no_gradient_in_the_centre():
     theta = points(library, rng, 4)
     theta[:, -1] = np.log(3.0)
     for _ in range(3000):
-        theta[:, :-1] = library.free_edges(theta, weights)[2]
-    assert_allclose(library.free_edges(theta, weights)[1][:, :-1], 0.0, atol=1e-6)
+        theta[:, :-1] = library.edges_at(theta, weights)[2]
+    assert_allclose(library.edges_at(theta, weights)[1][:, :-1], 0.0, atol=1e-6)
 
 
 @SCALINGS
@@ -133,8 +133,8 @@ def test_the_fixed_point_has_no_gradient_in_the_centre():
 def test_hypotheses_predict_what_was_trained_on(scaling, on, form):
     library, X, rng = make(scaling=scaling, on=on)
     theta = points(library, rng)
-    values, scales = library.free_values(theta)
-    columns = library.free_hypotheses(theta, scales, 5)
+    values, scales = library.values_at(theta)
+    columns = library.hypotheses_at(theta, scales, 5)
     assert [c.index for c in columns] == list(range(5, 5 + len(theta)))
     assert len({c.family for c in columns}) == 1
     assert_allclose(columns[0].family.columns(columns, form(X)), values, atol=1e-10)
@@ -154,5 +154,5 @@ def test_sparse_rows_give_the_same_continuum():
         for form in (np.asarray, sparse.csr_matrix)
     ]
     theta = points(libraries[0], rng)
-    for one, other in zip(*(b.free_edges(theta, weights) for b in libraries), strict=True):
+    for one, other in zip(*(b.edges_at(theta, weights) for b in libraries), strict=True):
         assert_allclose(one, other, atol=1e-10)

@@ -80,7 +80,7 @@ def test_hypotheses_and_diagonals_are_those_columns():
 def test_a_part_keeps_the_rows_and_the_names_of_its_centres():
     twice = np.vstack([X[:5], X[:5]])[[0, 5, 1, 6, 2, 7, 3, 8, 4, 9]]
     candidates = CandidateColumns(KERNELS[:1], twice, center_rows=np.arange(0, 10, 2))
-    part = candidates.part(np.array([1, 4, 5, 9]))
+    part = candidates.subset(np.array([1, 4, 5, 9]))
     assert part.center_rows.tolist() == [0, 1, 3]
     assert [h.index for h in part.hypotheses(np.arange(3))] == [0, 2, 4]
     np.testing.assert_allclose(

@@ -150,7 +150,7 @@ def test_a_single_design_rounds_little_and_can_be_promoted(always_single):
     for rough in (False, True):
         found = design.transposed_times(right, rough=rough)
         np.testing.assert_allclose(found, F.T @ right, atol=1e-4)
-        own, image = design.through(right[:24], lambda rows, u: 2 * u, rough=rough)
+        own, image = design.normal_product(right[:24], lambda rows, u: 2 * u, rough=rough)
         np.testing.assert_allclose(own, F @ right[:24], atol=1e-4)
         np.testing.assert_allclose(image, 2 * F.T @ (F @ right[:24]), atol=1e-3)
     away = (F - design.at(np.arange(80))) @ right[:24]
@@ -236,7 +236,7 @@ def test_rough_products_have_no_unit(unit, always_single):
     F = candidates.values(ids)
     found = design.transposed_times(right, rough=True)
     np.testing.assert_allclose(found, F.T @ right, atol=1e-4 * unit)
-    own, image = design.through(right[:24], lambda rows, u: u, rough=True)
+    own, image = design.normal_product(right[:24], lambda rows, u: u, rough=True)
     np.testing.assert_allclose(own, F @ right[:24], atol=1e-4 * unit)
     np.testing.assert_allclose(image, F.T @ (F @ right[:24]), atol=1e-3 * unit)
 

@@ -53,7 +53,7 @@ def test_no_point_of_a_fine_grid_is_better(scaling, d):
         weights = rng.normal(size=library.n_rows)
         weights -= weights.mean()
         found = ActiveOracle(5).start(problem).propose(Weights(weights))
-        assert found.price >= (np.abs(library.free_edges(grid, weights)[0]) - 1.0).max() - 1e-6
+        assert found.price >= (np.abs(library.edges_at(grid, weights)[0]) - 1.0).max() - 1e-6
 
 
 def test_cheap_columns_are_left_out_only_while_there_are_dearer_ones():
@@ -83,7 +83,7 @@ def test_a_peak_at_the_end_of_the_widths_is_seen(scaling):
     library = ActiveLibrary([Gaussian(0.5)], X, scaling=scaling, width_bounds=(0.01, 2.0))
     found = ActiveOracle(3).start(Problem(library, None)).propose(Weights(3 * weights))
     grid = np.stack(np.meshgrid(np.linspace(-2, 2, 801), [np.log(0.01)]), axis=-1).reshape(-1, 2)
-    assert found.price >= np.abs(library.free_edges(grid, 3 * weights)[0]).max() - 1.0 - 1e-3
+    assert found.price >= np.abs(library.edges_at(grid, 3 * weights)[0]).max() - 1.0 - 1e-3
     assert min(h.width for h in found.hypotheses) < 0.1
 
 
@@ -99,7 +99,7 @@ def test_a_peak_between_rows_is_seen_though_many_rows_promise_more():
     weights = np.concatenate([np.tile([0.95, -0.95], 75), np.full(7, 0.37)])
     library = ActiveLibrary([Gaussian(0.5)], X, width_bounds=(1.0, 1.05))
     assert np.abs(library.edges(weights)).max() < 1.0  # no column at a row is worth its price
-    at_middle = library.free_edges(np.zeros((1, 7)), weights)[0][0]
+    at_middle = library.edges_at(np.zeros((1, 7)), weights)[0][0]
     assert at_middle > 1.05
     found = ActiveOracle(5).start(Problem(library, None)).propose(Weights(weights))
     assert found.price >= at_middle - 1.0
@@ -150,7 +150,7 @@ def test_the_infinite_optimum_is_below_the_finite_one_and_certified(scaling, for
     # no column of a random sample of the continuum breaks dual feasibility by more
     rng = np.random.default_rng(1)
     anywhere = rng.uniform(library.lower, library.upper, size=(20_000, 3))
-    assert np.abs(library.free_edges(anywhere, grown.fit.weights)[0]).max() <= 1 + 1e-4
+    assert np.abs(library.edges_at(anywhere, grown.fit.weights)[0]).max() <= 1 + 1e-4
     # Corollary 4: at a vertex, no more hypotheses than rows
     assert np.count_nonzero(grown.fit.coef) <= library.n_rows
 
@@ -171,7 +171,7 @@ def test_nonnegative_coefficients_follow_positive_edges():
     master = LPMaster(nonnegative=True)
     grown = grow(problem, ActiveOracle(10), master, STOP)
     assert (grown.fit.coef >= 0).all()
-    edges = problem.columns.free_edges(
+    edges = problem.columns.edges_at(
         np.random.default_rng(0).uniform(problem.columns.lower, problem.columns.upper, (5000, 3)),
         grown.fit.weights,
     )[0]

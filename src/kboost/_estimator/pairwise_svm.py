@@ -33,9 +33,9 @@ from kboost.core.protocols import Deadline
 from kboost.core.stopping import INTERRUPTED
 from kboost.data.class_weight import class_factors, class_weighted
 from kboost.data.merged_rows import MergedRows, merge_rows
-from kboost.kernels.algebra import scale, total
+from kboost.kernels.algebra import scale, sum_kernels
 from kboost.kernels.base import Kernel
-from kboost.kernels.names import numbered
+from kboost.kernels.names import unique_names
 from kboost.kernels.normalize import normalized
 from kboost.kernels.shared import evaluate
 from kboost.solvers.threads import blas_threads_for
@@ -186,7 +186,7 @@ class PairwiseSVMBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             own = duel.rows[outcome.support]
             coef[own, k] = outcome.coef
             weighed = zip(outcome.weights.tolist(), kernels, strict=True)
-            mixed = total([scale(weight, kernel) for weight, kernel in weighed if weight > 0])
+            mixed = sum_kernels([scale(weight, kernel) for weight, kernel in weighed if weight > 0])
             if mixed is not None and len(own):
                 only = np.zeros((len(own), n_duels))
                 only[:, k] = outcome.coef
@@ -199,7 +199,7 @@ class PairwiseSVMBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             replace(duel, rows=duel.rows[:0], signs=duel.signs[:0]) for duel in duels
         ]
         self.kernels_ = list(kernels)
-        names = numbered([repr(kernel) for kernel in kernels])
+        names = unique_names([repr(kernel) for kernel in kernels])
         self.columns_per_kernel_ = dict(zip(names, counts.tolist(), strict=True))
         self.n_columns_ = int(counts.sum())
         self.centers_ = centers[used]

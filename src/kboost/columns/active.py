@@ -142,13 +142,13 @@ class ActiveLibrary(KernelLibrary):
         bounds = np.log(width_bounds)
         self.lower, self.upper = (np.append(side, b) for side, b in zip(box, bounds, strict=True))
 
-    def starts(self, ids: IntArray) -> FloatArray:
+    def as_points(self, ids: IntArray) -> FloatArray:
         """Columns of the library as points, (len(ids), d + 1)."""
         owner, center = np.divmod(ids, self.n_centers)
         gammas = np.array([kernel.gamma for kernel in self.kernels])  # type: ignore[attr-defined]
         return np.column_stack([self._places[center], -0.5 * np.log(2 * gammas[owner])])
 
-    def free_edges(
+    def edges_at(
         self, theta: FloatArray, weights: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Edges (m,), their gradients (m, d + 1), and the fixed point (25) of each centre (m, d).
@@ -190,7 +190,7 @@ class ActiveLibrary(KernelLibrary):
         towards -= shift
         return sums
 
-    def free_values(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def values_at(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Scaled columns at the training rows, (n, m), and their scales (m,)."""
         widths = np.exp(theta[:, -1])
         values = np.exp(-0.5 * sqeuclidean(self._rows, theta[:, :-1]) / widths**2)
@@ -199,7 +199,7 @@ class ActiveLibrary(KernelLibrary):
         scales = _unit_scale(self._share @ values**2)
         return values / scales, scales
 
-    def free_hypotheses(
+    def hypotheses_at(
         self, theta: FloatArray, scales: FloatArray, first: int
     ) -> list[ActiveColumn]:
         """Points as functions of a row, numbered from `first` on."""

@@ -76,7 +76,7 @@ class CandidateColumns:
     def n_columns(self) -> int:
         return len(self.kernels) * self.n_centers
 
-    def kind(self, ids: IntArray) -> IntArray:
+    def kernel_of(self, ids: IntArray) -> IntArray:
         """The kernel of each column."""
         return ids // self.n_centers
 
@@ -125,13 +125,13 @@ class CandidateColumns:
         return out
 
     @property
-    def is_one_space(self) -> bool:
+    def is_single_rkhs(self) -> bool:
         """Whether inner products of columns are just their values: one kernel, nothing added."""
         return len(self.kernels) == 1 and not self._nugget.any()
 
     def nugget(self, ids: IntArray) -> FloatArray:
         """What a penalty adds to the squared norm of each column."""
-        added: FloatArray = self._nugget[self.kind(ids)]
+        added: FloatArray = self._nugget[self.kernel_of(ids)]
         return added
 
     def hypotheses(self, ids: IntArray) -> list[KernelColumn]:
@@ -145,7 +145,7 @@ class CandidateColumns:
             for i, (p, c) in enumerate(pairs)
         ]
 
-    def part(self, rows: IntArray) -> CandidateColumns:
+    def subset(self, rows: IntArray) -> CandidateColumns:
         """The candidates of some rows, in their order; its centres are those among them."""
         if len(rows) == self.n_rows:
             return self
@@ -164,7 +164,7 @@ class CandidateColumns:
         )
 
     def _by_kernel(self, ids: IntArray) -> Iterator[tuple[int, IntArray]]:
-        owners = self.kind(ids)
+        owners = self.kernel_of(ids)
         for p in np.unique(owners):
             yield int(p), np.flatnonzero(owners == p)
 

@@ -72,7 +72,7 @@ Split = tuple[int, float, BoolArray] | None  # feature, threshold and who goes l
 Known = dict[str, Split]  # splits that were found before, by the way to them: 0 left, 1 right
 
 
-def cut(
+def split_into_cells(
     X: Any,
     rows: IntArray,
     size: int,

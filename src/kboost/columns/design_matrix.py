@@ -106,7 +106,7 @@ class DesignMatrix:
             right.shape[1], lambda rows, block: _image(block, right[rows]), after=after, rough=rough
         )
 
-    def through(
+    def normal_product(
         self,
         coef: FloatArray,
         change: Callable[[slice, FloatArray], FloatArray],
@@ -180,7 +180,7 @@ class DesignMatrix:
             return self._candidates.values(self._ids[columns], rows)
         return self._buffer[:, : self.size][rows, columns].astype(np.float64)
 
-    def tops(self, count: int, dtype: Any = np.float64) -> Iterator[tuple[slice, FloatArray]]:
+    def first_rows(self, count: int, dtype: Any = np.float64) -> Iterator[tuple[slice, FloatArray]]:
         """The first rows, block by block, in a precision."""
         # few rows: sums of squares in float32 over 1,024 round away pivots that are sound over 256
         step = max(256, _MADE // max(1, self.size))

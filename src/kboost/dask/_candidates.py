@@ -56,7 +56,7 @@ class DistributedCandidates(CandidateColumns):
         points = self.points(ids)
         return [(self.kernels[p], place, points[place]) for p, place in self._by_kernel(ids)]
 
-    def part(self, rows: IntArray) -> CandidateColumns:
+    def subset(self, rows: IntArray) -> CandidateColumns:
         if len(rows) == self.n_rows:
             return self
         owner = np.searchsorted(self.center_rows, rows, side="right") - 1

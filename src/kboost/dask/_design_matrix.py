@@ -78,7 +78,7 @@ class DistributedDesignMatrix:
             out += image
         return out
 
-    def through(
+    def normal_product(
         self,
         coef: FloatArray,
         change: Callable[[slice, FloatArray], FloatArray],
@@ -95,7 +95,7 @@ class DistributedDesignMatrix:
         """`F` at some rows, or some of its columns there."""
         return self._candidates.values(self._ids[columns], rows)
 
-    def tops(self, count: int, dtype: Any = np.float64) -> Iterator[tuple[slice, FloatArray]]:
+    def first_rows(self, count: int, dtype: Any = np.float64) -> Iterator[tuple[slice, FloatArray]]:
         """The first rows, which are kept at hand."""
         known = self._first.shape[1] if len(self._first) == count else 0
         if known < self.size:

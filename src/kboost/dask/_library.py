@@ -18,7 +18,7 @@ from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.columns.hypothesis import KernelColumn, KernelFamily
 from kboost.columns.library import KernelLibrary
 from kboost.columns.scaling import Scaling, column_scales
-from kboost.dask._rows import TableRows
+from kboost.dask._rows import DistributedRows
 from kboost.kernels.base import Kernel
 
 
@@ -28,9 +28,9 @@ class DistributedLibrary:
     def __init__(
         self,
         kernels: Sequence[Kernel],
-        rows: TableRows,
+        rows: DistributedRows,
         *,
-        centers: TableRows,
+        centers: DistributedRows,
         center_of_row: IntArray,
         sample_weight: FloatArray,
         scaling: Scaling,

@@ -8,7 +8,7 @@ from typing import Any
 from kboost._typing import FloatArray
 from kboost.dask._estimator import OnCluster, with_client
 from kboost.dask._library import DistributedLibrary
-from kboost.dask._rows import TableRows
+from kboost.dask._rows import DistributedRows
 from kboost.data.merged_rows import MergedRows
 from kboost.estimators.classifier import KernelBoostClassifier
 from kboost.estimators.regressor import KernelBoostRegressor
@@ -62,7 +62,7 @@ class _Boost(OnCluster):
         if base != "kernels":
             raise ValueError(f"base must be 'kernels' in kboost.dask; got base={base!r}.")
         table, y, weight = super()._checked(X, y, sample_weight, **options)
-        return TableRows(table), y, weight
+        return DistributedRows(table), y, weight
 
     def _lined_up(
         self, rows: MergedRows, resolve: Callable[[Any], Sequence[Kernel]], options: dict[str, Any]

@@ -13,7 +13,7 @@ from kboost.core.protocols import Deadline
 from kboost.dask._candidates import DistributedCandidates
 from kboost.dask._cells import fit_cells
 from kboost.dask._estimator import OnCluster, with_client
-from kboost.dask._rows import TableRows
+from kboost.dask._rows import DistributedRows
 from kboost.dask._workers import Workers
 from kboost.data.indexed_rows import IndexedRows
 from kboost.estimators.sparse_classifier import SparseKernelClassifier, is_logistic
@@ -33,7 +33,7 @@ class _Sparse(OnCluster):
         return DistributedCandidates(kernels, X, order=rows.order, center_rows=rows.center_rows)
 
     def _watch(self, X: Any, held: IndexedRows) -> Any:
-        watch: Any = super()._watch(TableRows(X), held)  # type: ignore[misc]
+        watch: Any = super()._watch(DistributedRows(X), held)  # type: ignore[misc]
         return watch
 
     def _choose_local(

@@ -70,13 +70,13 @@ def nugget_of(kernel: Kernel, X: Any, centers: Any, n_columns: int, *, single: b
     return _MARGIN * entry * float(np.sqrt(n_columns))
 
 
-def some_rows(n: int) -> IntArray:
+def sample_rows(n: int) -> IntArray:
     """Rows, of n, that a claim is checked on."""
     return np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.intp)
 
 
 def _some(kernel: Kernel, X: Any, centers: Any) -> FloatArray:
-    some = some_rows(X.shape[0])
+    some = sample_rows(X.shape[0])
     return kernel(X[some], centers[some])
 
 

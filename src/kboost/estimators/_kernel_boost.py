@@ -54,7 +54,7 @@ from kboost.data.merged_rows import MergedRows, hold_out
 from kboost.formulations import MarginRows
 from kboost.kernels.adapters import as_kernels
 from kboost.kernels.base import Kernel
-from kboost.kernels.names import numbered
+from kboost.kernels.names import unique_names
 from kboost.masters.interior import InteriorLPMaster
 from kboost.masters.lp import LPMaster
 from kboost.masters.qp import QPMaster
@@ -357,7 +357,7 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         ordered: list[KernelPart] = sorted(parts, key=lambda part: place[part.kernel])
         self.kernels_ = list(library.kernels)
         counts = {part.kernel: len(part.coef) for part in ordered}
-        names = numbered([repr(kernel) for kernel in library.kernels])
+        names = unique_names([repr(kernel) for kernel in library.kernels])
         self.columns_per_kernel_ = {
             name: counts.get(kernel, 0) for name, kernel in zip(names, library.kernels, strict=True)
         }

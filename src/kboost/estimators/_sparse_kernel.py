@@ -38,10 +38,10 @@ from kboost.core.stopping import INTERRUPTED, StopRule
 from kboost.core.trace import Trace
 from kboost.core.validation import ValidationMonitor
 from kboost.data.indexed_rows import IndexedRows
-from kboost.data.kernel_checks import check_psd, nugget_of, some_rows
+from kboost.data.kernel_checks import check_psd, nugget_of, sample_rows
 from kboost.formulations import TargetRows
 from kboost.kernels.base import Kernel
-from kboost.kernels.names import numbered
+from kboost.kernels.names import unique_names
 from kboost.local.cells import CellFit, CellSpec, cell_size, fit_cells
 from kboost.local.choice import (
     LocalChoice,
@@ -308,7 +308,7 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
     def _nugget(self, kernels: Sequence[Kernel], X: Any, rows: IndexedRows) -> list[float]:
         """For matrices that are rounded, one a kernel."""
         centers = rows.order[rows.center_rows]
-        some = centers[some_rows(len(centers))]
+        some = centers[sample_rows(len(centers))]
         points = self._points(some)
         if points is None:
             return []
@@ -348,7 +348,7 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             counts[part.kernel] += len(part.coef)
         self._model = model
         self.kernels_ = list(kernels)
-        names = numbered([repr(kernel) for kernel in kernels])
+        names = unique_names([repr(kernel) for kernel in kernels])
         self.columns_per_kernel_ = dict(zip(names, counts.values(), strict=True))
         centers = [part.centers for part in parts] or [no_centers]
         self.centers_ = stack_rows(centers) if len(centers) > 1 else centers[0]

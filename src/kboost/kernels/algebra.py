@@ -42,7 +42,7 @@ def terms(kernel: Kernel) -> tuple[Kernel, ...]:
     return kernel.kernels if isinstance(kernel, Sum) else (kernel,)
 
 
-def total(kernels: Sequence[Kernel]) -> Kernel | None:
+def sum_kernels(kernels: Sequence[Kernel]) -> Kernel | None:
     """Return the sum of kernels, None of none."""
     return None if not kernels else kernels[0] if len(kernels) == 1 else Sum(tuple(kernels))
 

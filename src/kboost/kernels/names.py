@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def numbered(names: Sequence[str]) -> list[str]:
+def unique_names(names: Sequence[str]) -> list[str]:
     """Names with equal ones told apart: a, a #2, a #3."""
     seen: dict[str, int] = {}
     out = []

@@ -42,7 +42,7 @@ class JointObjective:
         self.design = design_matrix_for(candidates, capacity, budget)
         self._ids: IntArray = np.zeros(0, dtype=np.intp)
         self._inner: FloatArray | None = None  # Q, where `F z` does not have `Q z`
-        if not candidates.is_one_space:
+        if not candidates.is_single_rkhs:
             self._inner = np.zeros((0, 0))
 
     def take(self, proposal: Proposal) -> FloatArray:
@@ -84,7 +84,7 @@ class JointObjective:
         inner: FloatArray = self.design.at(self._candidates.rows_of(ids)).T
         if self._inner is not None:
             inner = inner * (
-                self._candidates.kind(self._ids)[:, None] == self._candidates.kind(ids)
+                self._candidates.kernel_of(self._ids)[:, None] == self._candidates.kernel_of(ids)
             )
         inner[size:] = (inner[size:] + inner[size:].T) / 2
         if self._inner is not None:
@@ -95,7 +95,7 @@ class JointObjective:
         """`F v`, and `[1 F]' curvature [1 F] v + ridge (0, Q v)`, in one pass over F."""
         shift = v[0] if self.first else 0.0
         whole = np.broadcast_to(curvature, self._rows.targets.shape)
-        own, image = self.design.through(
+        own, image = self.design.normal_product(
             v[self.first :], lambda rows, u: whole[rows] * (u + shift), rough=True
         )
         image += self._ridge * self.pull(v[self.first :], own)
@@ -122,7 +122,7 @@ class JointObjective:
             slope[rows] = w[rows] * loss.slope(y[rows], start[rows] + own)
             return slope[rows]
 
-        function, image = self.design.through(raw[self.first :], change)
+        function, image = self.design.normal_product(raw[self.first :], change)
         pull = self.pull(raw[self.first :], function)  # Q z
         penalty = 0.5 * ridge * float(np.sum(raw[self.first :] * pull))
         value = float(np.sum(w * loss.value(y, start + function))) + max(0.0, penalty)
@@ -144,7 +144,7 @@ class JointObjective:
         rows = self._candidates.rows_of(ids)
         if self._inner is None:
             return function[rows]
-        same = self._candidates.kind(ids)[:, None] == self._candidates.kind(self._ids)
+        same = self._candidates.kernel_of(ids)[:, None] == self._candidates.kernel_of(self._ids)
         out: FloatArray = (self.design.at(rows) * same) @ raw[self.first :]
         return out
 

@@ -59,7 +59,7 @@ class SampledNormal:
         unit = float(self._weight.max())
         gram, total = np.zeros(inner.shape), np.zeros((1, inner.shape[1]))
         product = np.empty((size, inner.shape[1]), dtype=dtype)  # memory that is handed out once
-        for rows, columns in self._design.tops(len(self._weight), dtype):
+        for rows, columns in self._design.first_rows(len(self._weight), dtype):
             root = np.sqrt(self._weight[rows, None] / unit).astype(dtype)
             half = root * columns[:, size:]
             whole = root * half

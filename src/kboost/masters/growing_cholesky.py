@@ -100,7 +100,7 @@ class CholeskyRun:
         self._kinds: IntArray = np.zeros(0, dtype=np.intp)  # the kernel of each column
         self._centers: IntArray = np.zeros(0, dtype=np.intp)  # rows of columns that are no learners
         self._omega: FloatArray | None = None  # where these do not tell it
-        if master.combine or not candidates.is_one_space:
+        if master.combine or not candidates.is_single_rkhs:
             self._omega = np.zeros((0, 0))
         self._mixes: list[FloatArray] = []  # (S, q) a learner
         self._parts: FloatArray | None = None  # with "one": the function of each kernel at the rows
@@ -146,14 +146,16 @@ class CholeskyRun:
 
     def _explained(self, ids: IntArray, values: FloatArray) -> FloatArray:
         """`c' G^-1 c` of columns that are not in the model."""
-        cross = self._cross(values, self._candidates.kind(ids), self._candidates.rows_of(ids), None)
+        cross = self._cross(
+            values, self._candidates.kernel_of(ids), self._candidates.rows_of(ids), None
+        )
         half = self._factor.half_solve(cross)
         explained: FloatArray = np.einsum("ij,ij->j", half, half)
         return explained
 
     def _function_at(self, ids: IntArray) -> FloatArray:
         """`<k_p(., c_j), f_p> = f_p(c_j)` for each column, (k, q)."""
-        rows, kinds = self._candidates.rows_of(ids), self._candidates.kind(ids)
+        rows, kinds = self._candidates.rows_of(ids), self._candidates.kernel_of(ids)
         if self._parts is not None:
             return self._parts[kinds, rows]
         if len(self._candidates.kernels) == 1:
@@ -202,7 +204,7 @@ class CholeskyRun:
 
     def _take(self, ids: IntArray, values: FloatArray, mix: FloatArray | None) -> None:
         """Columns into the design, the factor and the right-hand sides."""
-        rows, kinds = self._candidates.rows_of(ids), self._candidates.kind(ids)
+        rows, kinds = self._candidates.rows_of(ids), self._candidates.kernel_of(ids)
         new = self._design.stored(values if mix is None else values @ mix)
         if mix is None:
             corner = new[rows] * (kinds[:, None] == kinds[None, :])
@@ -263,7 +265,7 @@ class CholeskyRun:
         """(31), output by output; a learner's k-th combination serves its k-th output."""
         assert self._parts is not None
         master, rows = self._master, self._candidates.rows_of(ids)
-        kind = int(self._candidates.kind(ids)[0])
+        kind = int(self._candidates.kernel_of(ids)[0])
         new = values if mix is None else values @ mix  # (n, 1) or (n, q)
         mixing = np.ones((1, 1)) if mix is None else mix
         function = self._parts[kind]

@@ -66,7 +66,7 @@ class ActiveSearch:
         scanned = library.edges(weights)
         theta, edges = self._search(run, scanned)
         prices = run.price(edges)
-        values, scales = library.free_values(theta)
+        values, scales = library.values_at(theta)
         rms = np.sqrt(library.sample_weight @ values**2 / library.sample_weight.sum())
         chosen = self._choose(prices, values, rms)
         first = len(self._taken)
@@ -74,7 +74,7 @@ class ActiveSearch:
         seen = np.concatenate([scanned, edges])
         return Proposal(
             ids=first + np.arange(len(chosen)),
-            hypotheses=library.free_hypotheses(theta[chosen], scales[chosen], first),
+            hypotheses=library.hypotheses_at(theta[chosen], scales[chosen], first),
             values=values[:, chosen],
             price=max(0.0, float(run.price(seen).max())),
             bound=run.bound(seen),
@@ -123,7 +123,7 @@ class ActiveSearch:
     def _apart(self, stratum: slice, prices: FloatArray, count: int) -> FloatArray:
         """The best columns of one width, none nearer than a width to a better one."""
         open_ids = np.arange(stratum.start, stratum.stop)
-        points = self._library.starts(open_ids)
+        points = self._library.as_points(open_ids)
         left, picked = prices[stratum].copy(), []
         for _ in range(count):
             best = int(np.argmax(left))
@@ -140,11 +140,11 @@ class ActiveSearch:
         """Points where the search ended, and their edges; `effort` times as many steps may go."""
         library = self._library
         theta = np.clip(start, library.lower, library.upper)
-        edge, _, fixed = library.free_edges(theta, weights)
+        edge, _, fixed = library.edges_at(theta, weights)
         sign = np.where(edge < 0, -1.0, 1.0)
         for _ in range(effort * _FIXED_POINTS):
             trial = np.clip(np.column_stack([fixed, theta[:, -1]]), library.lower, library.upper)
-            found, _, further = library.free_edges(trial, weights)
+            found, _, further = library.edges_at(trial, weights)
             better = sign * found > sign * edge
             fixed[~better] = 0.5 * (theta[~better, :-1] + fixed[~better])
             theta[better], edge[better], fixed[better] = (
@@ -176,7 +176,7 @@ class ActiveSearch:
         unit[:, :-1] = np.exp(theta[:, -1:])
 
         def functions(points: FloatArray, which: IntArray) -> tuple[FloatArray, FloatArray]:
-            found, slope, _ = library.free_edges(points * unit[which], weights)
+            found, slope, _ = library.edges_at(points * unit[which], weights)
             signs = sign[which]
             return signs * found, signs[:, None] * slope * unit[which]
 

@@ -64,8 +64,10 @@ class NoveltySearch:
         if not found:
             return self._stock.nothing()
         ids = np.array([j for j, _ in found], dtype=np.intp)
-        if np.any(self._stock.candidates.kind(ids) != self._stock.candidates.kind(ids)[0]):
-            ids = ids[np.argsort(self._stock.candidates.kind(ids), kind="stable")]
+        if np.any(
+            self._stock.candidates.kernel_of(ids) != self._stock.candidates.kernel_of(ids)[0]
+        ):
+            ids = ids[np.argsort(self._stock.candidates.kernel_of(ids), kind="stable")]
         price = max(score for _, score in found)
         return self._stock.offer(ids, self._stock.candidates.values(ids), price, len(ids))
 
@@ -81,7 +83,7 @@ class NoveltySearch:
             if self._deadline.remaining == 0.0:
                 return
             chunk = order[start : start + size]
-            kinds = candidates.kind(chunk)
+            kinds = candidates.kernel_of(chunk)
             for p in np.unique(kinds):  # kernels do not see each other
                 yield from self._chunk(int(p), chunk[kinds == p])
 

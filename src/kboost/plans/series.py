@@ -70,7 +70,7 @@ def fit_series(
         here = TargetRows(rows.targets[chosen], rows.sample_weight[chosen], decision[chosen])
         before = time.monotonic() - started
         left = replace(left, columns=len(whole.coef), steps=steps, seconds=before)
-        fitted = fit_rows(inner, candidates.part(chosen), here, deadline, tell=tell, left=left)
+        fitted = fit_rows(inner, candidates.subset(chosen), here, deadline, tell=tell, left=left)
         whole = _joined(whole, fitted, before)
         model = AdditiveModel.assemble(list(fitted.hypotheses), fitted.coef, fitted.bias)
         decision = decision + model.decision(candidates.rows(slice(0, candidates.n_rows)))
