@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from tests.columns.test_bank import CONTAINERS, EACH, LIBRARIES, resolved, rows, signed, weights
+from tests.columns.test_library import CONTAINERS, EACH, LIBRARIES, resolved, rows, signed, weights
 
 from kboost.columns.blocks import BlockSource
 from kboost.columns.library import KernelLibrary
