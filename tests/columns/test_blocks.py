@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from tests.columns.test_library import CONTAINERS, EACH, LIBRARIES, resolved, rows, signed, weights
 
 from kboost.columns.blocks import BlockSource
 from kboost.columns.library import KernelLibrary
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial
 from kboost.kernels import pairings as pairings_module
 from kboost.kernels.adapters import FunctionKernel, as_kernels
+from tests.columns.test_library import CONTAINERS, EACH, LIBRARIES, resolved, rows, signed, weights
 
 BUDGETS = (1, 20_000, 1 << 30)  # nothing kept; some blocks kept; all kept
 SUBSETS = {

@@ -29,7 +29,7 @@ from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.columns.float32 import PreparedCenters, fits_float32, gaussian_gamma
 from kboost.columns.terms import Term, features_of
 from kboost.kernels.algebra import terms
-from kboost.kernels.base import Kernel, checked
+from kboost.kernels.base import Kernel, check_finite
 from kboost.kernels.pairings import Pairing
 from kboost.kernels.rows import narrow
 from kboost.kernels.stationary import Gaussian
@@ -305,7 +305,7 @@ def kernel_block(
         block = pair_block(kernel.pairing, X, centers, kernel.gamma, work, out)
         block *= -kernel.gamma
         with np.errstate(under="ignore"):
-            return checked(kernel, np.exp(block, out=block)).astype(dtype, copy=False)
+            return check_finite(kernel, np.exp(block, out=block)).astype(dtype, copy=False)
     blocks = {
         pairing: pair_block(pairing, X, centers, gaussian_gamma(kernel), work)
         for pairing in kernel.pairings
