@@ -22,11 +22,11 @@ def check_table(
     reset: bool,
     y_numeric: bool = False,
     multi_output: bool = False,
-    as_it_is: bool = False,
+    keep_dtype: bool = False,
 ) -> Any:
     """X (and y) as scikit-learn checks them: float64, dense or CSR, finite, with known names.
 
-    `as_it_is` leaves float32 and the memory order alone, so that nothing is copied. Kernel matrices
+    `keep_dtype` leaves float32 and the memory order alone, so that nothing is copied. Kernel matrices
     may lie one behind the other, (n, m, P), which is what cross-validation can cut to its folds;
     these are copied side by side.
     """
@@ -38,7 +38,7 @@ def check_table(
             )
         X = np.moveaxis(np.asarray(X), 2, 1).reshape(n, P * m)
     options: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "reset": reset}
-    if as_it_is:
+    if keep_dtype:
         options["dtype"] = [np.float64, np.float32]
     else:
         options["order"] = "C"

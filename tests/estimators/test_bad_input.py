@@ -43,7 +43,7 @@ PARAMETERS = [
     ({"columns_per_step": 0}, r"^columns_per_step must be an integer of at least 1, or 'auto'; "),
     ({"max_columns": 2.5}, r"^max_columns must be an integer of at least 1, or None; got "),
     ({"max_iter": 0}, r"^max_iter must be an integer of at least 1; got max_iter=0\.$"),
-    ({"max_seconds": 0}, r"^max_seconds must be positive or None; got max_seconds=0\.$"),
+    ({"max_seconds": 0}, r"^max_seconds must be positive, or None; got max_seconds=0\.$"),
     ({"tol": -1e-3}, r"^tol must be zero or positive; got tol=-0\.001\.$"),
     ({"validation_fraction": 1.0}, r"^validation_fraction must be strictly between 0 and 1"),
     ({"n_iter_no_change": 0}, r"^n_iter_no_change must be an integer of at least 1"),

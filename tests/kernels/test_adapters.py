@@ -113,8 +113,14 @@ def test_precomputed_messages():
         (Linear(columns="a"), "columns must be a non-empty list .* got columns='a'."),
         (Linear(columns=2), "columns must be a non-empty list .* got columns=2."),
         (Linear(columns=[0, 0]), r"columns must name each feature once; got columns=\(0, 0\)."),
-        (Linear(columns=[0, 3]), "columns must be indices below 3, the number of features of X; got 3."),
-        (Linear(columns=[-4]), "columns must be indices below 3, the number of features of X; got -4."),
+        (
+            Linear(columns=[0, 3]),
+            "columns must be indices below 3, the number of features of X; got 3.",
+        ),
+        (
+            Linear(columns=[-4]),
+            "columns must be indices below 3, the number of features of X; got -4.",
+        ),
         (Linear(columns=["a"]), "columns must be indices because X has no feature names; got 'a'."),
         (Linear(columns=[0.5]), "columns must contain names or indices; got 0.5."),
         (Linear(columns=[True]), "columns must contain names or indices; got True."),

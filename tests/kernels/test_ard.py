@@ -133,5 +133,5 @@ def test_more_time_is_a_higher_likelihood(looks):
 
 @pytest.mark.parametrize("limit", [0, -1.0, "5", True, np.nan])
 def test_a_limit_must_be_positive(limit):
-    with pytest.raises(ValueError, match=r"^max_seconds must be positive or None; got max_sec"):
+    with pytest.raises(ValueError, match=r"^max_seconds must be positive, or None; got max_sec"):
         fit_ard(X, Y, max_seconds=limit)

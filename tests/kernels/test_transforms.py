@@ -108,7 +108,8 @@ def test_a_fitted_transform_may_be_given():
     transform = Standardize.fit(X, W)
     assert Linear(on="standard").resolve(X, sample_weight=W) == Linear(on=transform)
     with pytest.raises(
-        ValueError, match=r"on must be fitted on the 2 features that columns selects; got <Standardize"
+        ValueError,
+        match=r"on must be fitted on the 2 features that columns selects; got <Standardize",
     ):
         Linear(columns=[0, 1], on=transform).resolve(X)
 

@@ -40,7 +40,7 @@ from kboost.columns.gram import Gram
 from kboost.core.protocols import Deadline
 from kboost.core.rounds import Rounds
 from kboost.core.stopping import INTERRUPTED
-from kboost.data.class_weight import shifted_weights
+from kboost.data.class_weight import normalized_class_weights
 from kboost.data.merged_rows import MergedRows, merge_rows
 from kboost.kernels.base import Kernel
 from kboost.kernels.names import unique_names
@@ -98,7 +98,7 @@ class BoostedSVMBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
                 weight = check_weights(sample_weight, X.shape[0])
                 check_classification_targets(y)
                 self.classes_, codes = np.unique(y, return_inverse=True)
-                weight = shifted_weights(self.class_weight, self.classes_, codes, weight)
+                weight = normalized_class_weights(self.class_weight, self.classes_, codes, weight)
                 rows = merge_rows(X, codes, weight)
                 check_two_classes(self.classes_, rows)
                 with show_progress(self.verbose), blas_threads_for(len(rows.weight)):

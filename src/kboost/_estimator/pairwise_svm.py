@@ -31,7 +31,7 @@ from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
 from kboost.core.protocols import Deadline
 from kboost.core.stopping import INTERRUPTED
-from kboost.data.class_weight import class_factors, class_weighted
+from kboost.data.class_weight import apply_class_factors, class_factors
 from kboost.data.merged_rows import MergedRows, merge_rows
 from kboost.kernels.algebra import scale, sum_kernels
 from kboost.kernels.base import Kernel
@@ -104,7 +104,7 @@ class PairwiseSVMBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
                 check_classification_targets(y)
                 self.classes_, codes = np.unique(y, return_inverse=True)
                 factors = class_factors(self.class_weight, self.classes_, codes, weight)
-                weight = class_weighted(factors, codes, weight, named=self.class_weight)
+                weight = apply_class_factors(factors, codes, weight, named=self.class_weight)
                 rows = merge_rows(X, codes, weight)
                 check_two_classes(self.classes_, rows)
                 with show_progress(self.verbose), blas_threads_for(len(rows.weight)):

@@ -22,7 +22,7 @@ from kboost.boosting.rounds import Scheme
 from kboost.boosting.svm_learners import SVMLearners
 from kboost.columns.gram import Gram, signs
 from kboost.core.protocols import Deadline
-from kboost.data.merged_rows import MergedRows, heaviest_code
+from kboost.data.merged_rows import MergedRows, majority_code
 from kboost.kernels.base import Kernel
 from kboost.kernels.names import unique_names
 from kboost.solvers.libsvm import solve_dual
@@ -232,7 +232,7 @@ class BoostedSVMClassifier(ClassifierMixin, BoostedSVMBase):
 
 def _folds(rows: MergedRows, count: int, rng: np.random.RandomState) -> IntArray:
     """The fold of each row, class by class in turn; rows with the same x share theirs."""
-    kind = heaviest_code(rows)
+    kind = majority_code(rows)
     order = np.concatenate(
         [rng.permutation(np.flatnonzero(kind == code)) for code in np.unique(kind)]
     )

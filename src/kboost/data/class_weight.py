@@ -37,7 +37,7 @@ def class_factors(
     return np.array(weights)
 
 
-def class_weighted(
+def apply_class_factors(
     factors: FloatArray, codes: IntArray, weight: FloatArray, *, named: Any
 ) -> FloatArray:
     """The weights of rows, some of them positive, times the factors of their classes."""
@@ -49,7 +49,7 @@ def class_weighted(
     return found
 
 
-def shifted_weights(
+def normalized_class_weights(
     class_weight: Any, classes: Any, codes: IntArray, weight: FloatArray
 ) -> FloatArray:
     """The same, in all as much as before: draws by weight are as many, and only ratios count."""
@@ -57,6 +57,6 @@ def shifted_weights(
         return weight
     factors = class_factors(class_weight, classes, codes, weight)
     factors = factors / (factors.max() or 1.0)
-    found = class_weighted(factors, codes, weight, named=class_weight)
+    found = apply_class_factors(factors, codes, weight, named=class_weight)
     found *= weight.sum() / found.sum()
     return found

@@ -73,7 +73,7 @@ def hold_out(
     """
     held = np.zeros(len(rows.first), dtype=bool)
     total = np.bincount(rows.center_of_row, weights=rows.weight)
-    kind = heaviest_code(rows) if by_code else np.zeros(len(total), dtype=np.intp)
+    kind = majority_code(rows) if by_code else np.zeros(len(total), dtype=np.intp)
     for code in np.unique(kind):
         members = np.flatnonzero(kind == code)
         members = members[rng.permutation(len(members))]
@@ -84,7 +84,7 @@ def hold_out(
     return rows.take(~outside), rows.take(outside)
 
 
-def heaviest_code(rows: MergedRows) -> IntArray:
+def majority_code(rows: MergedRows) -> IntArray:
     """The class that weighs most among the rows of each centre."""
     mass = np.zeros((len(rows.first), int(rows.codes.max()) + 1))
     np.add.at(mass, (rows.center_of_row, rows.codes), rows.weight)

@@ -171,7 +171,7 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any, **options: Any
     ) -> tuple[Any, Any, FloatArray]:
         """What `fit` was given, checked."""
-        X, y = check_table(self, X, y, reset=True, as_it_is=True, **options)
+        X, y = check_table(self, X, y, reset=True, keep_dtype=True, **options)
         return X, y, check_weights(sample_weight, X.shape[0])
 
     def _candidates(

@@ -18,7 +18,7 @@ from kboost.columns.library import KernelLibrary
 from kboost.core.column_generation import GenerationResult
 from kboost.core.protocols import Deadline, Master
 from kboost.core.stopping import INTERRUPTED
-from kboost.data.class_weight import class_factors, class_weighted
+from kboost.data.class_weight import apply_class_factors, class_factors
 from kboost.data.merged_rows import MergedRows, merge_rows
 from kboost.estimators._kernel_boost import KernelBoostBase
 from kboost.formulations import MarginRows, hinge, nu_margin
@@ -327,7 +327,9 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         codes[labelled] = found
         factors = class_factors(self.class_weight, self.classes_, found, weight[labelled])
         kept = np.zeros(len(y))
-        kept[labelled] = class_weighted(factors, found, weight[labelled], named=self.class_weight)
+        kept[labelled] = apply_class_factors(
+            factors, found, weight[labelled], named=self.class_weight
+        )
         rows = merge_rows(X, codes, kept)
         if len(np.unique(rows.codes)) < 2:
             raise ValueError(

@@ -136,7 +136,7 @@ def fit_ard(
     if not isinstance(n_rows, int | np.integer) or n_rows < 2:
         raise ValueError(f"n_rows must be an integer of at least 2; got n_rows={n_rows!r}.")
     if max_seconds is not None and not _is_positive(max_seconds):
-        raise ValueError(f"max_seconds must be positive or None; got max_seconds={max_seconds!r}.")
+        raise ValueError(f"max_seconds must be positive, or None; got max_seconds={max_seconds!r}.")
     ends = np.inf if max_seconds is None else time.monotonic() + max_seconds
     chosen = _draw(rows, targets.reshape(len(targets), -1), weight, n_rows, random_state)
     with one_blas_thread():
