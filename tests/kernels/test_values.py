@@ -85,7 +85,7 @@ def test_parameters_are_checked_when_resolved(kernel, message):
 def test_overflow_is_one_sentence(kernel):
     huge = 1e300 * X
     with pytest.raises(
-        ValueError, match="finite (values|distances); got inf or nan; scale the features"
+        ValueError, match=r"finite (values|distances); got inf or nan; scale the features"
     ):
         kernel(huge)
 
