@@ -45,8 +45,8 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.design import size_of
-from kboost.columns.pool import Pool
+from kboost.columns.candidates import CandidateColumns
+from kboost.columns.design_matrix import root_mean_square
 from kboost.core.base_run import BaseRun
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.protocols import Fit, PriceRule, Problem, Proposal
@@ -92,7 +92,7 @@ class PCGMaster:
     capacity: int = 1000  # columns expected
     budget: int = 1 << 30  # bytes of F
 
-    def start(self, problem: Problem[Pool, TargetRows]) -> PCGRun:
+    def start(self, problem: Problem[CandidateColumns, TargetRows]) -> PCGRun:
         check_psd(problem.columns.kernels)
         return PCGRun(self, problem.columns, problem.rows, problem.deadline)
 
@@ -100,11 +100,13 @@ class PCGMaster:
 class PCGRun(BaseRun):
     """The columns, the preconditioner and the last fit."""
 
-    def __init__(self, master: PCGMaster, pool: Pool, rows: TargetRows, deadline: Deadline) -> None:
-        self._master, self._pool, self._rows = master, pool, rows
-        capacity = min(master.capacity, pool.n_columns)
+    def __init__(
+        self, master: PCGMaster, candidates: CandidateColumns, rows: TargetRows, deadline: Deadline
+    ) -> None:
+        self._master, self._candidates, self._rows = master, candidates, rows
+        capacity = min(master.capacity, candidates.n_columns)
         self._basis = JointObjective(
-            pool,
+            candidates,
             rows,
             master.loss,
             master.ridge,
@@ -140,7 +142,7 @@ class PCGRun(BaseRun):
         gain = values.T @ self.fit.weights - ridge * self._basis.function_at(
             ids, self._raw, self._function
         )
-        norm = self._pool.diagonal(ids)
+        norm = self._candidates.diagonal(ids)
         curvature = norm if rule == "boost" else ridge * norm + bound * (w @ values**2)
         usable = np.where(curvature > 0, curvature, np.inf)
         drop: FloatArray = 0.5 * np.sum(gain**2, axis=1) / usable
@@ -150,7 +152,7 @@ class PCGRun(BaseRun):
         size = self._design.size
         if not self._normal.grow(size, self._basis.take(proposal)):
             self._normal.start_again(self._basis.inner_products(0))
-        self._is_final = self._design.is_single and self._design.size >= self._capacity
+        self._is_final = self._design.is_float32 and self._design.size >= self._capacity
         self._solve(fine=self._is_final)  # the last step needs no rough solution first
         self.fit = self._describe()
 
@@ -249,7 +251,7 @@ class PCGRun(BaseRun):
 
     def _iterate_again(self, fine: bool) -> None:
         """Until there is nothing left to do: rough products drift, exact ones do not."""
-        single = self._design.is_single
+        single = self._design.is_float32
         if not fine:
             self._iterate(_ROUGH["tol"], _FEW_STEPS if single else _ROUGH["max_inner"])
             return
@@ -315,15 +317,15 @@ class PCGRun(BaseRun):
 
     def _rounding(self) -> float:
         """What rounding F does to the function, over the residual as it is weighted."""
-        if not self._design.is_single:
+        if not self._design.is_float32:
             return 0.0
         if self._measured is not None and self._measured[0] is self._raw:
             return self._measured[1]
         targets = self._rows.targets - self._rows.offset
-        residual = size_of(
+        residual = root_mean_square(
             targets - self._function - self._basis.bias(self._raw), self._rows.sample_weight
         )
-        least = np.finfo(float).eps * size_of(targets) + np.finfo(float).tiny
+        least = np.finfo(float).eps * root_mean_square(targets) + np.finfo(float).tiny
         away: FloatArray = self._design.rounding(self._raw[self._first :])
         self._measured = self._raw, float(np.max(away / np.maximum(residual, least)))
         return self._measured[1]

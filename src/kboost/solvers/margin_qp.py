@@ -177,7 +177,7 @@ class MarginQP:
 
     # -- the matrix [G O] ------------------------------------------------------------------------
 
-    def some_rows(self, which: IntArray) -> FloatArray:
+    def sample_rows(self, which: IntArray) -> FloatArray:
         """G of some rows, (len(which), k)."""
         samples = which if self.sample is None else self.sample[which]
         return self.rows.signs[which][:, None] * self.all_columns[samples]

@@ -202,7 +202,7 @@ class SmoothedQP:
         curvature = self.curvature + self.stiffness * self.binding
         offsets, D = qp.offsets[inner], 1.0 / self.steep[inner]
         if len(inner) > k:
-            A = np.hstack([qp.some_rows(inner), offsets]) / np.sqrt(D)[:, None]
+            A = np.hstack([qp.sample_rows(inner), offsets]) / np.sqrt(D)[:, None]
             return _solve(_gram(A.T), curvature, self.residual)
         T = 1.0 / curvature[:k]
         pulled = T * self.residual[:k]
@@ -210,7 +210,7 @@ class SmoothedQP:
         products = None if bound else qp.products(inner)
         G = None
         if products is None:
-            G = qp.some_rows(inner)
+            G = qp.sample_rows(inner)
             products, reach = _gram(G * np.sqrt(T) if bound else G), G @ pulled
         else:
             reach = qp.margins(pulled, np.zeros(len(curvature) - k))[inner]
