@@ -176,7 +176,7 @@ WORK: dict[str, Callable[..., Any]] = {
 
 def curve(method: str, kernel: Any, ridge: float, data: datasets.Data, seed: int) -> Row:
     """The error after every so many basis vectors; looking at it is not in the time."""
-    from kboost.columns.pool import Pool
+    from kboost.columns.candidates import CandidateColumns
     from kboost.core.validation import columns_at
     from kboost.formulations import TargetRows
     from kboost.plans.least_squares import SparseSpec, fit_rows
@@ -216,7 +216,7 @@ def curve(method: str, kernel: Any, ridge: float, data: datasets.Data, seed: int
 
     looker = Looker()
     rows = TargetRows.of(data.y_train[:, None], np.ones(len(data.y_train)))
-    fit_rows(spec, Pool([kernel], data.X_train), rows, watch=looker)  # type: ignore[arg-type]
+    fit_rows(spec, CandidateColumns([kernel], data.X_train), rows, watch=looker)  # type: ignore[arg-type]
     columns, error, seconds, processor = looker.points[-1]
     return {
         "columns": columns,

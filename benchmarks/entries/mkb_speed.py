@@ -106,7 +106,7 @@ def plain(data: Any) -> Row:
     choices = []
     for duel, seed in zip(duels, seeds, strict=True):
         X = rows.X[duel.rows]
-        made = dict(Gram(kernels, X, X, 2**33).squares(range(len(kernels)), np.arange(len(X))))
+        made = dict(Gram(kernels, X, X, 2**33).submatrices(range(len(kernels)), np.arange(len(X))))
         grams = [made[j] for j in range(len(kernels))]
         play = partial(referee, grams, duel.signs, rows.weight[duel.rows], seed)
         found, seconds, cpu_seconds = timed_fit(play)

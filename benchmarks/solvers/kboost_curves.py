@@ -21,11 +21,11 @@ class Solver(kboost.Solver):
         class Observed(KernelBoostClassifier):  # type: ignore[misc]
             """Looks at the test rows too, and tells nobody but the record."""
 
-            def _grow(self, bank: Any, problems: Any, watches: Any, deadline: Any) -> Any:
+            def _grow(self, library: Any, problems: Any, watches: Any, deadline: Any) -> Any:
                 self.record_ = Record(
                     watches[0], ValidationMonitor(data.X_test, errors(data.y_test)), problems
                 )
-                return super()._grow(bank, problems, [self.record_], deadline)
+                return super()._grow(library, problems, [self.record_], deadline)
 
         super().prepare(data)
         self.estimator = Observed(**self.estimator.get_params(deep=False))

@@ -1,4 +1,4 @@
-"""Parameter rules: what a value must be, in words and as a test."""
+"""Rules for parameters, each a description and a test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Rule:
-    """What a parameter must be, in words and as a test."""
+    """Description and test of the values that a parameter may have."""
 
     words: str
     holds: Callable[[Any], bool]
@@ -34,7 +34,7 @@ NOT_NEGATIVE = Rule("zero or positive", lambda v: _is_number(v) and 0 <= v < np.
 COUNT = Rule("an integer of at least 1", _is_count)
 INTEGER = Rule("an integer", lambda v: isinstance(v, Integral) and not BOOLEAN.holds(v))
 SEED = Rule(
-    "None, an integer from 0 on or a RandomState",
+    "None, a nonnegative integer or a RandomState",
     lambda v: v is None or isinstance(v, np.random.RandomState) or (INTEGER.holds(v) and v >= 0),
 )
 FRACTION = Rule("strictly between 0 and 1", lambda v: _is_number(v) and 0 < v < 1)
@@ -42,18 +42,18 @@ UNIT = Rule("above 0 and at most 1", lambda v: _is_number(v) and 0 < v <= 1)
 
 
 def one_of(*options: Any) -> Rule:
-    """One of a few words (or None)."""
+    """One of the given strings (or None)."""
     words = " or ".join(map(repr, options))
     return Rule(words, lambda v: (v is None or isinstance(v, str)) and v in options)
 
 
 def optional(rule: Rule) -> Rule:
-    """None, or as the rule says."""
+    """A value that obeys the rule, or None."""
     return Rule(f"{rule.words}, or None", lambda v: v is None or rule.holds(v))
 
 
 def either(rule: Rule, word: str) -> Rule:
-    """A word, or as the rule says."""
+    """A value that obeys the rule, or the given string."""
     return Rule(
         f"{rule.words}, or {word!r}", lambda v: (isinstance(v, str) and v == word) or rule.holds(v)
     )

@@ -84,7 +84,7 @@ def suggest(X: Any, y: Any = None, *, task: str | None = None) -> Suggestion:
         )
     y = column_or_1d(y)
     if len(y) != n:
-        raise ValueError(f"y must have one value a row; got {len(y)} for {n} rows.")
+        raise ValueError(f"y must have one value per row; got {len(y)} for {n} rows.")
     if (task or task_of(y)) == "regression":
         return _regression(n, d, dense=not sparse.issparse(table))
     return _classification(n, y, dense=not sparse.issparse(table))

@@ -1,4 +1,4 @@
-"""The one door for user input: parameters by rule, and no half states."""
+"""Checks of X, y, sample weights and validation rows; an estimator unchanged by a failed fit."""
 
 from __future__ import annotations
 
@@ -22,23 +22,24 @@ def check_table(
     reset: bool,
     y_numeric: bool = False,
     multi_output: bool = False,
-    as_it_is: bool = False,
+    keep_dtype: bool = False,
 ) -> Any:
-    """X (and y) as scikit-learn checks them: float64, dense or CSR, finite, with known names.
+    """Check X (and y) with scikit-learn: float64, dense or CSR, finite, consistent feature names.
 
-    `as_it_is` leaves float32 and the memory order alone, so that nothing is copied. Kernel matrices
-    may lie one behind the other, (n, m, P), which is what cross-validation can cut to its folds;
-    these are copied side by side.
+    `keep_dtype` keeps float32 and the memory order, so that nothing is copied. Kernel matrices may
+    be stacked along the third axis, (n, m, P), so that cross-validation can index their rows; they
+    are copied side by side.
     """
     if getattr(X, "ndim", 2) == 3 and get_tags(estimator).input_tags.pairwise:
         n, m, P = X.shape
         if reset and n != m:
             raise ValueError(
-                f"X must be (n, n, P) for P matrices one behind the other; got shape {X.shape}."
+                "X must have shape (n, n, P) for P kernel matrices stacked along the third axis; "
+                f"got shape {X.shape}."
             )
         X = np.moveaxis(np.asarray(X), 2, 1).reshape(n, P * m)
     options: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "reset": reset}
-    if as_it_is:
+    if keep_dtype:
         options["dtype"] = [np.float64, np.float32]
     else:
         options["order"] = "C"
@@ -53,21 +54,21 @@ def check_table(
         X, y = validate_data(estimator, X, y, **options)
         return as_rows(X), y
     except np.exceptions.DTypePromotionError as error:
-        raise ValueError(f"X must be numeric; {error}") from error
+        raise ValueError(f"X must be numeric; {str(error).rstrip('.')}.") from error
     except TypeError as error:
         if "NA is ambiguous" in str(error):
-            raise ValueError("y must not have missing values; got pandas.NA.") from error
+            raise ValueError("y must not contain missing values; got pandas.NA.") from error
         raise
     except ValueError as error:
         if "could not convert string to float" in str(error):
             raise ValueError(
-                f"X must be numeric; {error}. Encode such columns first (OneHotEncoder, say)."
+                f"X must be numeric; {error}; encode such features first, e.g. with OneHotEncoder."
             ) from error
         raise
 
 
 def check_numeric(values: Any, name: str) -> None:
-    """Refuse words in place of numbers; whatever else may be wrong is not looked for."""
+    """Raise if the values contain strings that are not numbers; nothing else is checked."""
     try:
         array = np.asarray(values)
         if array.dtype.kind in "OSU":
@@ -78,14 +79,14 @@ def check_numeric(values: Any, name: str) -> None:
 
 
 def requires_y(estimator: Any) -> bool:
-    """Whether `fit` needs targets."""
+    """Whether `fit` requires targets."""
     return bool(get_tags(estimator).target_tags.required)
 
 
 def check_validation(
     estimator: Any, X_val: Any, y_val: Any, sample_weight_val: Any, *, y_numeric: bool = False
 ) -> tuple[Any, Any, FloatArray] | None:
-    """The user's own rows to judge by, checked like those of `fit`; None if there are none."""
+    """Check the validation rows passed to `fit`; None if there are none."""
     given = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
     present = [name for name, value in given.items() if value is not None]
     if not present:
@@ -96,40 +97,43 @@ def check_validation(
         )
     if estimator.validation_fraction is not None:
         raise ValueError(
-            "validation_fraction must be None with X_val and y_val, which take the place of rows "
-            f"held out; got validation_fraction={estimator.validation_fraction!r} and X_val."
+            "validation_fraction must be None if X_val and y_val are given; "
+            f"got validation_fraction={estimator.validation_fraction!r}."
         )
     try:
         X, y = check_table(estimator, X_val, y_val, reset=False, y_numeric=y_numeric)
     except ValueError as error:
-        raise ValueError(f"X_val and y_val must be like X and y; {error}") from error
+        reason = str(error).rstrip(".")
+        raise ValueError(f"X_val and y_val must have the form of X and y; {reason}.") from error
     return X, y, check_weights(sample_weight_val, X.shape[0], name="sample_weight_val")
 
 
 def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") -> FloatArray:
-    """One finite weight a row, none negative, not all zero; None means ones."""
+    """Check one finite, nonnegative weight per row, not all zero; None means ones."""
     if sample_weight is None:
         return np.ones(n_rows)
     shape = np.asarray(sample_weight).shape
     if len(shape) != 1:
-        raise ValueError(f"{name} must have one value a row; got shape {shape} for {n_rows} rows.")
+        raise ValueError(
+            f"{name} must have one value per row; got shape {shape} for {n_rows} rows."
+        )
     check_numeric(sample_weight, name)
     weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name=name)
     if weight.shape != (n_rows,):
         raise ValueError(
-            f"{name} must have one value a row; got shape {weight.shape} for {n_rows} rows."
+            f"{name} must have one value per row; got shape {weight.shape} for {n_rows} rows."
         )
     if (weight < 0).any():
         raise ValueError(f"{name} must not be negative; got {weight.min():g}.")
     if not weight.any():
         raise ValueError(f"{name} must not be zero for every row; got all zeros.")
-    checked: FloatArray = weight
-    return checked
+    result: FloatArray = weight
+    return result
 
 
 @contextmanager
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
-    """Give the estimator back its old attributes if anything is raised inside."""
+    """Restore the attributes of the estimator if an exception is raised inside."""
     before = vars(estimator).copy()
     try:
         yield

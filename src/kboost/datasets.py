@@ -1,12 +1,12 @@
-"""Series and curves to try models on, made from a formula.
+"""Synthetic series and curves.
 
 Mackey-Glass is the delay equation
 
     dx/dt = -0.1 x(t) + 0.2 x(t - delay) / (1 + x(t - delay)^10),
 
-chaotic for a delay of 17. It is integrated by the classical Runge-Kutta rule at a step of 0.1; the
-delayed value half a step on comes from the cubic through the values and slopes of its neighbours,
-which keeps the order of the rule.
+chaotic for a delay of 17. It is integrated by the classical Runge-Kutta method with step 0.1; the
+delayed value at half steps is a cubic Hermite interpolation, which preserves the order of the
+method.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 from kboost._rules import COUNT, INTEGER, NOT_NEGATIVE, POSITIVE, Rule, check_params
 from kboost._typing import FloatArray
 
-_STEPS = 10  # of the integration, a unit of time
+_STEPS = 10  # integration steps per unit of time
 _START = Rule("positive and at most 1e30", lambda v: POSITIVE.holds(v) and v <= 1e30)
 _DISCARDED = Rule("an integer of zero or more", lambda v: INTEGER.holds(v) and v >= 0)
 
@@ -33,21 +33,21 @@ def make_mackey_glass(
     n_discarded: int = 500,
     random_state: Any = None,
 ) -> FloatArray:
-    """Make a Mackey-Glass series, one value a unit of time.
+    """Make a Mackey-Glass series with one value per unit of time.
 
     Parameters
     ----------
     n_samples : int, default=1000
         Length of the series.
     delay : int, default=17
-        Delay of the equation; from 17 on the series is chaotic.
+        Delay of the equation; the series is chaotic for 17 and above.
     noise : float, default=0.0
-        Standard deviation of uniform noise that is added to the series, as a share of the
-        standard deviation of the series itself.
+        Standard deviation of the uniform noise added to the series, as a multiple of the
+        standard deviation of the series.
     start : float, default=1.2
-        The series before its beginning, a constant.
+        Constant value of the series before time 0.
     n_discarded : int, default=500
-        Values at the beginning that are left out, until the start is forgotten.
+        Number of initial values to discard.
     random_state : int, RandomState instance or None, default=None
         Draws the noise.
 
@@ -130,7 +130,7 @@ def _mackey_glass_path(n_units: int, delay: int, start: float) -> FloatArray:
         return 0.2 * value / (1.0 + value**10)
 
     def past(i: int) -> tuple[float, float]:
-        """The delayed value at step i and half a step on."""
+        """The delayed value at step i and half a step later."""
         j = i - back
         if j < 0:
             return start, start

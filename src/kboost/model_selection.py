@@ -18,8 +18,8 @@ from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from kboost._estimator.progress import show_progress
 from kboost._rules import COUNT, POSITIVE
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.bank import Bank
 from kboost.columns.hypothesis import stack_rows
+from kboost.columns.library import KernelLibrary
 from kboost.core.deadline import Deadline
 from kboost.estimators._kernel_boost import KernelBoostBase
 from kboost.exceptions import OutOfTimeError
@@ -173,12 +173,12 @@ def path(
     )
     deadline = Deadline.after(model.max_seconds)
     with show_progress(model.verbose), blas_threads_for(len(data.rows.weight)):
-        bank = model._make_bank(data.rows, data.n_input_rows, deadline)
-        part = model._follow(data, bank, deadline)
+        library = model._make_library(data.rows, data.n_input_rows, deadline)
+        part = model._follow(data, library, deadline)
         values = _values(Cs, part.first)
         check_prices(data.problems(data.rows, 1.0), values[-1])
         points = _walk(part, values)
-    models = [_fitted(model, bank, point) for point in points]
+    models = [_fitted(model, library, point) for point in points]
 
     def conclude(i: int) -> Any:
         """The model of a place with all that `fit` leaves behind."""
@@ -244,11 +244,11 @@ def _walk(part: PathFit, values: FloatArray) -> list[PathPoint]:
     return points
 
 
-def _fitted(model: Any, bank: Bank, point: PathPoint) -> Any:
+def _fitted(model: Any, library: KernelLibrary, point: PathPoint) -> Any:
     """An estimator as `fit` would have left it but for its last work."""
     fitted = copy(model).set_params(C=point.C)
     fitted.C_, fitted.tuning_ = point.C, None
-    fitted._keep(bank, point.grown)
+    fitted._keep(library, point.grown)
     return fitted
 
 

@@ -1,6 +1,6 @@
-"""Time series as rows of lagged values, and predictions that feed on themselves.
+"""Time series as rows of lagged values, and iterated predictions.
 
-row of time t:   (s[t], s[t - lag], ..., s[t - (dimension - 1) lag])   ->   s[t + 1]
+row at time t:   (s[t], s[t - lag], ..., s[t - (dimension - 1) lag])   ->   s[t + 1]
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from kboost._typing import FloatArray, IntArray
 
 
 def embed(series: Any, dimension: int = 6, lag: int = 6) -> tuple[FloatArray, FloatArray]:
-    """Turn a series into rows of lagged values and the value that follows each.
+    """Convert a series to rows of lagged values and the value that follows each row.
 
     Parameters
     ----------
     series : array-like of shape (n,)
         The series.
     dimension : int, default=6
-        Values a row.
+        Values per row.
     lag : int, default=6
         Time between two values of a row.
 
     Returns
     -------
     X : ndarray of shape (n - (dimension - 1) * lag - 1, dimension)
-        Rows, the newest value first; row i speaks of time ``i + (dimension - 1) * lag``.
+        Rows, the newest value first; row i is at time ``i + (dimension - 1) * lag``.
     y : ndarray of the same length
-        The value one step on.
+        The next value of each row.
 
     Examples
     --------
@@ -63,24 +63,24 @@ def iterate(
     lag: int = 6,
     starts: Any = None,
 ) -> FloatArray:
-    """Predict several steps ahead with a one-step model, each prediction feeding the next.
+    """Predict several steps ahead with a one-step model, using each prediction for the next.
 
-    All starts move on together: `n_steps` calls of ``model.predict``, whatever their number.
+    All starts are predicted together: ``model.predict`` is called `n_steps` times.
 
     Parameters
     ----------
     model : fitted regressor
-        Predicts the next value from a row as :func:`embed` makes it.
+        Predicts the next value from a row of :func:`embed`.
     series : array-like of shape (n,)
-        The values known; of each start only those up to it are used.
+        The known values; a prediction uses only those up to its start.
     n_steps : int
         Steps to predict.
     dimension : int, default=6
-        Values a row.
+        Values per row.
     lag : int, default=6
         Time between two values of a row.
     starts : array-like of int, optional
-        The last known time of each prediction; every time with enough past by default.
+        Time of the last known value of each prediction; by default all times with enough lags.
 
     Returns
     -------
@@ -104,12 +104,12 @@ def iterate(
     path[:, :span] = values[known]
     for now in range(span, span + n_steps):
         rows = path[:, now - span : now][:, ::-lag]
-        path[:, now] = _one_a_row(model.predict(np.ascontiguousarray(rows)), len(times))
+        path[:, now] = _one_per_row(model.predict(np.ascontiguousarray(rows)), len(times))
     return path[:, span:]
 
 
 def _checked(series: Any, sizes: Mapping[str, int]) -> tuple[FloatArray, int]:
-    """The series as floats, and how many of its values a row reaches over."""
+    """The series as floats, and the number of its values that a row spans."""
     check_params(sizes, dict.fromkeys(sizes, COUNT))
     try:
         values: FloatArray = check_array(
@@ -123,11 +123,13 @@ def _checked(series: Any, sizes: Mapping[str, int]) -> tuple[FloatArray, int]:
     return values, (sizes["dimension"] - 1) * sizes["lag"] + 1
 
 
-def _one_a_row(predicted: Any, n: int) -> FloatArray:
-    """The values predicted, (n,), also where a model learnt from a single column of targets."""
+def _one_per_row(predicted: Any, n: int) -> FloatArray:
+    """The predicted values, (n,), also from a model that returns shape (n, 1)."""
     values: FloatArray = np.asarray(predicted)
     if values.shape not in ((n,), (n, 1)):
-        raise ValueError(f"model must predict one value a row; got shape {values.shape}, n={n}.")
+        raise ValueError(
+            f"model must predict one value per row; got shape {values.shape} for {n} rows."
+        )
     return values.reshape(n)
 
 
@@ -141,7 +143,7 @@ def _checked_starts(starts: Any, n: int, span: int) -> IntArray:
             raise ValueError(f"starts must be integers in one dimension; got starts={starts!r}.")
     if not len(times) or times.min() < first or times.max() >= n:
         raise ValueError(
-            f"starts must be times from (dimension - 1) * lag = {first} on and inside the series "
-            f"of {n} values; got starts={starts!r}."
+            f"starts must be at least (dimension - 1) * lag = {first} and below the length {n} of "
+            f"the series; got starts={starts!r}."
         )
     return times

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from kboost.columns.active import ActiveBank
+from kboost.columns.active import ActiveLibrary
 from kboost.core.model import AdditiveModel
 from kboost.kernels import Gaussian
 
@@ -15,41 +15,43 @@ def make(seed=0, n=30, d=3, scaling=None, on="standard", gammas=(0.1, 0.5, 2.0))
     X = rng.normal(size=(n, d)) * [1.0, 5.0, 0.2][:d] + 3.0
     weight = rng.uniform(0.5, 2.0, size=n)
     kernels = [Gaussian(g, on=on).resolve(X, weight) for g in gammas]
-    bank = ActiveBank(kernels, X, sample_weight=weight, scaling=scaling, width_bounds=(0.2, 4.0))
-    return bank, X, rng
+    library = ActiveLibrary(
+        kernels, X, sample_weight=weight, scaling=scaling, width_bounds=(0.2, 4.0)
+    )
+    return library, X, rng
 
 
-def points(bank, rng, m=12):
+def points(library, rng, m=12):
     """Points all over the box."""
-    return rng.uniform(bank.lower, bank.upper, size=(m, len(bank.lower)))
+    return rng.uniform(library.lower, library.upper, size=(m, len(library.lower)))
 
 
 @SCALINGS
 @pytest.mark.parametrize("on", [None, "standard"])
-def test_columns_of_the_bank_are_points_of_the_continuum(scaling, on):
-    bank, _, rng = make(scaling=scaling, on=on)
-    ids = np.arange(bank.n_columns)
-    theta, weights = bank.starts(ids), rng.normal(size=bank.n_rows)
-    assert_allclose(bank.free_values(theta)[0], bank.values(ids), atol=1e-12)
-    assert_allclose(bank.free_edges(theta, weights)[0], bank.edges(weights), atol=1e-10)
+def test_columns_of_the_library_are_points_of_the_continuum(scaling, on):
+    library, _, rng = make(scaling=scaling, on=on)
+    ids = np.arange(library.n_columns)
+    theta, weights = library.as_points(ids), rng.normal(size=library.n_rows)
+    assert_allclose(library.values_at(theta)[0], library.values(ids), atol=1e-12)
+    assert_allclose(library.edges_at(theta, weights)[0], library.edges(weights), atol=1e-10)
 
 
 def test_the_ends_of_the_interval_are_among_the_widths_to_start_from():
-    bank, X, _ = make()
-    widths = np.exp(bank.starts(np.arange(bank.n_columns))[:, -1])
+    library, X, _ = make()
+    widths = np.exp(library.as_points(np.arange(library.n_columns))[:, -1])
     assert_allclose(np.unique(widths.round(6)), [0.2, 0.5, 1.0, np.sqrt(5), 4.0], rtol=1e-5)
-    narrow = ActiveBank(bank.kernels, X, width_bounds=(0.5, 1.2))
+    narrow = ActiveLibrary(library.kernels, X, width_bounds=(0.5, 1.2))
     assert_allclose([k.gamma for k in narrow.kernels], [1 / (2 * 1.2**2), 0.5, 2.0])
 
 
 @SCALINGS
 def test_gradients_are_those_of_the_edges(scaling):
-    bank, _, rng = make(scaling=scaling)
-    theta, weights, h = points(bank, rng), rng.normal(size=bank.n_rows), 1e-6
-    gradient = bank.free_edges(theta, weights)[1]
+    library, _, rng = make(scaling=scaling)
+    theta, weights, h = points(library, rng), rng.normal(size=library.n_rows), 1e-6
+    gradient = library.edges_at(theta, weights)[1]
     for q in range(theta.shape[1]):
         move = h * np.eye(theta.shape[1])[q]
-        ends = [bank.free_edges(theta + side * move, weights)[0] for side in (1, -1)]
+        ends = [library.edges_at(theta + side * move, weights)[0] for side in (1, -1)]
         assert_allclose(gradient[:, q], (ends[0] - ends[1]) / (2 * h), rtol=1e-5, atol=1e-7)
 
 
@@ -79,13 +81,13 @@ def test_edges_and_slopes_keep_their_digits(scaling, place):
     n, d = X.shape
     weight = rng.uniform(0.5, 2.0, size=n)
     weights, share = rng.normal(size=n), weight / weight.sum()
-    bank = ActiveBank(
+    library = ActiveLibrary(
         [Gaussian(0.5)], X, sample_weight=weight, scaling=scaling, width_bounds=(0.2, 4.0)
     )
-    theta = bank.starts(rng.integers(bank.n_columns, size=15))
+    theta = library.as_points(rng.integers(library.n_columns, size=15))
     theta[:, -1] += rng.uniform(-0.3, 0.3, size=15)
     theta[:, :-1] += 0.5 * np.exp(theta[:, -1:]) * rng.normal(size=(15, d))
-    edges, slopes, fixed = bank.free_edges(theta, weights)
+    edges, slopes, fixed = library.edges_at(theta, weights)
     for point, edge, slope, place_after in zip(theta, edges, slopes, fixed, strict=True):
         away = (X - point[:-1]).astype(np.longdouble) / np.exp(np.longdouble(point[-1]))
         moved = np.column_stack([away, (away**2).sum(axis=1)])  # d log k, a centre in widths
@@ -110,29 +112,29 @@ def test_edges_and_slopes_keep_their_digits(scaling, place):
 
 @SCALINGS
 def test_edges_are_sums_over_the_values(scaling):
-    bank, _, rng = make(scaling=scaling)
-    theta, weights = points(bank, rng), rng.normal(size=bank.n_rows)
-    assert_allclose(bank.free_edges(theta, weights)[0], weights @ bank.free_values(theta)[0])
+    library, _, rng = make(scaling=scaling)
+    theta, weights = points(library, rng), rng.normal(size=library.n_rows)
+    assert_allclose(library.edges_at(theta, weights)[0], weights @ library.values_at(theta)[0])
 
 
 def test_the_fixed_point_has_no_gradient_in_the_centre():
-    bank, _, rng = make(on=None)
-    weights = rng.uniform(0.1, 1.0, size=bank.n_rows)  # of one sign the iteration converges
-    theta = points(bank, rng, 4)
+    library, _, rng = make(on=None)
+    weights = rng.uniform(0.1, 1.0, size=library.n_rows)  # of one sign the iteration converges
+    theta = points(library, rng, 4)
     theta[:, -1] = np.log(3.0)
     for _ in range(3000):
-        theta[:, :-1] = bank.free_edges(theta, weights)[2]
-    assert_allclose(bank.free_edges(theta, weights)[1][:, :-1], 0.0, atol=1e-6)
+        theta[:, :-1] = library.edges_at(theta, weights)[2]
+    assert_allclose(library.edges_at(theta, weights)[1][:, :-1], 0.0, atol=1e-6)
 
 
 @SCALINGS
 @pytest.mark.parametrize("on", [None, "standard"])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_hypotheses_predict_what_was_trained_on(scaling, on, form):
-    bank, X, rng = make(scaling=scaling, on=on)
-    theta = points(bank, rng)
-    values, scales = bank.free_values(theta)
-    columns = bank.free_hypotheses(theta, scales, 5)
+    library, X, rng = make(scaling=scaling, on=on)
+    theta = points(library, rng)
+    values, scales = library.values_at(theta)
+    columns = library.hypotheses_at(theta, scales, 5)
     assert [c.index for c in columns] == list(range(5, 5 + len(theta)))
     assert len({c.family for c in columns}) == 1
     assert_allclose(columns[0].family.columns(columns, form(X)), values, atol=1e-10)
@@ -147,10 +149,10 @@ def test_sparse_rows_give_the_same_continuum():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(25, 4)) * (rng.random((25, 4)) < 0.5)
     weights, kernels = rng.normal(size=25), [Gaussian(0.5)]
-    banks = [
-        ActiveBank(kernels, form(X), width_bounds=(0.3, 3.0), scaling="unit")
+    libraries = [
+        ActiveLibrary(kernels, form(X), width_bounds=(0.3, 3.0), scaling="unit")
         for form in (np.asarray, sparse.csr_matrix)
     ]
-    theta = points(banks[0], rng)
-    for one, other in zip(*(b.free_edges(theta, weights) for b in banks), strict=True):
+    theta = points(libraries[0], rng)
+    for one, other in zip(*(b.edges_at(theta, weights) for b in libraries), strict=True):
         assert_allclose(one, other, atol=1e-10)

@@ -9,12 +9,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from kboost.columns.bank import Bank
 from kboost.columns.blocks import BlockSource
+from kboost.columns.library import KernelLibrary
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial
 from kboost.kernels import pairings as pairings_module
 from kboost.kernels.adapters import FunctionKernel, as_kernels
-from tests.columns.test_bank import CONTAINERS, EACH, LIBRARIES, resolved, rows, signed, weights
+from tests.columns.test_library import CONTAINERS, EACH, LIBRARIES, resolved, rows, signed, weights
 
 BUDGETS = (1, 20_000, 1 << 30)  # nothing kept; some blocks kept; all kept
 SUBSETS = {
@@ -33,13 +33,15 @@ class TestSomeColumns:
         X = container(rows())
         kernels, w = resolved(name, X), signed()
         for budget in BUDGETS:
-            bank = Bank(kernels, X, sample_weight=weights(), scaling="unit", memory_budget=budget)
-            full = bank.edges(w)
-            for subset in [*SUBSETS.values(), np.arange(bank.n_columns)[::-1]]:
+            library = KernelLibrary(
+                kernels, X, sample_weight=weights(), scaling="unit", memory_budget=budget
+            )
+            full = library.edges(w)
+            for subset in [*SUBSETS.values(), np.arange(library.n_columns)[::-1]]:
                 ids = np.array(subset, dtype=int)
-                ids = ids[ids < bank.n_columns]
+                ids = ids[ids < library.n_columns]
                 size = np.abs(full).max() + 1.0
-                assert_allclose(bank.edges(w, ids), full[ids], rtol=1e-9, atol=1e-11 * size)
+                assert_allclose(library.edges(w, ids), full[ids], rtol=1e-9, atol=1e-11 * size)
 
     @pytest.mark.parametrize("budget", BUDGETS)
     def test_precomputed_and_other_centers(self, budget):
@@ -47,9 +49,9 @@ class TestSomeColumns:
         X = np.hstack([Gaussian(0.4)(base), Linear()(base)])
         centers = np.array([3, 0, 17, 5])[:, None]
         kernels = as_kernels("precomputed", X)
-        bank = Bank(kernels, X, centers=centers, memory_budget=budget)
+        library = KernelLibrary(kernels, X, centers=centers, memory_budget=budget)
         ids = np.array([6, 1, 3])
-        assert_allclose(bank.edges(w, ids), bank.edges(w)[ids], rtol=1e-12)
+        assert_allclose(library.edges(w, ids), library.edges(w)[ids], rtol=1e-12)
 
     def test_no_other_column_is_touched(self, monkeypatch):
         seen = []
@@ -60,46 +62,46 @@ class TestSomeColumns:
             return plain(self, VX, VZ)
 
         X = rows()
-        bank = Bank([Linear(), Gaussian(1.0), Laplacian(1.0)], X, memory_budget=20_000)
+        library = KernelLibrary([Linear(), Gaussian(1.0), Laplacian(1.0)], X, memory_budget=20_000)
         monkeypatch.setattr(pairings_module.Pairing, "compute_viewed", watched)
-        bank.edges(signed(), np.array([3, 4, 5]))
+        library.edges(signed(), np.array([3, 4, 5]))
         assert seen == []  # a linear kernel needs no pairs
-        width, kept = bank._source.width, {s for p, s in bank._source._stays if p == 1}
+        width, kept = library._source.width, {s for p, s in library._source._stays if p == 1}
         outside = np.array([c for c in range(31) if c - c % width not in kept])
         assert 0 < len(outside) < 31
-        bank.edges(signed(), 31 + outside[:2])
+        library.edges(signed(), 31 + outside[:2])
         assert {kind for kind, _ in seen} == {"sqeuclidean"}
         assert sum(size for _, size in seen) == 2
         seen.clear()
-        bank.edges(signed(), 31 + np.array(sorted(kept)))
+        library.edges(signed(), 31 + np.array(sorted(kept)))
         assert seen == []  # kept blocks are used
 
     def test_few_columns_of_a_wide_kept_block_are_picked(self):
         X = np.random.default_rng(0).normal(size=(200, 3))
-        bank, w = Bank([Gaussian(1.0), Gaussian(0.1)], X), signed(200)
-        full = bank.edges(w)
+        library, w = KernelLibrary([Gaussian(1.0), Gaussian(0.1)], X), signed(200)
+        full = library.edges(w)
         for ids in ([5], [199, 3, 200], list(range(0, 400, 9)), list(range(100))):
-            assert_allclose(bank.edges(w, np.array(ids)), full[ids], rtol=1e-10, atol=1e-12)
+            assert_allclose(library.edges(w, np.array(ids)), full[ids], rtol=1e-10, atol=1e-12)
 
 
 class TestCenteredAt:
     def test_rows_are_centres_by_default(self):
-        bank = Bank([Linear(), Gaussian(1.0)], rows())
+        library = KernelLibrary([Linear(), Gaussian(1.0)], rows())
         chosen = np.zeros(31, dtype=bool)
         chosen[[2, 30]] = True
-        assert_array_equal(np.flatnonzero(bank.centered_at(chosen)), [2, 30, 33, 61])
-        assert not bank.centered_at(np.zeros(31, dtype=bool)).any()
+        assert_array_equal(np.flatnonzero(library.centered_at(chosen)), [2, 30, 33, 61])
+        assert not library.centered_at(np.zeros(31, dtype=bool)).any()
 
     def test_one_row_of_a_centre_is_enough(self):
         X = rows()
         own = np.array([0, 1, 2, 2, 1])
-        bank = Bank([Linear(), Gaussian(1.0)], X[own], centers=X[:4], center_of_row=own)
+        library = KernelLibrary([Linear(), Gaussian(1.0)], X[own], centers=X[:4], center_of_row=own)
         chosen = np.array([False, False, False, True, True])
-        assert_array_equal(np.flatnonzero(bank.centered_at(chosen)), [1, 2, 5, 6])
+        assert_array_equal(np.flatnonzero(library.centered_at(chosen)), [1, 2, 5, 6])
 
     def test_not_known_for_centres_of_unknown_origin(self):
-        bank = Bank([Linear()], rows(), centers=rows(4, seed=9))
-        assert bank.centered_at(np.ones(31, dtype=bool)) is None
+        library = KernelLibrary([Linear()], rows(), centers=rows(4, seed=9))
+        assert library.centered_at(np.ones(31, dtype=bool)) is None
 
 
 class TestThreads:
@@ -110,7 +112,8 @@ class TestThreads:
         kernels, w, ids = resolved(name, X), signed(), np.arange(31)[::2]
         for budget in BUDGETS:
             one, four = (
-                Bank(kernels, X, scaling="unit", memory_budget=budget, n_jobs=n) for n in (1, 4)
+                KernelLibrary(kernels, X, scaling="unit", memory_budget=budget, n_jobs=n)
+                for n in (1, 4)
             )
             assert_allclose(four.scales, one.scales, rtol=1e-10)
             assert_allclose(four.rms, one.rms, rtol=1e-10)
@@ -122,20 +125,21 @@ class TestThreads:
     def test_the_same_bits_every_time(self):
         """Which blocks stay does not depend on which thread comes first."""
         X, w = np.random.default_rng(1).normal(size=(120, 6)), signed(120)
-        banks = [
-            Bank(LIBRARIES["mixture"], X, scaling="unit", memory_budget=200_000, n_jobs=3)
+        libraries = [
+            KernelLibrary(LIBRARIES["mixture"], X, scaling="unit", memory_budget=200_000, n_jobs=3)
             for _ in range(4)
         ]
-        kept = [set(bank._source._cache._blocks) for bank in banks]
-        assert 0 < len(kept[0]) < len(banks[0]._source._blocks()) * 4
+        kept = [set(library._source._cache._blocks) for library in libraries]
+        assert 0 < len(kept[0]) < len(libraries[0]._source._blocks()) * 4
         assert all(
-            k == kept[0] == set(bank._source._stays) for k, bank in zip(kept, banks, strict=True)
+            k == kept[0] == set(library._source._stays)
+            for k, library in zip(kept, libraries, strict=True)
         )
-        edges = [bank.edges(w) for bank in banks]
-        some = [bank.edges(w, np.arange(0, 720, 5)) for bank in banks]
-        for bank_edges, bank_some in zip(edges, some, strict=True):
-            assert_array_equal(bank_edges, edges[0])
-            assert_array_equal(bank_some, some[0])
+        edges = [library.edges(w) for library in libraries]
+        some = [library.edges(w, np.arange(0, 720, 5)) for library in libraries]
+        for library_edges, library_some in zip(edges, some, strict=True):
+            assert_array_equal(library_edges, edges[0])
+            assert_array_equal(library_some, some[0])
 
     @pytest.mark.parametrize("n_jobs", [1, 2, 3])
     def test_no_more_blocks_at_work_than_jobs_however_many_scans(self, n_jobs):
@@ -150,8 +154,8 @@ class TestThreads:
                 now[0] -= 1
             return block
 
-        bank = Bank([FunctionKernel(counted)], rows(), memory_budget=1, n_jobs=n_jobs)
-        scans = [threading.Thread(target=bank.edges, args=(signed(),)) for _ in range(4)]
+        library = KernelLibrary([FunctionKernel(counted)], rows(), memory_budget=1, n_jobs=n_jobs)
+        scans = [threading.Thread(target=library.edges, args=(signed(),)) for _ in range(4)]
         for scan in scans:
             scan.start()
         for scan in scans:
@@ -166,9 +170,9 @@ class TestThreads:
             both.wait()
             return np.minimum(X[:, :1], Z[:, :1].T)
 
-        bank = Bank([FunctionKernel(waits)], rows(30), memory_budget=1, n_jobs=2)
+        library = KernelLibrary([FunctionKernel(waits)], rows(30), memory_budget=1, n_jobs=2)
         assert_allclose(
-            bank.edges(np.ones(30)), np.minimum(*np.meshgrid(*[rows(30)[:, 0]] * 2)).sum(0)
+            library.edges(np.ones(30)), np.minimum(*np.meshgrid(*[rows(30)[:, 0]] * 2)).sum(0)
         )
 
     @pytest.mark.parametrize("n_jobs", [1, 2, 5])
@@ -183,7 +187,7 @@ class TestThreads:
     @pytest.mark.parametrize("n_jobs", [1, 3])
     def test_an_error_ends_the_scan(self, n_jobs):
         with pytest.raises(ValueError, match="scale the features"):
-            Bank([Polynomial(4)], 1e100 * rows(), memory_budget=1, n_jobs=n_jobs)
+            KernelLibrary([Polynomial(4)], 1e100 * rows(), memory_budget=1, n_jobs=n_jobs)
         begun = []
 
         def broken(X, Z):
@@ -191,36 +195,36 @@ class TestThreads:
             raise RuntimeError("broken")
 
         with pytest.raises(RuntimeError, match="broken"):
-            Bank([FunctionKernel(broken)], rows(), memory_budget=1, n_jobs=n_jobs)
+            KernelLibrary([FunctionKernel(broken)], rows(), memory_budget=1, n_jobs=n_jobs)
         assert len(begun) <= 31
 
 
 class TestHandingOut:
     def test_kept_blocks_make_room_for_columns_handed_out(self):
         X, w, budget = np.random.default_rng(0).normal(size=(100, 4)), signed(100), 200_000
-        bank = Bank([Gaussian(1.0), Laplacian(1.0)], X, memory_budget=budget, copies=16)
-        cache, edges = bank._source._cache, bank.edges(w)
-        first, order = cache.bytes_used, list(bank._source._stays)
+        library = KernelLibrary([Gaussian(1.0), Laplacian(1.0)], X, memory_budget=budget, copies=16)
+        cache, edges = library._source._cache, library.edges(w)
+        first, order = cache.bytes_used, list(library._source._stays)
         assert budget // 4 < first <= budget // 2
         for count in range(1, 31):
-            bank.values(np.array([count]))
+            library.values(np.array([count]))
             room = 7 * budget // 8 - 16 * 8 * 100 * count
             assert cache.bytes_used <= max(0, room)
-            assert list(bank._source._stays) == order[: len(bank._source._stays)]
-            assert set(cache._blocks) == set(bank._source._stays)
-            assert_allclose(bank.edges(w), edges, rtol=1e-9, atol=1e-11)
-            assert_allclose(bank.edges(w, np.array([7, 150])), edges[[7, 150]], rtol=1e-9)
+            assert list(library._source._stays) == order[: len(library._source._stays)]
+            assert set(cache._blocks) == set(library._source._stays)
+            assert_allclose(library.edges(w), edges, rtol=1e-9, atol=1e-11)
+            assert_allclose(library.edges(w, np.array([7, 150])), edges[[7, 150]], rtol=1e-9)
         assert cache.bytes_used == 0
 
     def test_small_models_leave_the_blocks_alone(self):
         X = np.random.default_rng(0).normal(size=(100, 4))
-        bank = Bank([Gaussian(1.0)], X)
-        before = bank._source._cache.bytes_used
-        bank.values(np.arange(100))
-        assert bank._source._cache.bytes_used == before == 100 * 100 * 8
+        library = KernelLibrary([Gaussian(1.0)], X)
+        before = library._source._cache.bytes_used
+        library.values(np.arange(100))
+        assert library._source._cache.bytes_used == before == 100 * 100 * 8
 
 
 def test_kernels_that_fold_keep_no_blocks():
     X = np.random.default_rng(0).normal(size=(300, 4))
-    bank = Bank([Linear(), Gaussian(1.0), Polynomial(2)], X)
-    assert {p for p, _ in bank._source._cache._blocks} == {1}
+    library = KernelLibrary([Linear(), Gaussian(1.0), Polynomial(2)], X)
+    assert {p for p, _ in library._source._cache._blocks} == {1}

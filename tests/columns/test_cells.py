@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import kboost.columns.cells as cells_module
-from kboost.columns.cells import CellPart, cells_around, cut, descend, graft, kernel_block
+from kboost.columns.cells import (
+    CellPart,
+    cells_around,
+    descend,
+    graft,
+    kernel_block,
+    split_into_cells,
+)
 from kboost.kernels import Gaussian, Laplacian
 from kboost.kernels.transforms import Ranks, Standardize
 from kboost.kernels.views import View
@@ -28,7 +35,7 @@ def rows(n, d, seed=0):
 )
 def test_each_row_is_in_the_cell_that_the_tree_says(n, d, size, values, seed):
     X = np.random.default_rng(seed).integers(0, values, size=(n, d)).astype(float)
-    tree, cells = cut(X, np.arange(n), size, View())
+    tree, cells = split_into_cells(X, np.arange(n), size, View())
     assert tree.n_cells == len(cells)
     assert_array_equal(np.sort(np.concatenate(cells)), np.arange(n))
     where = tree.assign(X)
@@ -39,7 +46,7 @@ def test_each_row_is_in_the_cell_that_the_tree_says(n, d, size, values, seed):
 
 def test_cuts_are_even_where_values_allow_it():
     X = rows(1024, 3)
-    _, cells = cut(X, np.arange(1024), 64, View())
+    _, cells = split_into_cells(X, np.arange(1024), 64, View())
     assert [len(cell) for cell in cells] == [64] * 16
 
 
@@ -47,9 +54,9 @@ def test_constant_repeated_and_lopsided_features_are_not_cut():
     X = rows(512, 2)
     lopsided = np.where(np.arange(512) < 3, 1e6, 0.0)
     wide = np.column_stack([np.full(512, 7.0), lopsided, X[:, 0], X[:, 0], X[:, 1]])
-    tree, cells = cut(wide, np.arange(512), 64, View())
+    tree, cells = split_into_cells(wide, np.arange(512), 64, View())
     assert set(tree.feature[tree.feature >= 0].tolist()) <= {2, 3, 4}
-    _, plain = cut(X, np.arange(512), 64, View())
+    _, plain = split_into_cells(X, np.arange(512), 64, View())
     assert {frozenset(cell.tolist()) for cell in cells} == {
         frozenset(cell.tolist()) for cell in plain
     }
@@ -57,19 +64,21 @@ def test_constant_repeated_and_lopsided_features_are_not_cut():
 
 def test_wide_is_meant_as_the_kernel_sees_it():
     X = rows(400, 2) * [1.0, 100.0]
-    plain, _ = cut(X, np.arange(400), 200, View())
+    plain, _ = split_into_cells(X, np.arange(400), 200, View())
     assert plain.feature[0] == 1
     transform = Standardize(np.zeros(2, dtype=int), np.zeros(2), np.array([1.0, 1e-3]))
-    seen, _ = cut(X, np.arange(400), 200, View(transform=transform))
+    seen, _ = split_into_cells(X, np.arange(400), 200, View(transform=transform))
     assert seen.feature[0] == 0
-    ranked, cells = cut(X, np.arange(400), 100, View(transform=Ranks.fit(X, np.ones(400))))
+    ranked, cells = split_into_cells(
+        X, np.arange(400), 100, View(transform=Ranks.fit(X, np.ones(400)))
+    )
     assert set(ranked.feature.tolist()) == {-1, 0, 1}
     assert all((ranked.assign(X[cell]) == j).all() for j, cell in enumerate(cells))
 
 
 def test_cells_around_rows_are_those_of_the_tree():
     X, anchors = rows(500, 3), np.array([3, 77, 400, 77])
-    tree, cells = cut(X, np.arange(500), 60, View())
+    tree, cells = split_into_cells(X, np.arange(500), 60, View())
     found = cells_around(X, np.arange(500), 60, View(), anchors)
     for anchor, cell in zip(anchors, found, strict=True):
         assert_array_equal(np.sort(cell), np.sort(cells[tree.assign(X[[anchor]])[0]]))
@@ -79,9 +88,9 @@ def test_splits_that_are_known_are_not_looked_for_again(monkeypatch):
     X, anchors, known = rows(500, 3), np.array([3, 77]), {}
     few = descend(X, np.arange(500), 60, View(), anchors, known)
     seen = len(known)
-    tree, cells = cut(X, np.arange(500), 60, View(), known=known)
+    tree, cells = split_into_cells(X, np.arange(500), 60, View(), known=known)
     assert 0 < seen < len(known) == np.count_nonzero(tree.feature >= 0)
-    plain, own = cut(X, np.arange(500), 60, View())
+    plain, own = split_into_cells(X, np.arange(500), 60, View())
     assert_array_equal(tree.threshold, plain.threshold)
     for cell, other in zip(cells, own, strict=True):
         assert_array_equal(cell, other)
@@ -93,7 +102,9 @@ def test_splits_that_are_known_are_not_looked_for_again(monkeypatch):
 
 def test_centres_are_narrow_only_where_nothing_is_lost():
     for X, dtype in ((np.arange(12.0).reshape(6, 2), np.float32), (rows(6, 2), np.float64)):
-        part = CellPart(Gaussian(0.1), cut(X, np.arange(6), 6, View())[0], [X], [np.ones((6, 1))])
+        part = CellPart(
+            Gaussian(0.1), split_into_cells(X, np.arange(6), 6, View())[0], [X], [np.ones((6, 1))]
+        )
         assert part.centers.dtype == dtype
         assert_array_equal(part.centers, X)
         assert_allclose(part(X)[:, 0], Gaussian(0.1)(X, X).sum(axis=1), rtol=1e-14)
@@ -102,16 +113,16 @@ def test_centres_are_narrow_only_where_nothing_is_lost():
 @pytest.mark.parametrize("seed", [None, 0])
 def test_cells_that_are_cut_further_as_they_are_told_of_join_to_the_whole(seed):
     X = rows(400, 3)
-    whole, cells = cut(X, np.arange(400), 40, View(), stream(seed))
+    whole, cells = split_into_cells(X, np.arange(400), 40, View(), stream(seed))
     heard, parts = [], []
 
     def further(inside, own):
         heard.append(inside)
-        tree, below = cut(X, inside, 40, View(), own)
+        tree, below = split_into_cells(X, inside, 40, View(), own)
         values = [X[cell] for cell in below]
         parts.append(CellPart(Gaussian(0.5), tree, values, [v[:, :1] for v in values]))
 
-    top, large = cut(X, np.arange(400), 150, View(), stream(seed), tell=further)
+    top, large = split_into_cells(X, np.arange(400), 150, View(), stream(seed), tell=further)
     for inside, other in zip(heard, large, strict=True):
         assert_array_equal(inside, other)
     joined = CellPart.joined(Gaussian(0.5), graft(top, [part.tree for part in parts]), parts)
@@ -127,7 +138,7 @@ def stream(seed):
 
 def test_random_partitions_differ_and_are_partitions():
     X, rng = rows(600, 3), np.random.default_rng(0)
-    first, second = (cut(X, np.arange(600), 50, View(), rng)[1] for _ in range(2))
+    first, second = (split_into_cells(X, np.arange(600), 50, View(), rng)[1] for _ in range(2))
     assert {frozenset(c.tolist()) for c in first} != {frozenset(c.tolist()) for c in second}
     for cells in (first, second):
         assert_array_equal(np.sort(np.concatenate(cells)), np.arange(600))
@@ -136,7 +147,7 @@ def test_random_partitions_differ_and_are_partitions():
 @pytest.mark.parametrize("kernel", [Gaussian(0.3), Laplacian(0.2), Gaussian(1e9)])
 def test_a_part_is_the_sum_over_the_columns_of_the_rows_own_cell(kernel, monkeypatch):
     X, new = rows(200, 3), rows(70, 3, seed=1)
-    tree, cells = cut(X, np.arange(200), 30, View())
+    tree, cells = split_into_cells(X, np.arange(200), 30, View())
     coef = [rows(len(cell), 2, seed=len(cell)) for cell in cells]
     part = CellPart(kernel, tree, [X[cell] for cell in cells], coef)
     where = tree.assign(new)

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from kboost.columns.bank import Bank
 from kboost.columns.hypothesis import KernelPart, stack_rows
+from kboost.columns.library import KernelLibrary
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 
 KERNELS = [
@@ -34,15 +34,15 @@ def rows(n, seed=0):
 @pytest.mark.parametrize("scaling", [None, "unit"])
 def test_combined_members_are_their_sum(kernel, container, n_outputs, scaling):
     X, new = container(rows(40)), container(rows(17, seed=1))
-    bank = Bank([kernel], X, scaling=scaling)
+    library = KernelLibrary([kernel], X, scaling=scaling)
     ids = np.random.default_rng(2).permutation(40)[:35]
-    members = bank.hypotheses(ids)
+    members = library.hypotheses(ids)
     family = members[0].family
     coef = np.random.default_rng(3).normal(size=(35, n_outputs))
     part = family.combine(members, coef)
     assert_allclose(part(new), family.columns(members, new) @ coef, rtol=1e-9, atol=1e-9)
     # coefficients belong to unscaled columns, in the members' order
-    assert_allclose(part.coef * bank.scales[ids][:, None], coef, rtol=1e-12)
+    assert_allclose(part.coef * library.scales[ids][:, None], coef, rtol=1e-12)
     assert_allclose(kernel(new, part.centers) @ part.coef, part(new), rtol=1e-9, atol=1e-9)
     assert_array_equal(part.indices, ids)
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from kboost.columns.bank import Bank
+from kboost.columns.library import KernelLibrary
 from kboost.formulations import MarginRows
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial
 
@@ -78,13 +78,13 @@ def table(seed, n=24, d=3):
 
 
 def margin_problem(seed, n=24, kernels=MIXED, scaling="unit", C=1.5, noisy_targets=False):
-    """A bank, hinge rows on it, and all its columns."""
+    """A library, hinge rows on it, and all its columns."""
     X, y, weight = table(seed, n)
     targets = np.ones(n)
     if noisy_targets:
         targets = np.random.default_rng(seed + 1000).uniform(-0.5, 1.5, size=n)
-    bank = Bank(kernels, X, sample_weight=weight, scaling=scaling)
-    return bank, MarginRows(y, targets, C * weight), bank.values(np.arange(bank.n_columns))
+    library = KernelLibrary(kernels, X, sample_weight=weight, scaling=scaling)
+    return library, MarginRows(y, targets, C * weight), library.values(np.arange(library.n_columns))
 
 
 def margin_qp(H, rows, nonnegative=False, intercept="free"):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kboost.columns.bank import Bank
+from kboost.columns.library import KernelLibrary
 from kboost.core.protocols import Problem, Proposal
 from kboost.formulations import MarginRows
 from kboost.masters.lp import LPMaster
@@ -92,8 +92,10 @@ def make(case, seed, which=slice(None), count=1.0):
     X, y, weight = table(seed, N_ROWS)
     targets = np.random.default_rng(seed + 1000).uniform(0.2, 1.5, size=N_ROWS)
     weight = weight * count
-    bank = Bank(MIXED, X[which], centers=X, sample_weight=weight[which], scaling=case.scaling)
-    return Problem(bank, MarginRows(y[which], targets[which], case.C * weight[which]))
+    library = KernelLibrary(
+        MIXED, X[which], centers=X, sample_weight=weight[which], scaling=case.scaling
+    )
+    return Problem(library, MarginRows(y[which], targets[which], case.C * weight[which]))
 
 
 @EACH

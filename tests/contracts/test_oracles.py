@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kboost.columns.bank import Bank
+from kboost.columns.library import KernelLibrary
 from kboost.core.protocols import Problem
 from kboost.formulations import hinge
 from kboost.masters.lp import LPMaster
@@ -34,16 +34,16 @@ MASTERS = {
 def test_battery(check, oracle, master, scaling):
     X, y, weight = table(0, 20)
     X[:2] = 0.0  # linear columns at the origin are 0 and must not be proposed
-    bank = Bank(MIXED, X, sample_weight=weight, scaling=scaling)
-    assert (bank.rms[:2] == 0).all()
-    check(oracle, master, Problem(bank, hinge(y, weight, 2.0)))
+    library = KernelLibrary(MIXED, X, sample_weight=weight, scaling=scaling)
+    assert (library.rms[:2] == 0).all()
+    check(oracle, master, Problem(library, hinge(y, weight, 2.0)))
 
 
 @pytest.mark.parametrize("oracle", ORACLES.values(), ids=ORACLES.keys())
 @pytest.mark.parametrize("master", MASTERS.values(), ids=MASTERS.keys())
 def test_the_price_at_error_points_is_reported(oracle, master):
     X, y, weight = table(0, 20)
-    problem = Problem(Bank(MIXED, X, sample_weight=weight), hinge(y, weight, 2.0))
+    problem = Problem(KernelLibrary(MIXED, X, sample_weight=weight), hinge(y, weight, 2.0))
     search, run = oracle.start(problem), master.start(problem)
     for _ in range(8):
         proposal = search.propose(run)

@@ -224,7 +224,7 @@ def test_a_worker_that_is_killed_does_not_end_the_fit(client, tmp_path, more):
         ({"y": np.zeros(4)}, "y must be a dask array or data frame; got ndarray"),
         ({"X": da.zeros(4)}, "X must be two-dimensional"),
         ({"X": da.zeros((0, 2))}, "X must have at least one row; got only empty partitions"),
-        ({"y": da.zeros(3)}, "y must have one value a row; got 3 for 4 rows"),
+        ({"y": da.zeros(3)}, "y must have one value per row; got 3 for 4 rows"),
         ({"X": da.from_array(np.full((4, 2), np.nan))}, "X contains NaN"),
         ({"kernels": "precomputed"}, "kernels must not be 'precomputed'"),
         ({"client": "here"}, "client must be a distributed.Client"),

@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from kboost.columns.bank import Bank
+from kboost.columns.library import KernelLibrary
 from kboost.core.column_generation import grow
 from kboost.core.protocols import Problem
 from kboost.core.stopping import MaxColumns, PriceBelow
@@ -53,9 +53,9 @@ def test_every_page_is_here():
 
 def ridge_problem(page, seed, order=slice(None)):
     X, y, weight = table(seed, 16)
-    bank = Bank(MIXED, X[order], centers=X, sample_weight=weight[order])
+    library = KernelLibrary(MIXED, X[order], centers=X, sample_weight=weight[order])
     targets = y + np.random.default_rng(seed).normal(size=16)
-    return Problem(bank, page["RidgeRows"](targets[order], weight[order]))
+    return Problem(library, page["RidgeRows"](targets[order], weight[order]))
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -100,7 +100,7 @@ def test_the_master_works_in_column_generation(master_page, oracle):
 @pytest.mark.parametrize("n_sampled", [5, 10**6])
 def test_the_oracle_passes_the_battery(oracle_page, master, n_sampled):
     X, y, weight = table(1, 20)
-    problem = Problem(Bank(MIXED, X, sample_weight=weight), hinge(y, weight, 2.0))
+    problem = Problem(KernelLibrary(MIXED, X, sample_weight=weight), hinge(y, weight, 2.0))
     check_oracle(oracle_page["SamplingOracle"](n_sampled, 3), master, problem)
 
 

@@ -99,7 +99,7 @@ def test_labels_that_are_no_numbers_stay_what_they_are():
 def test_missing_labels_are_refused():
     X, _, some = problem()
     words = pd.Series(np.where(some == -1, None, np.array(["no", "yes"])[some]), dtype="string")
-    with pytest.raises(ValueError, match=r"y must not have missing values; got pandas\.NA\."):
+    with pytest.raises(ValueError, match=r"y must not contain missing values; got pandas\.NA\."):
         SemiSupervisedKernelBoostClassifier(C=1.0).fit(X, words)
 
 

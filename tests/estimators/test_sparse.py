@@ -313,7 +313,7 @@ def test_progress_tells_the_time_left(capsys):
             r"^shrinkage must be 1\.0 unless update='one', .*; got shrinkage=0\.5",
         ),
         ({"kernels": ["sigmoid"]}, r"^kernels must be positive semidefinite"),
-        ({"kernels": "best"}, r"^kernels must be named among 'auto', .*'ard', .*; got 'best'\.$"),
+        ({"kernels": "best"}, r"^kernels must be one of 'auto', .*'ard', .*; got 'best'\.$"),
         ({"kernels": ["ard", "rbf"]}, r"^kernels must be 'ard' alone, not in a list"),
         ({"validation_fraction": 1e-4}, r"^validation_fraction must leave rows on both sides"),
     ],

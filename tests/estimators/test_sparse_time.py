@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kboost import SparseKernelClassifier, SparseKernelRegressor
-from kboost.columns.pool import Pool
+from kboost.columns.candidates import CandidateColumns
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.protocols import Problem
 from kboost.estimators import _sparse_kernel as _sparse
@@ -258,7 +258,9 @@ def test_the_last_solution_does_not_begin_without_time(loss, monkeypatch):
         raise AssertionError("begun")
 
     monkeypatch.setattr(JointObjective, "optimum", not_now)
-    problem = Problem(Pool([Gaussian(0.01)], X), TargetRows.of(np.sign(Y)[:, None], np.ones(240)))
+    problem = Problem(
+        CandidateColumns([Gaussian(0.01)], X), TargetRows.of(np.sign(Y)[:, None], np.ones(240))
+    )
     deadline = Deadline.after(1e6)
     run = PCGMaster(LOSSES[loss], 1e-3, capacity=40).start(replace(problem, deadline=deadline))
     oracle = EnsembleOracle("random", 40, 60, ridge=1e-3, max_columns=40, evaluate=False)

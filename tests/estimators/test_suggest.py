@@ -71,7 +71,7 @@ def test_what_is_suggested_can_be_fitted():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"X": np.zeros((5, 2)), "y": np.zeros(4)}, "one value a row; got 4 for 5 rows"),
+        ({"X": np.zeros((5, 2)), "y": np.zeros(4)}, "one value per row; got 4 for 5 rows"),
         ({"X": np.zeros((5, 2)), "y": np.zeros(5), "task": "ranking"}, "task must be"),
     ],
 )

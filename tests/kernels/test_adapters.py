@@ -94,7 +94,7 @@ def test_precomputed_messages():
     assert len(as_kernels("precomputed", np.ones((2, 6)), width=3)) == 2
     with pytest.raises(ValueError, match=r"X must have at least 8 columns .* got 6"):
         Precomputed(1, 4)(np.ones((2, 6)))
-    with pytest.raises(ValueError, match="needs its 4 training rows; got 2 rows"):
+    with pytest.raises(ValueError, match="requires its 4 training rows; got 2 rows"):
         Precomputed(0, 4).diag(np.ones((2, 4)))
     with pytest.raises(ValueError, match="columns and on must be None for precomputed"):
         Precomputed(0, 4, on="ranks").resolve(np.ones((2, 4)))
@@ -104,8 +104,8 @@ def test_precomputed_messages():
     ("spec", "message"),
     [
         ([], r"kernels must not be empty; got kernels=\[\]."),
-        ("gauss", "kernels must be named among 'auto', 'precomputed', 'linear', .* got 'gauss'."),
-        (["precomputed"], "kernels must be 'precomputed' alone, not in a list"),
+        ("gauss", "kernels must be one of 'auto', 'precomputed', 'linear', .* got 'gauss'."),
+        (["precomputed"], "kernels='precomputed' must be a string, not part of a list"),
         (3.0, "kernels must be 'auto', .* or a list of these; got 3.0."),
         ([Linear(), None], "kernels must be 'auto', .* got None."),
         (Gaussian, "kernels must be 'auto', .* got <class"),
@@ -113,11 +113,17 @@ def test_precomputed_messages():
         (Linear(columns="a"), "columns must be a non-empty list .* got columns='a'."),
         (Linear(columns=2), "columns must be a non-empty list .* got columns=2."),
         (Linear(columns=[0, 0]), r"columns must name each feature once; got columns=\(0, 0\)."),
-        (Linear(columns=[0, 3]), "columns must lie below the 3 features of X; got 3."),
-        (Linear(columns=[-4]), "columns must lie below the 3 features of X; got -4."),
-        (Linear(columns=["a"]), "columns must be indices as X has no names; got 'a'."),
-        (Linear(columns=[0.5]), "columns must hold names or indices; got 0.5."),
-        (Linear(columns=[True]), "columns must hold names or indices; got True."),
+        (
+            Linear(columns=[0, 3]),
+            "columns must be indices below 3, the number of features of X; got 3.",
+        ),
+        (
+            Linear(columns=[-4]),
+            "columns must be indices below 3, the number of features of X; got -4.",
+        ),
+        (Linear(columns=["a"]), "columns must be indices because X has no feature names; got 'a'."),
+        (Linear(columns=[0.5]), "columns must contain names or indices; got 0.5."),
+        (Linear(columns=[True]), "columns must contain names or indices; got True."),
     ],
 )
 def test_messages(spec, message):
@@ -131,7 +137,7 @@ def test_names_come_from_the_frame(frame):
     (kernel,) = as_kernels(Gaussian(columns=["c", "a"]), data)
     assert kernel == Gaussian(columns=[2, 0]).resolve(X)
     assert_array_equal(Linear(columns=["b"])(data), Linear(columns=[1])(X))
-    with pytest.raises(ValueError, match=r"columns must be among the names of X; got 'z'."):
+    with pytest.raises(ValueError, match=r"columns must be feature names of X; got 'z'."):
         as_kernels(Linear(columns=["z"]), data)
     assert as_kernels(Linear(columns=np.array([1])), X) == (Linear(columns=(1,)),)
     named = as_kernels(Linear(columns=pd.Index(["v"])), X, feature_names=["u", "v", "w"])

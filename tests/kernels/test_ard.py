@@ -78,12 +78,12 @@ def test_the_kernel_serves_other_estimators():
     [
         (
             {"y": Y[:-1]},
-            r"^y must have one target, or one line of targets, a row \(150\); got shape",
+            r"^y must have shape \(n,\) or \(n, q\) for the n=150 rows of X; got shape",
         ),
         ({"y": Y, "n_rows": 1}, r"^n_rows must be an integer of at least 2; got n_rows=1\.$"),
         ({"y": Y, "n_rows": 20.5}, r"^n_rows must be an integer of at least 2; got n_rows=20\.5"),
         ({"y": np.where(Y > 0, np.nan, Y)}, r"^y must be finite; got nan or infinite values\.$"),
-        ({"y": np.where(Y > 0, "up", "down")}, r"^y must be numbers, .*; got an array"),
+        ({"y": np.where(Y > 0, "up", "down")}, r"^y must be numeric, .*; got 'up'"),
     ],
 )
 def test_bad_input_is_named(arguments, message):

@@ -5,7 +5,7 @@ import pytest
 
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial
 from kboost.kernels.normalize import normalized
-from kboost.kernels.shared import MOST_SQUARINGS, chains, evaluate
+from kboost.kernels.shared import MAX_SQUARINGS, chains, evaluate
 
 X = np.random.default_rng(0).normal(size=(12, 3))
 LIBRARY = [
@@ -37,7 +37,7 @@ def test_chains_join_what_doubles_on_one_view():
     found = [sorted(j for j, _ in chain) for chain in chains([k.resolve(X) for k in LIBRARY])]
     assert sorted(found) == [[0, 2, 3, 7], [1], [4], [5, 6], [8], [9], [10]]
     widths = [Gaussian(2.0**e).resolve(X) for e in range(0, 28, 2)]
-    assert all(steps <= MOST_SQUARINGS for chain in chains(widths) for _, steps in chain)
+    assert all(steps <= MAX_SQUARINGS for chain in chains(widths) for _, steps in chain)
 
 
 @pytest.mark.parametrize(("how", "total"), [("mean", 6.0), ("trace", 1.0)])
@@ -61,5 +61,5 @@ def test_a_negative_diagonal_is_refused_but_rounding_is_not(how):
 
 
 def test_a_diagonal_too_small_to_be_scaled_is_refused():
-    with pytest.raises(ValueError, match=r"^Linear\(\) gives values too small to be scaled; scale"):
+    with pytest.raises(ValueError, match=r"^Linear\(\) must have larger values to be scaled; got"):
         normalized([Linear()], [np.full(2, 1e-320)], np.ones(2), "mean")

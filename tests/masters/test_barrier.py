@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 
-from kboost.columns.bank import Bank
+from kboost.columns.library import KernelLibrary
 from kboost.core.column_generation import grow
 from kboost.core.protocols import Problem
 from kboost.core.stopping import AnyOf, GapBelow, MaxIterations, PriceBelow
@@ -39,14 +39,14 @@ PENALTIES = pytest.mark.parametrize(
 def make(kind, seed=0, n=20, scale=1.0, scaling="unit"):
     X, _, weight = table(seed, n)
     y = np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + 0.2 * np.random.default_rng(seed).normal(size=n)
-    bank = Bank(MIXED, X, sample_weight=weight, scaling=scaling)
-    return Problem(bank, kind(scale * y, weight))
+    library = KernelLibrary(MIXED, X, sample_weight=weight, scaling=scaling)
+    return Problem(library, kind(scale * y, weight))
 
 
 def full_lp(problem, penalty):
     """The optimum over the whole library: coef+, coef-, bias+, bias-, level, slacks >= 0."""
-    rows, bank = problem.rows, problem.columns
-    H = bank.values(np.arange(bank.n_columns))
+    rows, library = problem.rows, problem.columns
+    H = library.values(np.arange(library.n_columns))
     k, r = H.shape[1], len(rows.signs)
     G = rows.signs[:, None] * H[np.arange(r) if rows.sample is None else rows.sample]
     ones = rows.signs[:, None]
@@ -145,7 +145,7 @@ def test_a_solve_that_moves_nothing_does_not_hold_up_the_barrier():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     y = np.sin(2 * X[:, 0]) + 0.2 * rng.normal(size=40)
-    problem = Problem(Bank(MIXED, X), tube(y, np.ones(40), 1e6, 0.1))
+    problem = Problem(KernelLibrary(MIXED, X), tube(y, np.ones(40), 1e6, 0.1))
     grown = run_to(problem, BarrierMaster(), 1e-4)
     assert grown.reason.rule in ("gap", "tol")
     assert_allclose(grown.fit.objective, full_lp(problem, MarginPenalty()), rtol=1e-3)
@@ -227,7 +227,7 @@ def test_the_unit_of_the_targets_does_not_matter(scale):
 
 def test_nothing_to_explain():
     rows = tube(np.zeros(10), np.ones(10), 1.0, 0.1)
-    bank = Bank(MIXED, np.random.default_rng(0).normal(size=(10, 3)))
-    grown = run_to(Problem(bank, rows), BarrierMaster(), 1e-4)
+    library = KernelLibrary(MIXED, np.random.default_rng(0).normal(size=(10, 3)))
+    grown = run_to(Problem(library, rows), BarrierMaster(), 1e-4)
     assert grown.fit.objective == pytest.approx(0.0, abs=1e-12)
     assert np.count_nonzero(grown.fit.coef) == 0

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kboost import KernelBoostRegressor
-from kboost.columns.active import ActiveBank
+from kboost.columns.active import ActiveLibrary
 from kboost.core.protocols import Problem
 from kboost.exceptions import OutOfTimeError
 from kboost.formulations import nu_tube, tube
@@ -30,8 +30,10 @@ def make(n, seed=0):
 @pytest.mark.parametrize("rows", [nu_tube, tube])
 def test_a_fit_on_the_way_is_thinned_and_no_worse(master, options, rows):
     X, y = make(30)
-    bank = ActiveBank([Gaussian(0.1), Gaussian(1.0)], X, width_bounds=(0.3, 4.0), scaling="unit")
-    problem = Problem(bank, rows(y, np.ones(30), 50.0, 0.1))
+    library = ActiveLibrary(
+        [Gaussian(0.1), Gaussian(1.0)], X, width_bounds=(0.3, 4.0), scaling="unit"
+    )
+    problem = Problem(library, rows(y, np.ones(30), 50.0, 0.1))
     search, run = ActiveOracle(60).start(problem), master(**options).start(problem)
     crowds = 0
     for _ in range(12):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kboost.columns.bank import Bank
+from kboost.columns.library import KernelLibrary
 from kboost.core.column_generation import grow
 from kboost.core.deadline import Deadline
 from kboost.core.protocols import Problem
@@ -17,10 +17,10 @@ from tests.contracts.reference import MIXED, margin_lp, table
 
 def set_up(seed, n=70, scaling="unit", factor=1.5):
     X, y, weight = table(seed, n)
-    bank = Bank(MIXED, X, sample_weight=weight, scaling=scaling)
+    library = KernelLibrary(MIXED, X, sample_weight=weight, scaling=scaling)
     targets = np.random.default_rng(seed + 7).uniform(0.2, 1.5, size=n)
     rows = MarginRows(y, targets, factor * weight)
-    return bank, rows, bank.values(np.arange(bank.n_columns))
+    return library, rows, library.values(np.arange(library.n_columns))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -29,10 +29,10 @@ def set_up(seed, n=70, scaling="unit", factor=1.5):
 @pytest.mark.parametrize("nonnegative", [False, True])
 @pytest.mark.parametrize("factor", [0.05, 2.0])
 def test_the_optimum_over_the_library(seed, scaling, intercept, nonnegative, factor):
-    bank, rows, H = set_up(seed, scaling=scaling, factor=factor)
+    library, rows, H = set_up(seed, scaling=scaling, factor=factor)
     optimum = margin_lp(H, rows, nonnegative, intercept).objective
     master = InteriorLPMaster(nonnegative, intercept)
-    grown = grow(Problem(bank, rows), ScanOracle(4), master, PriceBelow(1e-9))
+    grown = grow(Problem(library, rows), ScanOracle(4), master, PriceBelow(1e-9))
     assert grown.fit.objective == pytest.approx(optimum, rel=1e-8)
     assert grown.gap <= 1e-7
     assert (grown.trace.values("bound") <= optimum * (1 + 1e-9)).all()
@@ -45,28 +45,28 @@ def test_the_optimum_over_the_library(seed, scaling, intercept, nonnegative, fac
 
 @pytest.mark.parametrize("seed", range(3))
 def test_it_ends_at_a_vertex_as_sparse_as_simplex(seed):
-    bank, rows, _ = set_up(seed)
+    library, rows, _ = set_up(seed)
     inside, simplex = (
-        grow(Problem(bank, rows), ScanOracle(4), master, PriceBelow(1e-9))
+        grow(Problem(library, rows), ScanOracle(4), master, PriceBelow(1e-9))
         for master in (InteriorLPMaster(), LPMaster())
     )
     assert inside.fit.objective == pytest.approx(simplex.fit.objective, rel=1e-9)
-    assert np.count_nonzero(inside.fit.coef) <= bank.n_rows
+    assert np.count_nonzero(inside.fit.coef) <= library.n_rows
     assert inside.model.n_columns <= simplex.model.n_columns + 3
 
 
 @pytest.mark.parametrize("steps", [1, 2, 4])
 def test_stopped_early_it_is_the_vertex_of_the_columns_so_far(steps):
-    bank, rows, _ = set_up(0)
-    grown = grow(Problem(bank, rows), ScanOracle(4), InteriorLPMaster(), MaxIterations(steps))
-    chosen = np.hstack([h.family.columns([h], bank.centers) for h in grown.hypotheses])
+    library, rows, _ = set_up(0)
+    grown = grow(Problem(library, rows), ScanOracle(4), InteriorLPMaster(), MaxIterations(steps))
+    chosen = np.hstack([h.family.columns([h], library.centers) for h in grown.hypotheses])
     optimum = margin_lp(chosen, rows).objective
     assert grown.fit.objective == pytest.approx(optimum, rel=1e-8)
 
 
 def test_out_of_time_keeps_the_interior_fit():
-    bank, rows, H = set_up(0)
-    late = Problem(bank, rows, Deadline.after(0.0))
+    library, rows, H = set_up(0)
+    late = Problem(library, rows, Deadline.after(0.0))
     grown = grow(late, ScanOracle(4), InteriorLPMaster(), MaxIterations(3))
     assert np.isfinite(grown.fit.objective)
     assert grown.fit.objective >= margin_lp(H, rows).objective * (1 - 1e-9)

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from kboost.columns.bank import Bank
+from kboost.columns.library import KernelLibrary
 from kboost.core.column_generation import grow
 from kboost.core.deadline import Deadline
 from kboost.core.protocols import Problem, Proposal
@@ -28,8 +28,8 @@ VARIANTS = pytest.mark.parametrize(
 )
 
 
-def grown(bank, rows, master, per_step, tol=1e-7):
-    return grow(Problem(bank, rows), ScanOracle(per_step), master, PriceBelow(tol))
+def grown(library, rows, master, per_step, tol=1e-7):
+    return grow(Problem(library, rows), ScanOracle(per_step), master, PriceBelow(tol))
 
 
 @VARIANTS
@@ -37,9 +37,9 @@ def grown(bank, rows, master, per_step, tol=1e-7):
 @pytest.mark.parametrize("seed", range(3))
 def test_grown_to_the_optimum_with_valid_bounds_on_the_way(nonnegative, intercept, per_step, seed):
     scaling = "unit" if seed % 2 else None
-    bank, rows, H = margin_problem(seed, scaling=scaling, noisy_targets=seed == 2)
+    library, rows, H = margin_problem(seed, scaling=scaling, noisy_targets=seed == 2)
     master = LPMaster(nonnegative, intercept, few_rows=0 if per_step == 6 else 10**6)
-    found = grown(bank, rows, master, per_step)
+    found = grown(library, rows, master, per_step)
     optimum = margin_lp(H, rows, nonnegative, intercept).objective
     assert_allclose(found.fit.objective, optimum, rtol=1e-6)
     bounds, objectives = found.trace.values("bound"), found.trace.values("objective")
@@ -53,8 +53,8 @@ def test_grown_to_the_optimum_with_valid_bounds_on_the_way(nonnegative, intercep
 @pytest.mark.parametrize("intercept", ["free", "penalized", "none"])
 def test_an_interior_point_method_finds_the_same_optimum(intercept):
     """HiGHS is inside scipy too; Clarabel is a different code."""
-    bank, rows, H = margin_problem(7)
-    found = grown(bank, rows, LPMaster(intercept=intercept), 5)
+    library, rows, H = margin_problem(7)
+    found = grown(library, rows, LPMaster(intercept=intercept), 5)
     n, k = H.shape
     # variables coef, size of coef, bias, size of bias, slack
     cost = np.concatenate([np.zeros(k), np.ones(k), [0.0, 1.0], rows.slack_costs])
@@ -92,11 +92,11 @@ def test_a_penalized_bias_starts_from_feasible_duals():
     """Duals at their caps would overrate the heavier class and price no column at all."""
     X = np.array([0.3, -0.5, 0.5, 0.7, 0.9])[:, None]
     rows = hinge(np.array([1.0, -1.0, 1.0, 1.0, -1.0]), np.ones(5), C=3.0)
-    bank = Bank([Polynomial(3, coef0=0.0)], X, scaling="unit")
-    run = LPMaster(intercept="penalized").start(Problem(bank, rows))
+    library = KernelLibrary([Polynomial(3, coef0=0.0)], X, scaling="unit")
+    run = LPMaster(intercept="penalized").start(Problem(library, rows))
     assert abs(run.fit.weights.sum()) <= 1 + 1e-12
-    found = grown(bank, rows, LPMaster(intercept="penalized"), 1)
-    H = bank.values(np.arange(5))
+    found = grown(library, rows, LPMaster(intercept="penalized"), 1)
+    H = library.values(np.arange(5))
     assert_allclose(found.fit.objective, margin_lp(H, rows, intercept="penalized").objective)
     assert found.fit.objective < 13.0 - 1e-3  # that of the bias alone
     assert found.gap <= 1e-9
@@ -108,8 +108,8 @@ class TestStart:
     @VARIANTS
     @pytest.mark.parametrize("seed", range(5))
     def test_weights_are_an_optimal_dual(self, nonnegative, intercept, seed):
-        bank, rows, H = margin_problem(seed, noisy_targets=seed > 2)
-        run = LPMaster(nonnegative, intercept).start(Problem(bank, rows))
+        library, rows, H = margin_problem(seed, noisy_targets=seed > 2)
+        run = LPMaster(nonnegative, intercept).start(Problem(library, rows))
         optimum = margin_lp(H[:, :0], rows, nonnegative, intercept).objective
         assert_allclose(run.fit.objective, optimum, rtol=1e-9)
         assert_allclose(rows.targets @ (rows.signs * run.fit.weights), optimum, rtol=1e-9)
@@ -119,9 +119,9 @@ class TestStart:
     def test_ties_are_spread_evenly(self):
         """Of the many optimal duals, the one that treats the rows of a class alike."""
         _, y, weight = table(0, 30)
-        bank, _, _ = margin_problem(0, 30)
+        library, _, _ = margin_problem(0, 30)
         rows = hinge(y, weight, C=2.0)
-        fit = LPMaster().start(Problem(bank, rows)).fit
+        fit = LPMaster().start(Problem(library, rows)).fit
         share = np.abs(fit.weights) / rows.slack_costs
         for side in (y > 0, y < 0):
             assert_allclose(share[side], share[side][0], rtol=1e-12)
@@ -129,9 +129,9 @@ class TestStart:
 
     @pytest.mark.parametrize("few_rows", [0, 10**6])
     def test_rows_of_one_sign_need_a_bias_only(self, few_rows):
-        bank, _, _ = margin_problem(0)
+        library, _, _ = margin_problem(0)
         rows = hinge(np.ones(24), np.ones(24), C=1.0)
-        found = grown(bank, rows, LPMaster(few_rows=few_rows), 3)
+        found = grown(library, rows, LPMaster(few_rows=few_rows), 3)
         assert found.fit.objective == pytest.approx(0.0, abs=1e-9)
         assert_allclose(found.fit.bias, 1.0)
         assert found.hypotheses == []
@@ -161,13 +161,13 @@ class Sloppy:
 @pytest.mark.parametrize("error", [1e-9, 1e-3])
 @pytest.mark.parametrize("seed", range(3))
 def test_what_the_solver_leaves_inexact_is_repaired(nonnegative, intercept, error, seed):
-    bank, rows, H = margin_problem(seed)
+    library, rows, H = margin_problem(seed)
     optimum = margin_lp(H, rows, nonnegative, intercept)
     exact = MarginVertex(optimum.coef, optimum.bias, optimum.duals, 0)
-    run = LPMaster(nonnegative, intercept).start(Problem(bank, rows))
+    run = LPMaster(nonnegative, intercept).start(Problem(library, rows))
     run._lp = Sloppy(exact, error, seed)
-    ids = np.arange(bank.n_columns)
-    run.extend(Proposal(ids, bank.hypotheses(ids), H, 1.0, None, len(ids)))
+    ids = np.arange(library.n_columns)
+    run.extend(Proposal(ids, library.hypotheses(ids), H, 1.0, None, len(ids)))
     duals = rows.signs * run.fit.weights
     assert (duals >= 0).all()
     assert (duals <= rows.slack_costs).all()
@@ -176,7 +176,7 @@ def test_what_the_solver_leaves_inexact_is_repaired(nonnegative, intercept, erro
     if nonnegative:
         assert (run.fit.coef >= 0).all()
     # both ends of the certificate hold for what was repaired, and are as close as the error
-    bound = run.bound(bank.edges(run.fit.weights))
+    bound = run.bound(library.edges(run.fit.weights))
     assert bound <= optimum.objective * (1 + 1e-12)
     assert run.fit.objective >= optimum.objective * (1 - 1e-12)
     assert run.fit.objective - bound <= 1e3 * error * optimum.objective
@@ -184,12 +184,12 @@ def test_what_the_solver_leaves_inexact_is_repaired(nonnegative, intercept, erro
 
 @pytest.mark.parametrize("few_rows", [0, 10**6])
 def test_when_the_time_is_over_the_last_fit_stands(few_rows):
-    bank, rows, _ = margin_problem(0)
-    problem = Problem(bank, rows, Deadline.after(0.0))
+    library, rows, _ = margin_problem(0)
+    problem = Problem(library, rows, Deadline.after(0.0))
     run = LPMaster(few_rows=few_rows).start(problem)
     before, ids = run.fit, np.arange(40)
     with pytest.raises(OutOfTimeError):
-        run.extend(Proposal(ids, bank.hypotheses(ids), bank.values(ids), 1.0, None, 40))
+        run.extend(Proposal(ids, library.hypotheses(ids), library.values(ids), 1.0, None, 40))
     assert run.fit is before
     found = grow(problem, ScanOracle(40), LPMaster(few_rows=few_rows), PriceBelow(1e-6))
     assert found.reason.rule == OUT_OF_TIME.rule
@@ -203,8 +203,10 @@ def test_the_size_of_the_columns_does_not_matter_to_the_solver(few_rows, size):
     X, y, weight = table(0)
     K = size * Gaussian(1.0)(X)
     for scaling in (None, "unit"):
-        bank = Bank([Precomputed(0, 24)], K, centers=np.arange(24)[:, None], scaling=scaling)
-        end = grown(bank, hinge(y, weight, 1.0), LPMaster(few_rows=few_rows), 4)
+        library = KernelLibrary(
+            [Precomputed(0, 24)], K, centers=np.arange(24)[:, None], scaling=scaling
+        )
+        end = grown(library, hinge(y, weight, 1.0), LPMaster(few_rows=few_rows), 4)
         assert end.gap <= 1e-6
         if scaling is None and size > 1:  # coefficients cost next to nothing
             assert end.fit.objective < 1e-3
@@ -213,19 +215,19 @@ def test_the_size_of_the_columns_does_not_matter_to_the_solver(few_rows, size):
 @VARIANTS
 @pytest.mark.parametrize("seed", range(3))
 def test_doubling_C_and_all_weights_halved_is_the_same_problem(nonnegative, intercept, seed):
-    bank, rows, _ = margin_problem(seed)
+    library, rows, _ = margin_problem(seed)
     master = LPMaster(nonnegative, intercept)
-    one = grown(bank, hinge(rows.signs, bank.sample_weight, 1.5), master, 4)
-    other = grown(bank, hinge(rows.signs, bank.sample_weight / 2, 3.0), master, 4)
+    one = grown(library, hinge(rows.signs, library.sample_weight, 1.5), master, 4)
+    other = grown(library, hinge(rows.signs, library.sample_weight / 2, 3.0), master, 4)
     assert_allclose(one.fit.objective, other.fit.objective, rtol=1e-9)
 
 
 @pytest.mark.parametrize("intercept", ["free", "penalized", "none"])
 @pytest.mark.parametrize("seed", range(3))
 def test_swapping_the_classes_swaps_the_sign(intercept, seed):
-    bank, rows, _ = margin_problem(seed, noisy_targets=True)
+    library, rows, _ = margin_problem(seed, noisy_targets=True)
     swapped = MarginRows(-rows.signs, rows.targets, rows.slack_costs)
-    one = grown(bank, rows, LPMaster(intercept=intercept), 4)
-    other = grown(bank, swapped, LPMaster(intercept=intercept), 4)
+    one = grown(library, rows, LPMaster(intercept=intercept), 4)
+    other = grown(library, swapped, LPMaster(intercept=intercept), 4)
     assert_allclose(one.fit.objective, other.fit.objective, rtol=1e-7)
     assert_allclose(one.fit.decision, -other.fit.decision, atol=1e-5)

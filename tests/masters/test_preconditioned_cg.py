@@ -6,8 +6,8 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 
 from kboost import SparseKernelClassifier, SparseKernelRegressor
-from kboost.columns.design import Design
-from kboost.columns.pool import Pool
+from kboost.columns.candidates import CandidateColumns
+from kboost.columns.design_matrix import DesignMatrix
 from kboost.core.column_generation import grow
 from kboost.core.deadline import Deadline
 from kboost.core.protocols import Problem, Proposal
@@ -36,7 +36,7 @@ def grown(master, kernels, size=8, columns=24, selection="max-res"):
     oracle = EnsembleOracle(
         selection, size, 30, ridge=RIDGE, max_columns=columns, evaluate=evaluate
     )
-    return grow(Problem(Pool(kernels, X), ROWS), oracle, master, MaxColumns(columns))
+    return grow(Problem(CandidateColumns(kernels, X), ROWS), oracle, master, MaxColumns(columns))
 
 
 def problem_of(result, kernels, loss):
@@ -111,11 +111,11 @@ def test_a_derivative_is_that_of_the_value():
     ("budget", "tolerance"), [(1 << 30, 1e-12), (80 * 24 * 4, 1e-6), (1, 1e-12)]
 )
 def test_a_design_is_kept_rounded_or_made_again(budget, tolerance):
-    pool = Pool(KERNELS["one"], X)
-    design = Design(pool, 24, budget)
+    candidates = CandidateColumns(KERNELS["one"], X)
+    design = DesignMatrix(candidates, 24, budget)
     ids = np.arange(0, 48, 2)
     for part in np.split(ids, 3):
-        design.append(pool.values(part), part)
+        design.append(candidates.values(part), part)
     F, right = KERNELS["one"][0](X)[:, ids], RNG.normal(size=(80, 3))
     np.testing.assert_allclose(design.times(right[:24]), F @ right[:24], atol=30 * tolerance)
     np.testing.assert_allclose(design.transposed_times(right), F.T @ right, atol=80 * tolerance)
@@ -125,7 +125,7 @@ def test_a_design_is_kept_rounded_or_made_again(budget, tolerance):
     stored = design.stored(F)
     np.testing.assert_allclose(stored, F, atol=tolerance)
     assert (stored is F) == (budget != 80 * 24 * 4)
-    again = Design(pool, 24, budget)
+    again = DesignMatrix(candidates, 24, budget)
     again.make(ids)
     np.testing.assert_allclose(again.at(np.arange(80)), design.at(np.arange(80)), atol=tolerance)
 
@@ -139,29 +139,29 @@ def test_a_small_budget_changes_little(budget):
 
 @pytest.fixture
 def always_single(monkeypatch):
-    monkeypatch.setattr("kboost.columns.design._LARGE", 1)
+    monkeypatch.setattr("kboost.columns.design_matrix._LARGE", 1)
 
 
 def test_a_single_design_rounds_little_and_can_be_promoted(always_single):
-    pool = Pool(KERNELS["two"], X)
-    design, ids = Design(pool, 24, 1 << 30, single=True), np.arange(0, 120, 5)
+    candidates = CandidateColumns(KERNELS["two"], X)
+    design, ids = DesignMatrix(candidates, 24, 1 << 30, single=True), np.arange(0, 120, 5)
     design.make(ids)
-    F, right = pool.values(ids), RNG.normal(size=(80, 3))
-    assert design.is_single
+    F, right = candidates.values(ids), RNG.normal(size=(80, 3))
+    assert design.is_float32
     for rough in (False, True):
         found = design.transposed_times(right, rough=rough)
         np.testing.assert_allclose(found, F.T @ right, atol=1e-4)
-        image_rows, image = design.through(right[:24], lambda rows, u: 2 * u, rough=rough)
+        image_rows, image = design.normal_product(right[:24], lambda rows, u: 2 * u, rough=rough)
         np.testing.assert_allclose(image_rows, F @ right[:24], atol=1e-4)
         np.testing.assert_allclose(image, 2 * F.T @ (F @ right[:24]), atol=1e-3)
     distance = (F - design.at(np.arange(80))) @ right[:24]
     np.testing.assert_allclose(design.rounding(right[:24]), np.sqrt(np.mean(distance**2, axis=0)))
     assert design.promote()
-    assert not design.is_single
+    assert not design.is_float32
     assert not design.promote()
     np.testing.assert_array_equal(design.at(np.arange(80)), F)
     assert not design.rounding(right[:24]).any()
-    tight = Design(pool, 24, 4 * 80 * 24, single=True)
+    tight = DesignMatrix(candidates, 24, 4 * 80 * 24, single=True)
     tight.make(ids)
     assert not tight.promote()
     assert tight.promote(made=True)
@@ -171,7 +171,7 @@ def test_a_single_design_rounds_little_and_can_be_promoted(always_single):
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("kernels", KERNELS)
 def test_a_gradient_that_came_along_is_the_gradient(kernels, fit_intercept):
-    problem = Problem(Pool(KERNELS[kernels], X), ROWS)
+    problem = Problem(CandidateColumns(KERNELS[kernels], X), ROWS)
     run = PCGMaster(ridge=RIDGE, fit_intercept=fit_intercept).start(problem)
     for ids in np.split(np.arange(0, 48, 2), 3):
         run.extend(Proposal(ids, [], np.zeros((80, 0)), 0.0, None, 0))
@@ -187,7 +187,7 @@ def test_a_single_fit_is_as_good_as_a_double_one(loss, always_single):
     master = PCGMaster(LOSSES[loss], ridge=RIDGE)
     single = grown(master, KERNELS["one"], selection="random")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kboost.columns.design._LARGE", 1 << 30)
+        patch.setattr("kboost.columns.design_matrix._LARGE", 1 << 30)
         double = grown(master, KERNELS["one"], selection="random")
     np.testing.assert_array_equal(
         [h.index for h in single.hypotheses], [h.index for h in double.hypotheses]
@@ -200,12 +200,12 @@ def test_where_rounding_shows_the_columns_are_made_again(always_single):
     kernel = Gaussian(0.01).resolve(X)
     exact = TargetRows.of(np.sin(X[:, :1]), np.ones(80))
     master = PCGMaster(ridge=1e-9, capacity=24)
-    run = master.start(Problem(Pool([kernel], X), exact))
+    run = master.start(Problem(CandidateColumns([kernel], X), exact))
     ids = np.arange(0, 72, 3)
     run.extend(Proposal(ids, [], np.zeros((80, 0)), 0.0, None, 24))
     rough = run.fit.objective
     fit = run.finish()
-    assert not run._design.is_single
+    assert not run._design.is_float32
     assert fit.objective < rough
     F = kernel(X, X[ids])
     again = F @ fit.coef + fit.bias
@@ -223,27 +223,30 @@ def test_a_preconditioner_whose_pivots_round_is_made_again(always_single, monkey
 @pytest.mark.parametrize("make", [PCGMaster, CholeskyMaster])
 def test_a_kernel_without_an_rkhs_is_refused(make):
     with pytest.raises(ValueError, match="positive semidefinite"):
-        make().start(Problem(Pool([Sigmoid().resolve(X)], X), ROWS))
+        make().start(Problem(CandidateColumns([Sigmoid().resolve(X)], X), ROWS))
 
 
 @pytest.mark.parametrize("unit", [1e-150, 1e-45, 1e45, 1e150])
 def test_rough_products_have_no_unit(unit, always_single):
-    pool, ids = Pool(KERNELS["one"], X), np.arange(24)
-    design, right = Design(pool, 24, 1 << 30, single=True), unit * RNG.normal(size=(80, 2))
+    candidates, ids = CandidateColumns(KERNELS["one"], X), np.arange(24)
+    design, right = (
+        DesignMatrix(candidates, 24, 1 << 30, single=True),
+        unit * RNG.normal(size=(80, 2)),
+    )
     design.make(ids)
-    F = pool.values(ids)
+    F = candidates.values(ids)
     found = design.transposed_times(right, rough=True)
     np.testing.assert_allclose(found, F.T @ right, atol=1e-4 * unit)
-    image_rows, image = design.through(right[:24], lambda rows, u: u, rough=True)
+    image_rows, image = design.normal_product(right[:24], lambda rows, u: u, rough=True)
     np.testing.assert_allclose(image_rows, F @ right[:24], atol=1e-4 * unit)
     np.testing.assert_allclose(image, F.T @ (F @ right[:24]), atol=1e-3 * unit)
 
 
 @pytest.mark.parametrize(("scale", "single"), [(1e-10, False), (1.0, True), (1e20, False)])
 def test_values_out_of_range_are_not_rounded(scale, single, always_single):
-    pool = Pool([Linear().resolve(X)], scale * X)
-    assert Design(pool, 24, 1 << 30, single=True).is_single == single
-    assert Design(pool, 24, 80 * 24 * 4).is_single == single
+    candidates = CandidateColumns([Linear().resolve(X)], scale * X)
+    assert DesignMatrix(candidates, 24, 1 << 30, single=True).is_float32 == single
+    assert DesignMatrix(candidates, 24, 80 * 24 * 4).is_float32 == single
 
 
 def least_squares(kernel, ids, targets, weight, ridge):
@@ -266,10 +269,12 @@ def test_rounding_never_makes_a_bad_model(budget, heavy, always_single):
     weight = np.r_[heavy, np.ones(79)]
     ridge, ids = (1e-9 if heavy == 1.0 else 1e-3), np.arange(0, 60, 2)
     master = PCGMaster(ridge=ridge, capacity=30, budget=budget)
-    run = master.start(Problem(Pool([kernel], X), TargetRows.of(targets[:, None], weight)))
+    run = master.start(
+        Problem(CandidateColumns([kernel], X), TargetRows.of(targets[:, None], weight))
+    )
     run.extend(Proposal(ids, [], np.zeros((80, 0)), 0.0, None, 30))
     fit = run.finish()
-    assert not run._design.is_single
+    assert not run._design.is_float32
     best, objective = least_squares(kernel, ids, targets, weight, ridge)
     found = objective(np.r_[fit.bias, fit.coef[:, 0]])
     assert fit.objective == pytest.approx(found, rel=1e-3)
@@ -297,11 +302,13 @@ class Ends(Deadline):
 @pytest.mark.parametrize("after", [1, 4, 9, 14, 60])
 def test_the_last_finished_step_stands(after, error, single, monkeypatch):
     """Wherever time ends, in a step or in the last solution."""
-    monkeypatch.setattr("kboost.columns.design._LARGE", 1 if single else 1 << 30)
+    monkeypatch.setattr("kboost.columns.design_matrix._LARGE", 1 if single else 1 << 30)
     kernel = Gaussian(0.01).resolve(X)
     rows = TargetRows.of(np.sin(X[:, :1]), np.ones(80))
     oracle = EnsembleOracle("random", 8, 30, ridge=1e-9, max_columns=24, evaluate=False)
-    problem = Problem(Pool([kernel], X), rows, Ends(error, after, error is OutOfTimeError))
+    problem = Problem(
+        CandidateColumns([kernel], X), rows, Ends(error, after, error is OutOfTimeError)
+    )
     master = PCGMaster(ridge=1e-9, capacity=24)
     result = grow(problem, oracle, master, MaxColumns(24))
     assert len(result.hypotheses) == len(result.fit.coef)
@@ -316,7 +323,7 @@ def test_columns_that_nearly_depend_on_each_other(kernels, ridge):
     """The optimum as a minimum over functions: in the basis of a QR factor, nothing is squared."""
     rows = TargetRows(np.sin(2 * X[:, :1]) + X[:, 1:] ** 2, WEIGHT, np.zeros((80, 1)))
     oracle = EnsembleOracle("max-res", 30, 60, ridge=ridge, max_columns=60, evaluate=False)
-    problem = Problem(Pool(kernels, X), rows)
+    problem = Problem(CandidateColumns(kernels, X), rows)
     result = grow(problem, oracle, PCGMaster(ridge=ridge, capacity=60), MaxColumns(60))
     pairs = [(kernels.index(h.family.kernel), h.index) for h in result.hypotheses]
     F = np.column_stack([kernels[p](X)[:, c] for p, c in pairs])
@@ -362,7 +369,7 @@ def test_small_problems_of_every_loss_end_at_the_optimum(loss, kernels, ridge, s
     rows = TargetRows(SIGNS, weight, OFFSET)
     oracle = EnsembleOracle("max-res", 16, 60, ridge=ridge, max_columns=48, evaluate=False)
     master = PCGMaster(LOSSES[loss], ridge, capacity=48)
-    result = grow(Problem(Pool(kernels, X), rows), oracle, master, MaxColumns(48))
+    result = grow(Problem(CandidateColumns(kernels, X), rows), oracle, master, MaxColumns(48))
     room, uneven = _room_below(result, kernels, rows, LOSSES[loss], ridge)
     assert result.fit.solver_gap is None
     assert room <= 1e-5

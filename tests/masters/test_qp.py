@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
-from kboost.columns.bank import Bank
+from kboost.columns.library import KernelLibrary
 from kboost.core.column_generation import grow
 from kboost.core.deadline import Deadline
 from kboost.core.protocols import Problem, Proposal
@@ -30,10 +30,10 @@ VARIANTS = pytest.mark.parametrize(
 
 
 def problem(seed, kind="hinge", scaling="unit"):
-    """A bank, rows of a kind on it, and all its columns."""
-    bank, rows, H = margin_problem(seed, scaling=scaling, noisy_targets=kind == "targets")
-    real = np.random.default_rng(seed).normal(size=len(H)) + bank.centers[:, 0]
-    weight = bank.sample_weight
+    """A library, rows of a kind on it, and all its columns."""
+    library, rows, H = margin_problem(seed, scaling=scaling, noisy_targets=kind == "targets")
+    real = np.random.default_rng(seed).normal(size=len(H)) + library.centers[:, 0]
+    weight = library.sample_weight
     made = {
         "hinge": rows,
         "targets": rows,
@@ -41,31 +41,31 @@ def problem(seed, kind="hinge", scaling="unit"):
         "nu tube": nu_tube(real, weight, 1.5, 0.4),
         "nu margin": nu_margin(rows.signs, weight, 0.3),
     }
-    return bank, made[kind], H
+    return library, made[kind], H
 
 
 TIGHT = GapBelow(1e-9)
 
 
-def grown(bank, rows, master, per_step, stop=TIGHT):
-    return grow(Problem(bank, rows), ScanOracle(per_step), master, stop)
+def grown(library, rows, master, per_step, stop=TIGHT):
+    return grow(Problem(library, rows), ScanOracle(per_step), master, stop)
 
 
-def proposal(bank, ids):
-    return Proposal(ids, bank.hypotheses(ids), bank.values(ids), 1.0, None, bank.n_columns)
+def proposal(library, ids):
+    return Proposal(ids, library.hypotheses(ids), library.values(ids), 1.0, None, library.n_columns)
 
 
 @VARIANTS
 @pytest.mark.parametrize("kind", ["hinge", "targets", "tube", "nu tube", "nu margin"])
 @pytest.mark.parametrize("seed", range(2))
 def test_grown_to_the_optimum_with_valid_bounds_on_the_way(nonnegative, intercept, kind, seed):
-    bank, rows, H = problem(seed, kind, scaling="unit" if seed else None)
+    library, rows, H = problem(seed, kind, scaling="unit" if seed else None)
     optimum = margin_qp(H, rows, nonnegative, intercept).objective
     if kind == "nu margin" and optimum > -1e-9:  # rho = 0
         with pytest.raises(ValueError, match="cannot be separated at this nu"):
-            grown(bank, rows, QPMaster(nonnegative, intercept), 9)
+            grown(library, rows, QPMaster(nonnegative, intercept), 9)
         return
-    found = grown(bank, rows, QPMaster(nonnegative, intercept), 9)
+    found = grown(library, rows, QPMaster(nonnegative, intercept), 9)
     assert_allclose(found.fit.objective, optimum, rtol=1e-7, atol=1e-9)
     bounds, objectives = found.trace.values("bound"), found.trace.values("objective")
     slack = 1e-9 * max(1.0, abs(optimum))
@@ -81,14 +81,14 @@ def test_grown_to_the_optimum_with_valid_bounds_on_the_way(nonnegative, intercep
 @pytest.mark.parametrize("kind", ["hinge", "tube"])
 def test_the_gap_is_half_the_squared_edges_outside(seed, nonnegative, kind):
     """CG-Boost, Prop. 4.1: at an exactly solved step, when no duals need scaling (t = 1)."""
-    bank, rows, _ = problem(seed, kind)
+    library, rows, _ = problem(seed, kind)
     rows = rows.with_scaled_costs(0.01)  # so low a price of errors that some are made
-    run = QPMaster(nonnegative).start(Problem(bank, rows))
-    order = np.random.default_rng(seed).permutation(bank.n_columns)
+    run = QPMaster(nonnegative).start(Problem(library, rows))
+    order = np.random.default_rng(seed).permutation(library.n_columns)
     seen = 0
     for count in (60, 80, 100):
-        run.extend(proposal(bank, order[len(run.fit.coef) : count]))
-        edges = bank.edges(run.fit.weights)
+        run.extend(proposal(library, order[len(run.fit.coef) : count]))
+        edges = library.edges(run.fit.weights)
         counted = np.maximum(edges, 0.0) if nonnegative else edges
         if rows.targets @ run.duals < counted @ counted:
             continue  # t < 1
@@ -102,10 +102,10 @@ def test_the_gap_is_half_the_squared_edges_outside(seed, nonnegative, kind):
 
 @VARIANTS
 def test_the_price_is_the_rule_of_the_paper(nonnegative, intercept):
-    bank, rows, _ = problem(0)
-    run = QPMaster(nonnegative, intercept).start(Problem(bank, rows))
-    run.extend(proposal(bank, np.arange(20)))
-    edges = bank.edges(run.fit.weights)
+    library, rows, _ = problem(0)
+    run = QPMaster(nonnegative, intercept).start(Problem(library, rows))
+    run.extend(proposal(library, np.arange(20)))
+    edges = library.edges(run.fit.weights)
     for tol in (1e-4, 1e-2):
         violated = 0.5 * edges**2 > tol * run.fit.objective
         if nonnegative:
@@ -114,11 +114,11 @@ def test_the_price_is_the_rule_of_the_paper(nonnegative, intercept):
 
 
 def test_stopped_by_price_no_column_outside_is_violated():
-    bank, rows, _ = problem(1)
-    found = grown(bank, rows, QPMaster(), 4, PriceBelow(1e-3))
+    library, rows, _ = problem(1)
+    found = grown(library, rows, QPMaster(), 4, PriceBelow(1e-3))
     assert found.reason.rule == "tol"
-    assert 0 < len(found.hypotheses) < bank.n_columns
-    edges = np.sort(np.abs(bank.edges(found.fit.weights)))[: -len(found.hypotheses)]
+    assert 0 < len(found.hypotheses) < library.n_columns
+    edges = np.sort(np.abs(library.edges(found.fit.weights)))[: -len(found.hypotheses)]
     assert 0.5 * edges[-1] ** 2 <= 1e-3 * found.fit.objective * (1 + 1e-9)
 
 
@@ -126,30 +126,30 @@ class TestAgainstLibsvm:
     """The full problem with free coefficients is an SVM on `H H'` (MATH.md)."""
 
     def test_hinge(self):
-        bank, rows, H = problem(2)
-        y, w = rows.signs, bank.sample_weight
-        found = grown(bank, hinge(y, w, 1.5), QPMaster(), 20)
+        library, rows, H = problem(2)
+        y, w = rows.signs, library.sample_weight
+        found = grown(library, hinge(y, w, 1.5), QPMaster(), 20)
         svc = SVC(C=1.5, kernel="precomputed", tol=1e-10).fit(H @ H.T, y, sample_weight=w)
         assert_allclose(found.fit.decision, svc.decision_function(H @ H.T), atol=1e-5)
 
     def test_tube(self):
-        bank, _, H = problem(2)
-        real = bank.centers[:, 0] ** 2
-        found = grown(bank, tube(real, np.ones(24), 0.5, 0.1), QPMaster(), 20)
+        library, _, H = problem(2)
+        real = library.centers[:, 0] ** 2
+        found = grown(library, tube(real, np.ones(24), 0.5, 0.1), QPMaster(), 20)
         svr = SVR(C=0.5, epsilon=0.1, kernel="precomputed", tol=1e-10).fit(H @ H.T, real)
         assert_allclose(found.fit.decision, svr.predict(H @ H.T), atol=1e-5)
 
     def test_nu_tube(self):
-        bank, _, H = problem(2)
-        real = bank.centers[:, 0] ** 2 + np.random.default_rng(0).normal(size=24)
-        found = grown(bank, nu_tube(real, np.ones(24), 0.05, 0.4), QPMaster(), 20)
+        library, _, H = problem(2)
+        real = library.centers[:, 0] ** 2 + np.random.default_rng(0).normal(size=24)
+        found = grown(library, nu_tube(real, np.ones(24), 0.05, 0.4), QPMaster(), 20)
         svr = NuSVR(C=0.05, nu=0.4, kernel="precomputed", tol=1e-10).fit(H @ H.T, real)
         assert found.fit.margin_width > 0
         assert_allclose(found.fit.decision, svr.predict(H @ H.T), atol=1e-5)
 
     def test_nu_margin(self):
-        bank, rows, H = problem(2)
-        found = grown(bank, nu_margin(rows.signs, np.ones(24), 0.3), QPMaster(), 20)
+        library, rows, H = problem(2)
+        found = grown(library, nu_margin(rows.signs, np.ones(24), 0.3), QPMaster(), 20)
         svc = NuSVC(nu=0.3, kernel="precomputed", tol=1e-10).fit(H @ H.T, rows.signs)
         assert_allclose(found.fit.decision, svc.decision_function(H @ H.T), rtol=1e-4, atol=1e-4)
 
@@ -157,10 +157,10 @@ class TestAgainstLibsvm:
 @VARIANTS
 @pytest.mark.parametrize("kind", ["hinge", "tube", "nu tube", "nu margin"])
 def test_duals_are_exactly_feasible_at_every_step(nonnegative, intercept, kind):
-    bank, rows, _ = problem(3, kind)
-    run = QPMaster(nonnegative, intercept).start(Problem(bank, rows))
-    for block in np.array_split(np.random.default_rng(0).permutation(bank.n_columns), 6):
-        run.extend(proposal(bank, block))
+    library, rows, _ = problem(3, kind)
+    run = QPMaster(nonnegative, intercept).start(Problem(library, rows))
+    for block in np.array_split(np.random.default_rng(0).permutation(library.n_columns), 6):
+        run.extend(proposal(library, block))
         duals = run.duals
         assert (duals >= 0).all()
         assert (duals <= rows.slack_costs).all()
@@ -173,23 +173,23 @@ def test_duals_are_exactly_feasible_at_every_step(nonnegative, intercept, kind):
 
 @VARIANTS
 def test_a_path_of_prices_meets_each_optimum(nonnegative, intercept):
-    bank, rows, H = problem(1)
-    run = QPMaster(nonnegative, intercept).start(Problem(bank, rows))
-    run.extend(proposal(bank, np.arange(bank.n_columns)))
+    library, rows, H = problem(1)
+    run = QPMaster(nonnegative, intercept).start(Problem(library, rows))
+    run.extend(proposal(library, np.arange(library.n_columns)))
     for factor in (0.01, 0.3, 5.0):
         run.scale_slack_costs(factor)
         optimum = margin_qp(H, rows.with_scaled_costs(factor), nonnegative, intercept).objective
         assert_allclose(run.fit.objective, optimum, rtol=1e-8)
-        bound = run.bound(bank.edges(run.fit.weights))
+        bound = run.bound(library.edges(run.fit.weights))
         assert_allclose(bound, optimum, rtol=1e-7)
         assert bound <= optimum * (1 + 1e-9)
 
 
 def test_the_first_factor_is_where_the_bound_stops_being_linear():
     """Below it all duals stay at their caps as far as the bound can see."""
-    bank, rows, _ = problem(0)
-    run = QPMaster().start(Problem(bank, rows))
-    edges = bank.edges(run.fit.weights)
+    library, rows, _ = problem(0)
+    run = QPMaster().start(Problem(library, rows))
+    edges = library.edges(run.fit.weights)
     factor = run.first_factor(edges)
     gain, square = rows.targets @ run.duals, edges @ edges
     assert 0 < factor < 1
@@ -200,22 +200,22 @@ def test_the_first_factor_is_where_the_bound_stops_being_linear():
 @pytest.mark.parametrize("intercept", ["free", "penalized", "none"])
 @pytest.mark.parametrize("seed", range(3))
 def test_swapping_the_classes_swaps_the_sign(intercept, seed):
-    bank, rows, _ = problem(seed, "targets")
+    library, rows, _ = problem(seed, "targets")
     swapped = MarginRows(-rows.signs, rows.targets, rows.slack_costs)
-    one = grown(bank, rows, QPMaster(intercept=intercept), 10)
-    other = grown(bank, swapped, QPMaster(intercept=intercept), 10)
+    one = grown(library, rows, QPMaster(intercept=intercept), 10)
+    other = grown(library, swapped, QPMaster(intercept=intercept), 10)
     assert_allclose(one.fit.objective, other.fit.objective, rtol=1e-8)
     assert_allclose(one.fit.decision, -other.fit.decision, atol=1e-5)
 
 
 def test_free_and_nonnegative_agree_where_the_optimum_is_nonnegative():
-    bank, rows, _ = problem(0)
-    free = grown(bank, rows, QPMaster(), 20)
+    library, rows, _ = problem(0)
+    free = grown(library, rows, QPMaster(), 20)
     flipped = np.sign(free.fit.coef)
-    values = np.hstack([h.family.columns([h], bank.centers) for h in free.hypotheses]) * flipped
+    values = np.hstack([h.family.columns([h], library.centers) for h in free.hypotheses]) * flipped
     both = []
     for nonnegative in (False, True):
-        run = QPMaster(nonnegative).start(Problem(bank, rows))
+        run = QPMaster(nonnegative).start(Problem(library, rows))
         run.extend(Proposal(np.arange(len(flipped)), free.hypotheses, values, 1.0, None, 0))
         both.append(run.fit)
     assert_allclose(both[0].objective, both[1].objective, rtol=1e-8)
@@ -223,19 +223,19 @@ def test_free_and_nonnegative_agree_where_the_optimum_is_nonnegative():
 
 
 def test_rows_of_one_sign_need_a_bias_only():
-    bank, _, _ = problem(0)
-    found = grown(bank, hinge(np.ones(24), np.ones(24), C=1.0), QPMaster(), 3)
+    library, _, _ = problem(0)
+    found = grown(library, hinge(np.ones(24), np.ones(24), C=1.0), QPMaster(), 3)
     assert found.fit.objective == pytest.approx(0.0, abs=1e-9)
     assert_allclose(found.fit.decision, np.ones(24), atol=1e-6)
 
 
 def test_when_the_time_is_over_the_last_fit_stands():
-    bank, rows, _ = problem(0)
-    late = Problem(bank, rows, Deadline.after(0.0))
+    library, rows, _ = problem(0)
+    late = Problem(library, rows, Deadline.after(0.0))
     run = QPMaster().start(late)
     before = run.fit
     with pytest.raises(OutOfTimeError):
-        run.extend(proposal(bank, np.arange(40)))
+        run.extend(proposal(library, np.arange(40)))
     assert run.fit is before
     found = grow(late, ScanOracle(40), QPMaster(), MaxIterations(3))
     assert found.reason.rule == OUT_OF_TIME.rule
@@ -244,11 +244,13 @@ def test_when_the_time_is_over_the_last_fit_stands():
 
 
 def enlarged(size, scaling=None):
-    """A bank of Gaussian columns times a size, and rows that they can separate."""
+    """A library of Gaussian columns times a size, and rows that they can separate."""
     X, y, weight = table(0)
     K = size * Gaussian(1.0)(X)
-    bank = Bank([Precomputed(0, 24)], K, centers=np.arange(24)[:, None], scaling=scaling)
-    return bank, hinge(y, weight, 1.0)
+    library = KernelLibrary(
+        [Precomputed(0, 24)], K, centers=np.arange(24)[:, None], scaling=scaling
+    )
+    return library, hinge(y, weight, 1.0)
 
 
 @pytest.mark.parametrize("size", [1e4, 1e9, 1e17, 1e150])
@@ -292,10 +294,10 @@ def ruined(found):
 
 @pytest.mark.parametrize("spoil", [lambda found: found, ruined])
 def test_a_loose_solution_ends_the_fit_with_the_best_model_and_its_true_gap(monkeypatch, spoil):
-    bank, rows, H = problem(1)
+    library, rows, H = problem(1)
     optimum = margin_qp(H, rows).objective
     loosened(monkeypatch, after=12, spoil=spoil)
-    found = grown(bank, rows, QPMaster(), 4)
+    found = grown(library, rows, QPMaster(), 4)
     assert found.reason.rule == "precision"
     assert "column_scaling='unit'" in str(found.reason)
     assert "3.0e-04" in str(found.reason)
@@ -309,10 +311,10 @@ def test_a_loose_solution_ends_the_fit_with_the_best_model_and_its_true_gap(monk
 
 
 def test_a_loose_first_step_that_is_of_no_use_is_an_error(monkeypatch):
-    bank, rows, _ = problem(1)
+    library, rows, _ = problem(1)
     loosened(monkeypatch, after=4, spoil=ruined)
     with pytest.raises(SolverError, match=r"relative gap of 3\.0e-04 only; scale"):
-        grown(bank, rows, QPMaster(), 4)
+        grown(library, rows, QPMaster(), 4)
 
 
 @pytest.mark.parametrize("C", [1e-6, 1e-2, 1.0])
@@ -320,11 +322,11 @@ def test_a_loose_first_step_that_is_of_no_use_is_an_error(monkeypatch):
 def test_columns_as_they_are_though_large(C, nonnegative):
     """Prices of errors that mean almost none are to be made."""
     X, y, weight = table(1)
-    bank = Bank([Polynomial(2, gamma=30.0), Gaussian(1.0)], X)
-    H = bank.values(np.arange(48))
+    library = KernelLibrary([Polynomial(2, gamma=30.0), Gaussian(1.0)], X)
+    H = library.values(np.arange(48))
     assert np.abs(H).max() > 1e4
     rows = hinge(y, weight, C)
-    found = grown(bank, rows, QPMaster(nonnegative), 12)
+    found = grown(library, rows, QPMaster(nonnegative), 12)
     optimum = margin_qp(H, rows, nonnegative).objective
     assert_allclose(found.fit.objective, optimum, rtol=1e-5)
     assert found.gap <= 1e-5

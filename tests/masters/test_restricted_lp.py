@@ -21,8 +21,8 @@ def test_each_step_is_the_optimum_of_all_columns_though_idle_ones_leave_and_come
 ):
     monkeypatch.setattr(_restricted_lp, "_PATIENCE", 1)
     monkeypatch.setattr(_restricted_lp, "_SHARE", 0.0)
-    bank, rows, H = margin_problem(1)
-    run = LPMaster(nonnegative, intercept, few_rows=0).start(Problem(bank, rows))
+    library, rows, H = margin_problem(1)
+    run = LPMaster(nonnegative, intercept, few_rows=0).start(Problem(library, rows))
     active = []
     for j in np.random.default_rng(0).permutation(H.shape[1]).tolist():
         run.columns = np.hstack([run.columns, H[:, [j]]])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kboost.columns.design import Design
-from kboost.columns.pool import Pool
+from kboost.columns.candidates import CandidateColumns
+from kboost.columns.design_matrix import DesignMatrix
 from kboost.kernels import Gaussian
 from kboost.masters._sampled_preconditioner import SampledPreconditioner
 
@@ -17,9 +17,9 @@ KERNEL = Gaussian(2.0)
 @pytest.mark.parametrize("single", [False, True])
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_it_grows_into_the_normal_matrix(fit_intercept, single, monkeypatch):
-    monkeypatch.setattr("kboost.columns.design._LARGE", 1)
-    monkeypatch.setattr("kboost.columns.design._MADE", 1)  # several blocks
-    design = Design(Pool([KERNEL], X), 12, 1 << 30, single=single)
+    monkeypatch.setattr("kboost.columns.design_matrix._LARGE", 1)
+    monkeypatch.setattr("kboost.columns.design_matrix._MADE", 1)  # several blocks
+    design = DesignMatrix(CandidateColumns([KERNEL], X), 12, 1 << 30, single=single)
     options = {"bound": 0.25, "ridge": 0.5, "fit_intercept": fit_intercept}
     normal = SampledPreconditioner(design, WEIGHT, 12, **options)
     ids = np.arange(0, 84, 7)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kboost.columns.active import ActiveBank
+from kboost.columns.active import ActiveLibrary
 from kboost.core.column_generation import grow
 from kboost.core.protocols import Fit, Problem
 from kboost.core.stopping import AnyOf, GapBelow, MaxIterations, PriceBelow
@@ -22,8 +22,10 @@ def make(seed=0, n=40, d=2, scaling=None, C=2.0, formulate=nu_tube, parameter=0.
     X = rng.uniform(-2, 2, size=(n, d))
     y = np.sin(2 * X[:, 0]) + 0.5 * X[:, -1] ** 2 + 0.1 * rng.normal(size=n)
     weight = rng.uniform(0.5, 2.0, size=n)
-    bank = ActiveBank(KERNELS, X, sample_weight=weight, scaling=scaling, width_bounds=(0.4, 4.0))
-    return Problem(bank, formulate(y, weight, C, parameter))
+    library = ActiveLibrary(
+        KERNELS, X, sample_weight=weight, scaling=scaling, width_bounds=(0.4, 4.0)
+    )
+    return Problem(library, formulate(y, weight, C, parameter))
 
 
 class Weights:
@@ -44,14 +46,14 @@ class Weights:
 @pytest.mark.parametrize("d", [1, 2])
 def test_no_point_of_a_fine_grid_is_better(scaling, d):
     problem = make(d=d, scaling=scaling)
-    bank, rng = problem.columns, np.random.default_rng(5)
-    axes = [np.linspace(lo, hi, 25) for lo, hi in zip(bank.lower, bank.upper, strict=True)]
+    library, rng = problem.columns, np.random.default_rng(5)
+    axes = [np.linspace(lo, hi, 25) for lo, hi in zip(library.lower, library.upper, strict=True)]
     grid = np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, d + 1)
     for _ in range(5):
-        weights = rng.normal(size=bank.n_rows)
+        weights = rng.normal(size=library.n_rows)
         weights -= weights.mean()
         found = ActiveOracle(5).start(problem).propose(Weights(weights))
-        assert found.price >= (np.abs(bank.free_edges(grid, weights)[0]) - 1.0).max() - 1e-6
+        assert found.price >= (np.abs(library.edges_at(grid, weights)[0]) - 1.0).max() - 1e-6
 
 
 def test_cheap_columns_are_left_out_only_while_there_are_dearer_ones():
@@ -78,10 +80,10 @@ def test_a_peak_at_the_end_of_the_widths_is_seen(scaling):
     X = np.concatenate([np.linspace(-2, 2, 30), [0.05, 0.1]])[:, None]
     weights = np.zeros(len(X))
     weights[-2:] = 1.0, -1.0
-    bank = ActiveBank([Gaussian(0.5)], X, scaling=scaling, width_bounds=(0.01, 2.0))
-    found = ActiveOracle(3).start(Problem(bank, None)).propose(Weights(3 * weights))
+    library = ActiveLibrary([Gaussian(0.5)], X, scaling=scaling, width_bounds=(0.01, 2.0))
+    found = ActiveOracle(3).start(Problem(library, None)).propose(Weights(3 * weights))
     grid = np.stack(np.meshgrid(np.linspace(-2, 2, 801), [np.log(0.01)]), axis=-1).reshape(-1, 2)
-    assert found.price >= np.abs(bank.free_edges(grid, 3 * weights)[0]).max() - 1.0 - 1e-3
+    assert found.price >= np.abs(library.edges_at(grid, 3 * weights)[0]).max() - 1.0 - 1e-3
     assert min(h.width for h in found.hypotheses) < 0.1
 
 
@@ -95,24 +97,24 @@ def test_a_peak_between_rows_is_seen_though_many_rows_promise_more():
     lonely[:, 0] = 20.0 * np.arange(1, 151)
     X = np.concatenate([lonely, rows])
     weights = np.concatenate([np.tile([0.95, -0.95], 75), np.full(7, 0.37)])
-    bank = ActiveBank([Gaussian(0.5)], X, width_bounds=(1.0, 1.05))
-    assert np.abs(bank.edges(weights)).max() < 1.0  # no column at a row is worth its price
-    at_middle = bank.free_edges(np.zeros((1, 7)), weights)[0][0]
+    library = ActiveLibrary([Gaussian(0.5)], X, width_bounds=(1.0, 1.05))
+    assert np.abs(library.edges(weights)).max() < 1.0  # no column at a row is worth its price
+    at_middle = library.edges_at(np.zeros((1, 7)), weights)[0][0]
     assert at_middle > 1.05
-    found = ActiveOracle(5).start(Problem(bank, None)).propose(Weights(weights))
+    found = ActiveOracle(5).start(Problem(library, None)).propose(Weights(weights))
     assert found.price >= at_middle - 1.0
 
 
 @SCALINGS
 def test_an_offer_is_new_worth_its_price_and_inside_the_limits(scaling):
     problem = make(scaling=scaling)
-    bank, oracle = problem.columns, ActiveOracle(4, max_columns=30)
+    library, oracle = problem.columns, ActiveOracle(4, max_columns=30)
     search, run = oracle.start(problem), LPMaster().start(problem)
     numbers = []
     for _ in range(12):
         offer = search.propose(run)
         weights = run.fit.weights
-        scanned = run.price(bank.edges(weights))
+        scanned = run.price(library.edges(weights))
         assert offer.price >= scanned.max() - 1e-12  # no worse than the kernels it started from
         assert offer.relative
         assert offer.complete
@@ -123,11 +125,11 @@ def test_an_offer_is_new_worth_its_price_and_inside_the_limits(scaling):
         if len(offer.ids) == 0:
             break
         family = offer.hypotheses[0].family
-        assert_allclose(family.columns(offer.hypotheses, bank._X), offer.values, atol=1e-10)
+        assert_allclose(family.columns(offer.hypotheses, library._X), offer.values, atol=1e-10)
         assert (run.price(offer.values.T @ weights) > 0).all()
         inside = np.array([[*h.center[0], np.log(h.width)] for h in offer.hypotheses])
-        assert (inside >= bank.lower - 1e-12).all()
-        assert (inside <= bank.upper + 1e-12).all()
+        assert (inside >= library.lower - 1e-12).all()
+        assert (inside <= library.upper + 1e-12).all()
         numbers.extend(offer.ids.tolist())
         run.extend(offer)
     assert numbers == list(range(len(numbers)))
@@ -138,7 +140,7 @@ def test_an_offer_is_new_worth_its_price_and_inside_the_limits(scaling):
 @pytest.mark.parametrize(("formulate", "parameter"), [(nu_tube, 0.3), (tube, 0.1)])
 def test_the_infinite_optimum_is_below_the_finite_one_and_certified(scaling, formulate, parameter):
     problem = make(scaling=scaling, formulate=formulate, parameter=parameter)
-    bank = problem.columns
+    library = problem.columns
     grown = grow(problem, ActiveOracle(20), LPMaster(), STOP)
     scan = grow(problem, ScanOracle(20), LPMaster(), STOP)  # the columns at the rows alone
     assert grown.fit.objective < scan.fit.objective
@@ -147,10 +149,10 @@ def test_the_infinite_optimum_is_below_the_finite_one_and_certified(scaling, for
     assert grown.trace[-1].price <= 1e-4  # the violation that is left
     # no column of a random sample of the continuum breaks dual feasibility by more
     rng = np.random.default_rng(1)
-    anywhere = rng.uniform(bank.lower, bank.upper, size=(20_000, 3))
-    assert np.abs(bank.free_edges(anywhere, grown.fit.weights)[0]).max() <= 1 + 1e-4
+    anywhere = rng.uniform(library.lower, library.upper, size=(20_000, 3))
+    assert np.abs(library.edges_at(anywhere, grown.fit.weights)[0]).max() <= 1 + 1e-4
     # Corollary 4: at a vertex, no more hypotheses than rows
-    assert np.count_nonzero(grown.fit.coef) <= bank.n_rows
+    assert np.count_nonzero(grown.fit.coef) <= library.n_rows
 
 
 def test_a_relative_bound_is_not_carried_on():
@@ -169,7 +171,7 @@ def test_nonnegative_coefficients_follow_positive_edges():
     master = LPMaster(nonnegative=True)
     grown = grow(problem, ActiveOracle(10), master, STOP)
     assert (grown.fit.coef >= 0).all()
-    edges = problem.columns.free_edges(
+    edges = problem.columns.edges_at(
         np.random.default_rng(0).uniform(problem.columns.lower, problem.columns.upper, (5000, 3)),
         grown.fit.weights,
     )[0]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kboost.columns.pool import Pool
+from kboost.columns.candidates import CandidateColumns
 from kboost.core.column_generation import grow
 from kboost.core.protocols import Problem
 from kboost.core.stopping import MaxColumns
@@ -59,7 +59,7 @@ def test_a_base_learner_is_combined_and_weighted_as_in_the_paper(combination, up
     master = CholeskyMaster(
         ridge=RIDGE, fit_intercept=False, update=update, combine=True, combination=combination
     )
-    problem = Problem(Pool([KERNEL], X), TargetRows.of(targets, WEIGHT))
+    problem = Problem(CandidateColumns([KERNEL], X), TargetRows.of(targets, WEIGHT))
     result = grow(problem, oracle, master, MaxColumns(size * steps))
     rows = np.array([h.index for h in result.hypotheses]).reshape(steps, size)
     K, y = KERNEL(X), targets[:, 0]
@@ -95,14 +95,14 @@ def test_of_several_kernels_the_one_that_says_more_is_taken():
     signal = np.sin(20 * X[:, :1])  # far too fast for a wide kernel
     kernels = [Gaussian(0.01), Gaussian(20.0)]
     oracle = EnsembleOracle("mp", 5, 60, ridge=RIDGE)
-    problem = Problem(Pool(kernels, X), TargetRows.of(signal, WEIGHT))
+    problem = Problem(CandidateColumns(kernels, X), TargetRows.of(signal, WEIGHT))
     proposal = oracle.start(problem).propose(CholeskyMaster(ridge=RIDGE).start(problem))
     assert {h.family.kernel for h in proposal.hypotheses} == {kernels[1]}
 
 
 def test_rows_of_large_residual_are_drawn_more_often():
     targets = np.where(np.arange(60)[:, None] < 10, 5.0, 0.01)
-    problem = Problem(Pool([KERNEL], X), TargetRows.of(targets, np.ones(60)))
+    problem = Problem(CandidateColumns([KERNEL], X), TargetRows.of(targets, np.ones(60)))
     run = CholeskyMaster(ridge=RIDGE, fit_intercept=False).start(problem)
     counts = {
         draw: np.mean(
@@ -123,6 +123,6 @@ def test_where_nothing_is_left_to_fit_no_column_is_taken(per_step, monkeypatch):
     rows = TargetRows.of(np.full((100, 1), 2.0), np.ones(100))
     points = np.random.default_rng(0).normal(size=(100, 2))
     oracle = EnsembleOracle("max-res", per_step, None, draw="residual")
-    problem = Problem(Pool([Gaussian(1.0)], points), rows)
+    problem = Problem(CandidateColumns([Gaussian(1.0)], points), rows)
     result = grow(problem, oracle, CholeskyMaster(ridge=0.1, combine=False), MaxColumns(50))
     assert not result.hypotheses

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kboost.columns.pool import Pool
+from kboost.columns.candidates import CandidateColumns
 from kboost.core.column_generation import grow
 from kboost.core.protocols import Problem
 from kboost.core.stopping import MaxColumns
@@ -23,7 +23,7 @@ NARROW, WIDE = Gaussian(2.0), Gaussian(0.3)
 
 
 def grown(oracle, kernels, update="full", targets=Y):
-    problem = Problem(Pool(kernels, X), TargetRows.of(targets, WEIGHT))
+    problem = Problem(CandidateColumns(kernels, X), TargetRows.of(targets, WEIGHT))
     return grow(problem, oracle, CholeskyMaster(ridge=RIDGE, update=update), MaxColumns(STEPS))
 
 
@@ -143,7 +143,7 @@ def test_one_update_sets_the_new_coefficient_alone():
 @pytest.mark.parametrize("kernels", [[NARROW], [WIDE, NARROW]])
 def test_ald_takes_what_is_new_in_one_pass(kernels):
     oracle = NoveltyOracle("ald", 0.2, max_columns=None, seed=5)
-    problem = Problem(Pool(kernels, X), TargetRows.of(Y, WEIGHT))
+    problem = Problem(CandidateColumns(kernels, X), TargetRows.of(Y, WEIGHT))
     result = grow(problem, oracle, CholeskyMaster(ridge=RIDGE), MaxColumns(1000))
     order = np.random.default_rng(5).permutation(len(kernels) * len(X))
     reference = Reference(kernels, Y)
@@ -158,7 +158,7 @@ def test_ald_takes_what_is_new_in_one_pass(kernels):
 def test_ran_takes_what_is_new_and_lowers_the_objective():
     threshold = 0.3
     oracle = NoveltyOracle("ran", threshold, seed=5)
-    problem = Problem(Pool([NARROW], X), TargetRows.of(Y, WEIGHT))
+    problem = Problem(CandidateColumns([NARROW], X), TargetRows.of(Y, WEIGHT))
     result = grow(problem, oracle, CholeskyMaster(ridge=RIDGE), MaxColumns(1000))
     reference, share = Reference([NARROW], Y), WEIGHT / WEIGHT.sum()
     unit = np.sum(share @ (Y - share @ Y) ** 2)
@@ -186,7 +186,7 @@ def test_a_pass_out_of_time_ends_with_what_it_has_found(monkeypatch, selection, 
     rows, master = TargetRows.of(Y, WEIGHT), CholeskyMaster(ridge=RIDGE)
 
     def first(**more):
-        problem = Problem(Pool([NARROW], X), rows, **more)
+        problem = Problem(CandidateColumns([NARROW], X), rows, **more)
         return oracle.start(problem).propose(master.start(problem)).ids
 
     seen = np.random.default_rng(5).permutation(len(X))[: 10 * looks]

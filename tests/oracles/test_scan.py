@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from kboost.columns.bank import Bank
+from kboost.columns.library import KernelLibrary
 from kboost.core.column_generation import grow
 from kboost.core.protocols import Problem
 from kboost.core.stopping import MaxColumns, PriceBelow
@@ -77,9 +77,9 @@ def brute_force(prices, sizes, taken, count):
 @pytest.mark.parametrize("scaling", [None, "unit"])
 @pytest.mark.parametrize("seed", range(4))
 def test_equals_brute_force_at_every_step(per_step, scaling, seed):
-    bank, rows, H = margin_problem(seed, n=14, scaling=scaling)
-    sizes = np.sqrt(bank.sample_weight @ H**2 / bank.sample_weight.sum())
-    problem, master = Problem(bank, rows), LPMaster()
+    library, rows, H = margin_problem(seed, n=14, scaling=scaling)
+    sizes = np.sqrt(library.sample_weight @ H**2 / library.sample_weight.sum())
+    problem, master = Problem(library, rows), LPMaster()
     search, run, taken = ScanOracle(per_step).start(problem), master.start(problem), []
     while True:
         prices = np.abs(H.T @ run.fit.weights) - 1.0
@@ -91,7 +91,7 @@ def test_equals_brute_force_at_every_step(per_step, scaling, seed):
         assert len(got) in (len(expected), len(expected) - 1, len(expected) + 1)
         shared = min(len(got), len(expected))
         np.testing.assert_allclose(steepness[got[:shared]], steepness[expected[:shared]], rtol=1e-7)
-        assert proposal.n_priced == bank.n_columns
+        assert proposal.n_priced == library.n_columns
         if not got:
             break
         taken.extend(got)
@@ -133,10 +133,10 @@ def test_taken_columns_are_not_offered_again_and_the_room_runs_out():
 
 
 def test_a_limit_of_columns_is_met_exactly():
-    bank, rows, _ = margin_problem(1, scaling=None)
+    library, rows, _ = margin_problem(1, scaling=None)
     for limit in (1, 4, 7):
         found = grow(
-            Problem(bank, rows),
+            Problem(library, rows),
             ScanOracle(3, limit),
             LPMaster(),
             lambda trace, limit=limit: MaxColumns(limit)(trace) or PriceBelow(1e-9)(trace),
@@ -151,7 +151,7 @@ def test_a_column_given_twice_is_harmless():
     rows = hinge(y, weight, 1.0)
     plain, doubled = (
         grow(
-            Problem(Bank([Gaussian(1.0)], X, centers=centers, sample_weight=weight), rows),
+            Problem(KernelLibrary([Gaussian(1.0)], X, centers=centers, sample_weight=weight), rows),
             ScanOracle(5),
             LPMaster(),
             PriceBelow(1e-9),
@@ -185,11 +185,11 @@ def test_of_columns_that_say_the_same_one_goes_a_step(seed):
 
 def test_looking_at_columns_does_not_count_against_the_budget():
     X = np.random.default_rng(0).normal(size=(50, 3))
-    bank = Bank([Gaussian(0.5)], X, scaling="unit", memory_budget=60_000)
+    library = KernelLibrary([Gaussian(0.5)], X, scaling="unit", memory_budget=60_000)
     ids = np.arange(20)
-    kept = bank._source._cache.bytes_used
+    kept = library._source._cache.bytes_used
     assert kept > 0
-    looked = bank.values(ids, keep=False)
-    assert bank._source._cache.bytes_used == kept
-    np.testing.assert_array_equal(bank.values(ids), looked)
-    assert bank._source._cache.bytes_used < kept  # columns handed out make blocks give way
+    looked = library.values(ids, keep=False)
+    assert library._source._cache.bytes_used == kept
+    np.testing.assert_array_equal(library.values(ids), looked)
+    assert library._source._cache.bytes_used < kept  # columns handed out make blocks give way

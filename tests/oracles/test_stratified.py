@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from kboost.columns.bank import Bank
+from kboost.columns.library import KernelLibrary
 from kboost.core.column_generation import grow
 from kboost.core.protocols import Problem
 from kboost.core.stopping import (
@@ -39,10 +39,10 @@ def setup(seed, scaling="unit", kernels=LQR, n=18, C=0.7):
     X, y, weight = table(seed, n)
     own = np.concatenate([np.arange(n), [3, 5, 5]])
     y, weight = np.concatenate([y, -y[[3, 5]], y[[5]]]), np.concatenate([weight, weight[:3]])
-    bank = Bank(
+    library = KernelLibrary(
         kernels, X[own], centers=X, center_of_row=own, sample_weight=weight, scaling=scaling
     )
-    return bank, hinge(y, weight, C), own, bank.values(np.arange(bank.n_columns))
+    return library, hinge(y, weight, C), own, library.values(np.arange(library.n_columns))
 
 
 def algorithm_5_1(H, n_centers, own, rows, fit, taken, *, tol=0.0, errors_only=False):
@@ -64,9 +64,9 @@ def algorithm_5_1(H, n_centers, own, rows, fit, taken, *, tol=0.0, errors_only=F
     return None, looked
 
 
-def run_with(bank, rows, oracle, stop=None, master=None, watch=None):
+def run_with(library, rows, oracle, stop=None, master=None, watch=None):
     stop = stop or PriceBelow(oracle.tol if isinstance(oracle, StratifiedOracle) else 1e-9)
-    return grow(Problem(bank, rows), oracle, master or LPMaster(), stop, watch)
+    return grow(Problem(library, rows), oracle, master or LPMaster(), stop, watch)
 
 
 class TestAlgorithm:
@@ -74,8 +74,8 @@ class TestAlgorithm:
     @SCALINGS
     @pytest.mark.parametrize("errors_only", [False, True])
     def test_every_step_is_the_algorithms(self, seed, scaling, errors_only):
-        bank, rows, own, H = setup(seed, scaling)
-        problem, tol = Problem(bank, rows), 1e-7
+        library, rows, own, H = setup(seed, scaling)
+        problem, tol = Problem(library, rows), 1e-7
         search = StratifiedOracle(1, tol=tol, errors_only=errors_only).start(problem)
         run, taken, counts = LPMaster().start(problem), [], []
         while True:
@@ -84,7 +84,7 @@ class TestAlgorithm:
             )
             proposal = search.propose(run)
             assert proposal.n_priced == len(looked)
-            assert proposal.complete == (len(looked) == bank.n_columns)
+            assert proposal.complete == (len(looked) == library.n_columns)
             if expected is None:
                 break
             assert proposal.ids.tolist() == [expected]
@@ -93,13 +93,13 @@ class TestAlgorithm:
             run.extend(proposal)
         assert len(proposal.ids) == 0
         assert proposal.error_price <= tol
-        assert min(counts) < bank.n_columns / 3
+        assert min(counts) < library.n_columns / 3
 
     @SEEDS
     @pytest.mark.parametrize("per_step", [3, 100])
     def test_several_columns_come_from_one_kernel_best_first(self, seed, per_step):
-        bank, rows, own, H = setup(seed, None)
-        problem, tol = Problem(bank, rows), 1e-7
+        library, rows, own, H = setup(seed, None)
+        problem, tol = Problem(library, rows), 1e-7
         search = StratifiedOracle(per_step, tol=tol).start(problem)
         run, taken = LPMaster().start(problem), []
         while True:
@@ -123,7 +123,7 @@ class TestAlgorithm:
         X, _, weight = table(3, 30)
         y = np.sin(2 * X[:, 0]) + X[:, 1]
         rows = formulation(y, weight, 0.5, 0.2)
-        problem = Problem(Bank(LQR, X, sample_weight=weight, scaling="unit"), rows)
+        problem = Problem(KernelLibrary(LQR, X, sample_weight=weight, scaling="unit"), rows)
         run, search = LPMaster().start(problem), StratifiedOracle(1, tol=1e-7).start(problem)
         for _ in range(6):
             width = run.fit.margin_width if formulation is nu_tube else 0.2
@@ -248,9 +248,9 @@ class TestOptimum:
     @SCALINGS
     @pytest.mark.parametrize("per_step", [1, 7])
     def test_run_to_the_end_it_is_the_scans(self, seed, scaling, per_step):
-        bank, rows, _, H = setup(seed, scaling, MIXED)
-        found = run_with(bank, rows, StratifiedOracle(per_step, tol=1e-8))
-        scan = run_with(bank, rows, ScanOracle(per_step))
+        library, rows, _, H = setup(seed, scaling, MIXED)
+        found = run_with(library, rows, StratifiedOracle(per_step, tol=1e-8))
+        scan = run_with(library, rows, ScanOracle(per_step))
         assert found.reason.rule == "tol"
         assert found.trace[-1].complete
         assert found.fit.objective == pytest.approx(scan.fit.objective, rel=1e-6)
@@ -258,15 +258,15 @@ class TestOptimum:
         assert found.gap <= 1e-6
 
     def test_few_columns_are_priced(self):
-        bank, rows, _, _ = setup(1, kernels=MIXED, n=60)
-        priced = run_with(bank, rows, StratifiedOracle(1, tol=1e-8)).trace.values("n_priced")
-        assert np.mean(priced) < 0.7 * bank.n_columns
-        assert priced[-1] == bank.n_columns
+        library, rows, _, _ = setup(1, kernels=MIXED, n=60)
+        priced = run_with(library, rows, StratifiedOracle(1, tol=1e-8)).trace.values("n_priced")
+        assert np.mean(priced) < 0.7 * library.n_columns
+        assert priced[-1] == library.n_columns
 
     def test_simple_kernels_are_preferred(self):
-        bank, rows, _, _ = setup(0, n=60)
+        library, rows, _, _ = setup(0, n=60)
         strata, scan = (
-            [h.family.kernel for h in run_with(bank, rows, oracle, MaxColumns(5)).hypotheses]
+            [h.family.kernel for h in run_with(library, rows, oracle, MaxColumns(5)).hypotheses]
             for oracle in (StratifiedOracle(1, tol=1e-8), ScanOracle(1))
         )
         assert strata[0] == Linear()
@@ -274,8 +274,8 @@ class TestOptimum:
 
     def test_rounding_does_not_end_the_search_at_the_first_kernel(self):
         """A price below tol at a first kernel must not hide the large ones behind it."""
-        bank, rows, _, _ = setup(2)
-        found = run_with(bank, rows, StratifiedOracle(1, tol=1e-3), PriceBelow(1e-3))
+        library, rows, _, _ = setup(2)
+        found = run_with(library, rows, StratifiedOracle(1, tol=1e-3), PriceBelow(1e-3))
         assert found.reason.rule == "tol"
         assert found.gap <= 2e-3
 
@@ -306,8 +306,8 @@ class TestCertificateAfterAnEarlyStop:
     @SEEDS
     @pytest.mark.parametrize("stop", [MaxColumns(4), MaxIterations(3), MaxIterations(0)], ids=str)
     def test_equals_the_full_computation(self, seed, stop, runs):
-        bank, rows, _, H = setup(seed)
-        found = run_with(bank, rows, StratifiedOracle(1, 4, tol=1e-8), stop)
+        library, rows, _, H = setup(seed)
+        found = run_with(library, rows, StratifiedOracle(1, 4, tol=1e-8), stop)
         assert found.reason.rule == stop(found.trace).rule
         assert found.gap == pytest.approx(whole_gap(H, rows, found, runs), rel=1e-9)
         assert found.gap > 0.01
@@ -315,7 +315,7 @@ class TestCertificateAfterAnEarlyStop:
         assert found.trace[-1].bound <= optimum * (1 + 1e-9)
 
     def test_when_time_runs_out_inside_the_solver(self, monkeypatch, runs):
-        bank, rows, _, H = setup(0)
+        library, rows, _, H = setup(0)
         plain, calls = LPRun.extend, []
 
         def late(self, proposal):
@@ -325,15 +325,17 @@ class TestCertificateAfterAnEarlyStop:
             plain(self, proposal)
 
         monkeypatch.setattr(LPRun, "extend", late)
-        found = run_with(bank, rows, StratifiedOracle(1, tol=1e-8))
+        found = run_with(library, rows, StratifiedOracle(1, tol=1e-8))
         assert found.reason is OUT_OF_TIME
         assert found.gap == pytest.approx(whole_gap(H, rows, found, runs), rel=1e-9)
 
     def test_with_a_watch_it_is_that_of_the_model_kept(self, runs):
-        bank, rows, _, H = setup(0)
+        library, rows, _, H = setup(0)
         errors = iter([0.5, 0.2, 0.4, 0.6])
         watch = ValidationMonitor(np.zeros((2, 3)), lambda _: next(errors))
-        found = run_with(bank, rows, StratifiedOracle(1, tol=1e-8), MaxIterations(3), watch=watch)
+        found = run_with(
+            library, rows, StratifiedOracle(1, tol=1e-8), MaxIterations(3), watch=watch
+        )
         assert len(found.fit.coef) == 1
         assert found.gap == pytest.approx(whole_gap(H, rows, found, runs), rel=1e-9)
 
@@ -342,12 +344,12 @@ class TestTR1:
     @SEEDS
     @pytest.mark.parametrize("errors_only", [False, True])
     def test_stops_when_error_points_have_nothing_to_offer(self, seed, errors_only, runs):
-        bank, rows, own, H = setup(seed)
+        library, rows, own, H = setup(seed)
         oracle = StratifiedOracle(1, tol=1e-7, errors_only=errors_only)
-        found = run_with(bank, rows, oracle, AnyOf((PriceBelow(1e-7), ErrorPriceBelow(1e-7))))
+        found = run_with(library, rows, oracle, AnyOf((PriceBelow(1e-7), ErrorPriceBelow(1e-7))))
         assert found.reason.rule in ("stop_at_errors", "tol")
         prices = np.abs(H.T @ runs[0].fit.weights) - 1.0
-        at_errors = np.isin(np.arange(bank.n_columns) % 18, own[found.fit.errors])
+        at_errors = np.isin(np.arange(library.n_columns) % 18, own[found.fit.errors])
         assert (prices[at_errors] <= 1e-6).all()
         if found.reason.rule == "stop_at_errors":
             assert str(found.reason).startswith("TR1: ")
@@ -358,14 +360,14 @@ class TestTR1:
 
     @SEEDS
     def test_the_scan_knows_it_too(self, seed, runs):
-        bank, rows, own, H = setup(seed)
+        library, rows, own, H = setup(seed)
         found = run_with(
-            bank, rows, ScanOracle(1), AnyOf((PriceBelow(1e-7), ErrorPriceBelow(1e-7)))
+            library, rows, ScanOracle(1), AnyOf((PriceBelow(1e-7), ErrorPriceBelow(1e-7)))
         )
         for step in found.trace[:-1]:
             assert step.price >= step.error_price > 1e-7
         prices = np.abs(H.T @ runs[0].fit.weights) - 1.0
-        at_errors = np.isin(np.arange(bank.n_columns) % 18, own[found.fit.errors])
+        at_errors = np.isin(np.arange(library.n_columns) % 18, own[found.fit.errors])
         best = max(0.0, prices[at_errors].max(initial=0.0))
         assert found.trace[-1].error_price == pytest.approx(best, abs=1e-7)
         assert found.trace[-1].error_price <= 1e-7
@@ -374,10 +376,10 @@ class TestTR1:
         """Somewhere it stops early: that is its point."""
         early = 0
         for seed in range(8):
-            bank, rows, _, _ = setup(seed, C=0.3)
+            library, rows, _, _ = setup(seed, C=0.3)
             oracle = StratifiedOracle(1, tol=1e-7, errors_only=True)
-            found = run_with(bank, rows, oracle, ErrorPriceBelow(1e-7))
-            best = run_with(bank, rows, ScanOracle(5)).fit.objective
+            found = run_with(library, rows, oracle, ErrorPriceBelow(1e-7))
+            best = run_with(library, rows, ScanOracle(5)).fit.objective
             assert found.fit.objective >= best * (1 - 1e-9)
             early += found.fit.objective > best * (1 + 1e-6)
         assert early > 0

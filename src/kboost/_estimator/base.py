@@ -24,12 +24,12 @@ from kboost._estimator.progress import show_progress
 from kboost._rules import check_params, one_of
 from kboost._typing import FloatArray
 from kboost._validation import check_table, unchanged_on_error
-from kboost.columns.float32 import in_single
+from kboost.columns.float32 import to_float32
 from kboost.columns.hypothesis import stack_rows
 from kboost.core.model import AdditiveModel
 from kboost.core.stopping import INTERRUPTED, StopReason
 from kboost.kernels.base import Kernel
-from kboost.kernels.names import numbered
+from kboost.kernels.names import unique_names
 from kboost.solvers.threads import one_blas_thread
 
 
@@ -79,7 +79,7 @@ class KernelEstimator(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             counts[number[part.kernel]] += len(part.coef)
         self._model = AdditiveModel(tuple(parts), model.bias)
         self.kernels_ = list(kernels)
-        names = numbered([repr(kernel) for kernel in kernels])
+        names = unique_names([repr(kernel) for kernel in kernels])
         self.columns_per_kernel_ = dict(zip(names, counts.tolist(), strict=True))
         centers = [part.centers for part in parts] or [no_centers]
         self.centers_ = stack_rows(centers) if len(centers) > 1 else centers[0]
@@ -119,7 +119,7 @@ class KernelEstimator(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         rows = check_table(self, X, reset=False)
         model: AdditiveModel = self._model
         if self._predict_dtype == "float32":
-            model = AdditiveModel(tuple(map(in_single, model.parts)), model.bias)
+            model = AdditiveModel(tuple(map(to_float32, model.parts)), model.bias)
         several = len(model.chunks(*rows.shape)) > 1
         with one_blas_thread() if several else nullcontext():
             return model.decision(rows, effective_n_jobs(getattr(self, "n_jobs", None)))

@@ -45,10 +45,10 @@ from kboost.columns.gram import Gram
 from kboost.core.deadline import Deadline
 from kboost.core.rounds import Rounds
 from kboost.core.stopping import INTERRUPTED
-from kboost.data.class_weight import shifted_weights
+from kboost.data.class_weight import normalized_class_weights
 from kboost.data.merged_rows import MergedRows, merge_rows
 from kboost.kernels.base import Kernel
-from kboost.kernels.names import numbered
+from kboost.kernels.names import unique_names
 from kboost.kernels.normalize import normalized
 from kboost.solvers.libsvm import solve_dual
 from kboost.solvers.threads import blas_threads_for
@@ -103,7 +103,7 @@ class BoostedSVMBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
                 weight = check_weights(sample_weight, X.shape[0])
                 check_classification_targets(y)
                 self.classes_, codes = np.unique(y, return_inverse=True)
-                weight = shifted_weights(self.class_weight, self.classes_, codes, weight)
+                weight = normalized_class_weights(self.class_weight, self.classes_, codes, weight)
                 rows = merge_rows(X, codes, weight)
                 check_two_classes(self.classes_, rows)
                 with show_progress(self.verbose), blas_threads_for(len(rows.weight)):
@@ -197,7 +197,7 @@ class BoostedSVMBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         model = self._model = SVMEnsemble.assemble(self.kernels_, centers, placed)
         nobody: Any = np.zeros(0)
         self._binary_problems = [replace(duel, rows=nobody, signs=nobody) for duel in duels]
-        names = numbered([repr(kernel) for kernel in library])
+        names = unique_names([repr(kernel) for kernel in library])
         counts = model.columns_per_kernel
         self.kernel_usage_ = dict(zip(names, _usage(len(names), boosted), strict=True))
         self.columns_per_kernel_ = dict(zip(names, counts, strict=True))

@@ -31,11 +31,11 @@ from kboost.columns.hypothesis import KernelPart
 from kboost.core.deadline import Deadline
 from kboost.core.model import AdditiveModel
 from kboost.core.stopping import INTERRUPTED
-from kboost.data.class_weight import class_factors, class_weighted
+from kboost.data.class_weight import apply_class_factors, class_factors
 from kboost.data.merged_rows import MergedRows, merge_rows
-from kboost.kernels.algebra import scale, total
+from kboost.kernels.algebra import scale, sum_kernels
 from kboost.kernels.base import Kernel
-from kboost.kernels.names import numbered
+from kboost.kernels.names import unique_names
 from kboost.kernels.normalize import normalized
 from kboost.kernels.shared import evaluate
 from kboost.solvers.threads import blas_threads_for
@@ -104,7 +104,7 @@ class PairwiseSVMBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
                 check_classification_targets(y)
                 self.classes_, codes = np.unique(y, return_inverse=True)
                 factors = class_factors(self.class_weight, self.classes_, codes, weight)
-                weight = class_weighted(factors, codes, weight, named=self.class_weight)
+                weight = apply_class_factors(factors, codes, weight, named=self.class_weight)
                 rows = merge_rows(X, codes, weight)
                 check_two_classes(self.classes_, rows)
                 with show_progress(self.verbose), blas_threads_for(len(rows.weight)):
@@ -186,7 +186,7 @@ class PairwiseSVMBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             own = duel.rows[outcome.support]
             coef[own, k] = outcome.coef
             weighed = zip(outcome.weights.tolist(), kernels, strict=True)
-            mixed = total([scale(weight, kernel) for weight, kernel in weighed if weight > 0])
+            mixed = sum_kernels([scale(weight, kernel) for weight, kernel in weighed if weight > 0])
             if mixed is not None and len(own):
                 only = np.zeros((len(own), n_duels))
                 only[:, k] = outcome.coef
@@ -199,7 +199,7 @@ class PairwiseSVMBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             replace(duel, rows=duel.rows[:0], signs=duel.signs[:0]) for duel in duels
         ]
         self.kernels_ = list(kernels)
-        names = numbered([repr(kernel) for kernel in kernels])
+        names = unique_names([repr(kernel) for kernel in kernels])
         self.columns_per_kernel_ = dict(zip(names, counts.tolist(), strict=True))
         self.n_columns_ = int(counts.sum())
         self.centers_ = centers[used]

@@ -22,9 +22,9 @@ from kboost.boosting.rounds import RoundSettings
 from kboost.boosting.svm_learners import SVMLearners
 from kboost.columns.gram import Gram, signs
 from kboost.core.deadline import Deadline
-from kboost.data.merged_rows import MergedRows, heaviest_code
+from kboost.data.merged_rows import MergedRows, majority_code
 from kboost.kernels.base import Kernel
-from kboost.kernels.names import numbered
+from kboost.kernels.names import unique_names
 from kboost.solvers.libsvm import solve_dual
 
 _RULES = RULES | {
@@ -175,7 +175,7 @@ class BoostedSVMClassifier(ClassifierMixin, BoostedSVMBase):
             until = deadline.share(2)
             gram = Gram(kernels, rows.X, centers, self.memory_budget)
             errors = self._crossed(gram, rows, duels, folds, until)
-            names = numbered([repr(kernel) for kernel in kernels])
+            names = unique_names([repr(kernel) for kernel in kernels])
             self.cv_errors_ = dict(zip(names, errors.tolist(), strict=True))
             best = least(errors)
         self.kernel_ = kernels[best]
@@ -232,7 +232,7 @@ class BoostedSVMClassifier(ClassifierMixin, BoostedSVMBase):
 
 def _folds(rows: MergedRows, count: int, rng: np.random.RandomState) -> IntArray:
     """The fold of each row, class by class in turn; rows with the same x share theirs."""
-    kind = heaviest_code(rows)
+    kind = majority_code(rows)
     order = np.concatenate(
         [rng.permutation(np.flatnonzero(kind == code)) for code in np.unique(kind)]
     )

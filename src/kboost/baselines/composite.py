@@ -33,7 +33,7 @@ from kboost._validation import check_table, check_weights, unchanged_on_error
 from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
 from kboost.data.merged_rows import MergedRows, merge_rows
-from kboost.kernels.names import numbered
+from kboost.kernels.names import unique_names
 
 RULES: dict[str, Rule] = {"C": POSITIVE, "tol": POSITIVE}
 
@@ -65,7 +65,7 @@ class CompositeBase(ExplainMixin, BaseEstimator):
         self._model = AdditiveModel(parts, bias)
         single = len(machines) == 1
         self.kernels_ = list(kernels)
-        names = numbered([repr(kernel) for kernel in kernels])
+        names = unique_names([repr(kernel) for kernel in kernels])
         self.columns_per_kernel_ = dict.fromkeys(names, len(used))
         self.n_columns_ = len(used) * len(kernels)
         self.centers_ = centers[used]

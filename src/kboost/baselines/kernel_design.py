@@ -144,7 +144,7 @@ class KernelDesignClassifier(ClassifierMixin, PairwiseSVMBase):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelDesignClassifier:
-        """Design the kernel and fit the machine.
+        """DesignMatrix the kernel and fit the machine.
 
         Parameters
         ----------

@@ -65,7 +65,7 @@ class SVMLearners:
             support = duals.nonzero()[0]
             return SVM(square[0], rows[support], (duals * targets)[support], bias)
 
-        squares = self._gram.squares(kernels, rows)
+        squares = self._gram.submatrices(kernels, rows)
         if pool is None:
             found = [one(square) for square in squares]
         else:

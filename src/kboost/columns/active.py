@@ -3,12 +3,12 @@
     h(x) = exp(-|x - s|^2 / (2 width^2)) / scale(s, width),     s in the box of the rows,
                                                                 width in a closed interval.
 
-A bank of Gaussians at some widths, centred at the rows, is where a search starts; from there centre
+A library of Gaussians at some widths, centred at the rows, is where a search starts; from there centre
 and width move. The ends of the interval are among these widths: a search that starts well inside it
 may see a valley where there is a peak at the end, most of all at narrow widths. A point of the
 search is `theta = (s, log width)`, on the features as the kernels' view shows them. Unit scaling
 must be smooth here, or the search would stall at the edge where the floor of scaling.py sets in:
-`scale^2 = rms^2 + (floor * peak)^2` with the peak 1, for the columns of the bank too.
+`scale^2 = rms^2 + (floor * peak)^2` with the peak 1, for the columns of the library too.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.bank import Bank
-from kboost.columns.float32 import Side, gamma_holds
+from kboost.columns.float32 import PreparedCenters, gamma_fits_float32
 from kboost.columns.hypothesis import stack_rows
+from kboost.columns.library import KernelLibrary
 from kboost.columns.scaling import SPIKE_FLOOR, Scaling
 from kboost.columns.terms import Term
 from kboost.kernels.distances import sqeuclidean
@@ -82,22 +82,22 @@ class ActivePart:
         values: FloatArray = _values(self.view, X, self.centers, self.widths) @ self.coef
         return values
 
-    def in_single(self) -> SingleActivePart | ActivePart:
+    def to_float32(self) -> Float32ActivePart | ActivePart:
         """The same in float32, where that has room for the widths."""
         gammas = 0.5 / self.widths**2
-        return SingleActivePart(self, gammas) if all(map(gamma_holds, gammas)) else self
+        return Float32ActivePart(self, gammas) if all(map(gamma_fits_float32, gammas)) else self
 
     def terms_at(self, X: Any) -> Iterator[Term]:
         """The columns at the rows of X, for explanations."""
         yield Term(self.view.columns, _values(self.view, X, self.centers, self.widths))
 
 
-class SingleActivePart:
+class Float32ActivePart:
     """The same with distances and exponentials in float32 (columns/float32.py)."""
 
     def __init__(self, part: ActivePart, gammas: FloatArray) -> None:
         self._part, self.coef = part, part.coef
-        self._side = Side(Pairing("sqeuclidean", part.view), part.centers)
+        self._side = PreparedCenters(Pairing("sqeuclidean", part.view), part.centers)
         self._factor = -gammas.astype(np.float32)
         with np.errstate(over="ignore"):
             self._coef = part.coef.astype(np.float32)
@@ -109,7 +109,7 @@ class SingleActivePart:
         return values if np.isfinite(values).all() else self._part(X)
 
 
-class ActiveBank(Bank):
+class ActiveLibrary(KernelLibrary):
     """Gaussians at the rows, and the continuum around them; see the head of this file."""
 
     def __init__(
@@ -142,13 +142,13 @@ class ActiveBank(Bank):
         bounds = np.log(width_bounds)
         self.lower, self.upper = (np.append(side, b) for side, b in zip(box, bounds, strict=True))
 
-    def starts(self, ids: IntArray) -> FloatArray:
-        """Columns of the bank as points, (len(ids), d + 1)."""
+    def as_points(self, ids: IntArray) -> FloatArray:
+        """Columns of the library as points, (len(ids), d + 1)."""
         owner, center = np.divmod(ids, self.n_centers)
         gammas = np.array([kernel.gamma for kernel in self.kernels])  # type: ignore[attr-defined]
         return np.column_stack([self._places[center], -0.5 * np.log(2 * gammas[owner])])
 
-    def free_edges(
+    def edges_at(
         self, theta: FloatArray, weights: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Edges (m,), their gradients (m, d + 1), and the fixed point (25) of each centre (m, d).
@@ -190,7 +190,7 @@ class ActiveBank(Bank):
         towards -= shift
         return sums
 
-    def free_values(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def values_at(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Scaled columns at the training rows, (n, m), and their scales (m,)."""
         widths = np.exp(theta[:, -1])
         values = np.exp(-0.5 * sqeuclidean(self._rows, theta[:, :-1]) / widths**2)
@@ -199,10 +199,10 @@ class ActiveBank(Bank):
         scales = _unit_scale(self._share @ values**2)
         return values / scales, scales
 
-    def free_hypotheses(
+    def hypotheses_at(
         self, theta: FloatArray, scales: FloatArray, first: int
     ) -> list[ActiveColumn]:
-        """Points as functions of a row, numbered from `first` on."""
+        """Points as functions of a row, unique_names from `first` on."""
         return [
             ActiveColumn(self.family, self._raw(point[:-1]), float(np.exp(point[-1])), first + j, s)
             for j, (point, s) in enumerate(zip(theta, scales.tolist(), strict=True))

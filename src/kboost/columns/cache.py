@@ -27,7 +27,7 @@ class BlockCache:
     def __init__(self, budget: int) -> None:
         self._budget = budget
         self._blocks: dict[Hashable, FloatArray] = {}
-        self._lock = Lock()  # several fits may share a bank
+        self._lock = Lock()  # several fits may share a library
         self.bytes_used = 0
 
     def get(self, key: Hashable) -> FloatArray | None:

@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
-from kboost.columns.float32 import Side, gaussian_width, single_holds
+from kboost.columns.float32 import PreparedCenters, fits_float32, gaussian_gamma
 from kboost.columns.terms import Term, features_of
 from kboost.kernels.algebra import terms
-from kboost.kernels.base import Kernel, checked
+from kboost.kernels.base import Kernel, check_finite
 from kboost.kernels.pairings import Pairing
 from kboost.kernels.rows import narrow
 from kboost.kernels.stationary import Gaussian
@@ -72,7 +72,7 @@ Split = tuple[int, float, BoolArray] | None  # feature, threshold and who goes l
 Known = dict[str, Split]  # splits that were found before, by the way to them: 0 left, 1 right
 
 
-def cut(
+def split_into_cells(
     X: Any,
     rows: IntArray,
     size: int,
@@ -285,7 +285,7 @@ class CellPart:
         part.coef = self.coef * factor
         return part
 
-    def in_single(self) -> CellPart:
+    def to_float32(self) -> CellPart:
         """The same in float32."""
         part = copy(self)
         part.dtype = np.float32
@@ -299,15 +299,15 @@ def kernel_block(
 
     They may come in `out`, an array of the dtype.
     """
-    work = dtype if single_holds(kernel) else np.float64
+    work = dtype if fits_float32(kernel) else np.float64
     if type(kernel) is Gaussian:  # in place: large arrays are slow to come by
         out = out if work is dtype else None
         block = pair_block(kernel.pairing, X, centers, kernel.gamma, work, out)
         block *= -kernel.gamma
         with np.errstate(under="ignore"):
-            return checked(kernel, np.exp(block, out=block)).astype(dtype, copy=False)
+            return check_finite(kernel, np.exp(block, out=block)).astype(dtype, copy=False)
     blocks = {
-        pairing: pair_block(pairing, X, centers, gaussian_width(kernel), work)
+        pairing: pair_block(pairing, X, centers, gaussian_gamma(kernel), work)
         for pairing in kernel.pairings
     }
     return kernel.from_blocks(blocks).astype(dtype, copy=False)
@@ -322,4 +322,4 @@ def pair_block(
     out: FloatArray | None = None,
 ) -> FloatArray:
     """Distances or products; those of a Gaussian of width `gamma` may be rough."""
-    return Side(pairing, centers, dtype).near(X, gamma, out)
+    return PreparedCenters(pairing, centers, dtype).near(X, gamma, out)

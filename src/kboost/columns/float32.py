@@ -30,35 +30,35 @@ _ROUGH = 1e-4  # what an exponent may be off by
 _RANGE = 1e30
 
 
-def in_single(part: Any) -> Any:
+def to_float32(part: Any) -> Any:
     """The part in float32 where that saves something, else itself."""
     if isinstance(part, KernelPart) and part.rest is not None:
-        return SinglePart(part, part.rest) if single_holds(part.rest) else part
-    return part.in_single() if hasattr(part, "in_single") else part
+        return Float32Part(part, part.rest) if fits_float32(part.rest) else part
+    return part.to_float32() if hasattr(part, "to_float32") else part
 
 
-def single_holds(kernel: Kernel) -> bool:
+def fits_float32(kernel: Kernel) -> bool:
     """Whether float32 has room for the distances that the width of a kernel is made for."""
-    return gamma_holds(getattr(kernel, "gamma", 1.0))
+    return gamma_fits_float32(getattr(kernel, "gamma", 1.0))
 
 
-def gamma_holds(gamma: float) -> bool:
+def gamma_fits_float32(gamma: float) -> bool:
     """The same of a width."""
     return 1 / _RANGE <= gamma <= _RANGE
 
 
-def gaussian_width(kernel: Kernel) -> float | None:
+def gaussian_gamma(kernel: Kernel) -> float | None:
     """The width of a Gaussian, which is as smooth in squared distances as in anything."""
     return kernel.gamma if isinstance(kernel, Gaussian) else None
 
 
-class SinglePart:
+class Float32Part:
     """A kernel part whose blocks are float32; values come back in float64."""
 
     def __init__(self, part: KernelPart, rest: Kernel) -> None:
         self._part, self._rest = part, rest
         self.coef = part.coef  # (m, n_outputs)
-        self._sides = [Side(pairing, part.centers) for pairing in rest.pairings]
+        self._sides = [PreparedCenters(pairing, part.centers) for pairing in rest.pairings]
         with np.errstate(over="ignore"):
             self._coef = part.coef.astype(np.float32)
 
@@ -73,7 +73,7 @@ class SinglePart:
         return values + self._part.fold_at(X) if self._part.folded else values
 
 
-class Side:
+class PreparedCenters:
     """The centres of a pairing, viewed, shifted and rounded once for all rows."""
 
     def __init__(
@@ -107,13 +107,13 @@ class Side:
         """The same, of rows the view was already applied to."""
         if gamma is None or self._long is None or not isinstance(viewed, np.ndarray):
             return self._block(viewed)
-        rows = LongRows(viewed, self._dtype, self._shift, self._features)
+        rows = AugmentedRows(viewed, self._dtype, self._shift, self._features)
         rough = self.near_long(rows, gamma, out=out)
         return self._block(viewed) if rough is None else rough
 
     def near_long(
         self,
-        rows: LongRows,
+        rows: AugmentedRows,
         gamma: float,
         chosen: Any = slice(None),
         out: FloatArray | None = None,
@@ -154,7 +154,7 @@ class Side:
         )  # functions of the user's get what they are used to
 
 
-class LongRows:
+class AugmentedRows:
     """Rows from a shift as `(x, |x|^2, 1)`: with `(-2 c, 1, |c|^2)` a product is a distance.
 
     Rows that are measured from their own mean leave out `features` that are 0 in all of them (the

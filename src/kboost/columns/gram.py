@@ -60,7 +60,9 @@ class Gram:
             for pairing in pairings:
                 self._blocks[pairing] = pairing.compute_viewed(*self._views[pairing.view])
 
-    def squares(self, kernels: Sequence[int], rows: IntArray) -> Iterator[tuple[int, FloatArray]]:
+    def submatrices(
+        self, kernels: Sequence[int], rows: IntArray
+    ) -> Iterator[tuple[int, FloatArray]]:
         """Yield the number and the matrix of each kernel on a sample, (s, s), C order."""
         if self._held:
             places = rows[:, None] + self.n_rows * rows  # a row drawn, then a centre

@@ -15,14 +15,14 @@ from scipy import sparse
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.terms import Term, features_of
-from kboost.kernels.algebra import terms, total
+from kboost.kernels.algebra import sum_kernels, terms
 from kboost.kernels.base import Kernel
 from kboost.kernels.folding import fold
 
 
 @dataclass(frozen=True)
 class KernelColumn:
-    """One column of the library; columns of one bank are equal by kernel and centre."""
+    """One column of the library; columns of one library are equal by kernel and centre."""
 
     family: KernelFamily
     center: Any = field(compare=False, repr=False)  # (1, d), dense or CSR
@@ -65,7 +65,7 @@ class KernelPart:
         self.indices = indices  # (m,), of the centres in the training library
         parts = [(term, fold(term, centers, coef, only_if_cheaper=True)) for term in terms(kernel)]
         self.folded = tuple(folded for _, folded in parts if folded is not None)
-        self.rest = total([term for term, folded in parts if folded is None])
+        self.rest = sum_kernels([term for term, folded in parts if folded is None])
 
     def __call__(self, X: Any) -> FloatArray:
         if self.rest is None:

@@ -15,7 +15,7 @@ import numpy as np
 from distributed import as_completed
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.cells import CellPart, SplitRNG, cut, graft
+from kboost.columns.cells import CellPart, SplitRNG, graft, split_into_cells
 from kboost.core.deadline import Deadline
 from kboost.dask._malloc import in_roomy_heap
 from kboost.dask._table import PartitionedTable, assemble, take
@@ -98,7 +98,7 @@ def _fit_branch(
     """On a worker: cut further, fit; the part, its objective, and how many cells were in time."""
     X = assemble(places, pieces, dtype)
     rows = LocalRows(X, np.arange(len(X)), targets, weight)
-    plan = cut(X, rows.order, spec.size, spec.kernel.pairings[0].view, stream)
+    plan = split_into_cells(X, rows.order, spec.size, spec.kernel.pairings[0].view, stream)
     progress = CellProgress(len(plan[1]), deadline=deadline)
     with ThreadPoolExecutor(1) as pool:
         part, objective = fit_partition(spec, rows, plan, deadline, progress, pool)

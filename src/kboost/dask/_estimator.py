@@ -148,7 +148,7 @@ class OnCluster:
             raise ValueError("X must have at least one row; got only empty partitions.")
         y = per_row(client, "y", y)
         if len(y) != n_rows:
-            raise ValueError(f"y must have one value a row; got {len(y)} for {n_rows} rows.")
+            raise ValueError(f"y must have one value per row; got {len(y)} for {n_rows} rows.")
         if y_numeric:
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         y = y if multi_output and y.ndim == 2 else column_or_1d(y, warn=True)

@@ -14,7 +14,7 @@ from kboost.dask._table import PartitionedTable, assemble, take
 from kboost.kernels.rows import group_rows
 
 
-class TableRows:
+class DistributedRows:
     """Rows by number; what is asked of them is computed where they are."""
 
     ndim = 2
@@ -24,8 +24,8 @@ class TableRows:
         self.order = np.arange(table.shape[0]) if order is None else order
         self.shape = (len(self.order), table.shape[1])
 
-    def __getitem__(self, chosen: Any) -> TableRows:
-        return TableRows(self.table, self.order[chosen])
+    def __getitem__(self, chosen: Any) -> DistributedRows:
+        return DistributedRows(self.table, self.order[chosen])
 
     def values(self) -> FloatArray:
         """The rows themselves, on the client: for few."""

@@ -23,8 +23,8 @@ from kboost.columns.cells import (
     Known,
     SplitRNG,
     cells_around,
-    cut,
     descend,
+    split_into_cells,
 )
 from kboost.dask._malloc import in_roomy_heap
 from kboost.data.indexed_rows import row_hashes
@@ -182,7 +182,7 @@ class PartitionedTable:
         """The tree down to branches that workers cut further; `tell` hears of each at once."""
         self._hold(rows)
         known = self._splits(rows, view)
-        return cut(self, rows, self._large(rows, size), view, stream, known, tell)[0]
+        return split_into_cells(self, rows, self._large(rows, size), view, stream, known, tell)[0]
 
     def _large(self, rows: IntArray, size: int) -> int:
         """Rows of a branch that goes to one worker, at most."""

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kboost._typing import FloatArray
-from kboost.dask._bank import TableBank
 from kboost.dask._estimator import OnCluster, with_client
-from kboost.dask._rows import TableRows
+from kboost.dask._library import DistributedLibrary
+from kboost.dask._rows import DistributedRows
 from kboost.data.merged_rows import MergedRows
 from kboost.estimators.classifier import KernelBoostClassifier
 from kboost.estimators.regressor import KernelBoostRegressor
@@ -62,7 +62,7 @@ class _Boost(OnCluster):
         if base != "kernels":
             raise ValueError(f"base must be 'kernels' in kboost.dask; got base={base!r}.")
         table, y, weight = super()._checked(X, y, sample_weight, **options)
-        return TableRows(table), y, weight
+        return DistributedRows(table), y, weight
 
     def _lined_up(
         self, rows: MergedRows, resolve: Callable[[Any], Sequence[Kernel]], options: dict[str, Any]
@@ -74,7 +74,7 @@ class _Boost(OnCluster):
             getattr(self, "feature_names_in_", None),
         ).result()
         kept = {k: v for k, v in options.items() if k not in ("measured_on", "n_jobs")}
-        return TableBank(kernels, rows.X, **kept)
+        return DistributedLibrary(kernels, rows.X, **kept)
 
 
 def _resolved(rows: FloatArray, kernels: Any, weight: FloatArray, names: Any) -> tuple[Kernel, ...]:

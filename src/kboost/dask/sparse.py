@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from kboost.columns.pool import Pool
+from kboost.columns.candidates import CandidateColumns
 from kboost.core.deadline import Deadline
+from kboost.dask._candidates import DistributedCandidates
 from kboost.dask._cells import fit_cells
 from kboost.dask._estimator import OnCluster, with_client
-from kboost.dask._pool import TablePool
-from kboost.dask._rows import TableRows
+from kboost.dask._rows import DistributedRows
 from kboost.dask._workers import Workers
 from kboost.data.indexed_rows import IndexedRows
 from kboost.estimators.sparse_classifier import SparseKernelClassifier, is_logistic
@@ -27,11 +27,13 @@ from kboost.local.rows import LocalRows
 class _Sparse(OnCluster):
     """Where rows are, for the engine of the sparse kernel machines."""
 
-    def _pool(self, kernels: Sequence[Kernel], X: Any, rows: IndexedRows, lazy: bool) -> Pool:
-        return TablePool(kernels, X, order=rows.order, center_rows=rows.center_rows)
+    def _candidates(
+        self, kernels: Sequence[Kernel], X: Any, rows: IndexedRows, lazy: bool
+    ) -> CandidateColumns:
+        return DistributedCandidates(kernels, X, order=rows.order, center_rows=rows.center_rows)
 
     def _watch(self, X: Any, held: IndexedRows) -> Any:
-        watch: Any = super()._watch(TableRows(X), held)  # type: ignore[misc]
+        watch: Any = super()._watch(DistributedRows(X), held)  # type: ignore[misc]
         return watch
 
     def _choose_local(

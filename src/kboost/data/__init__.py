@@ -1,1 +1,1 @@
-"""Training rows: merged, weighted, split; checks of user kernels."""
+"""Training rows (merged, weighted, split) and checks of user-defined kernels."""

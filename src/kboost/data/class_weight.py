@@ -1,4 +1,4 @@
-"""`class_weight`: a factor on the weights of each class."""
+"""`class_weight`: a factor per class on the weights of the rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kboost._typing import FloatArray, IntArray
 def class_factors(
     class_weight: Any, classes: Any, codes: IntArray, weight: FloatArray
 ) -> FloatArray:
-    """One factor a class; "balanced" makes the classes weigh the same in all."""
+    """One factor per class; "balanced" gives all classes the same total weight."""
     if class_weight is None:
         return np.ones(len(classes))
     if isinstance(class_weight, str) and class_weight == "balanced":
@@ -26,37 +26,36 @@ def class_factors(
     unknown = set(class_weight) - set(classes.tolist())
     if unknown:
         raise ValueError(
-            f"class_weight must name classes of y; got {unknown.pop()!r}, y has {classes.tolist()}."
+            f"class_weight must have keys among the classes {classes.tolist()} of y; "
+            f"got {unknown.pop()!r}."
         )
     weights = [class_weight.get(c, 1.0) for c in classes.tolist()]
     if not all(map(NOT_NEGATIVE.holds, weights)):
         raise ValueError(
-            "class_weight must hold finite weights of zero or more; "
+            "class_weight must have finite values of zero or more; "
             f"got class_weight={class_weight!r}."
         )
     return np.array(weights)
 
 
-def class_weighted(
+def apply_class_factors(
     factors: FloatArray, codes: IntArray, weight: FloatArray, *, named: Any
 ) -> FloatArray:
-    """The weights of rows, some of them positive, times the factors of their classes."""
-    found: FloatArray = weight * factors[codes]
-    if not found.any():
-        raise ValueError(
-            f"class_weight must leave a positive weight to some row; got class_weight={named!r}."
-        )
-    return found
+    """Multiply the weights of the rows by the factors of their classes."""
+    product: FloatArray = weight * factors[codes]
+    if not product.any():
+        raise ValueError(f"class_weight must be positive for some row; got class_weight={named!r}.")
+    return product
 
 
-def shifted_weights(
+def normalized_class_weights(
     class_weight: Any, classes: Any, codes: IntArray, weight: FloatArray
 ) -> FloatArray:
-    """The same, in all as much as before: draws by weight are as many, and only ratios count."""
+    """Apply `class_weight` and keep the total weight, so that as many rows are drawn as before."""
     if class_weight is None:
         return weight
     factors = class_factors(class_weight, classes, codes, weight)
     factors = factors / (factors.max() or 1.0)
-    found = class_weighted(factors, codes, weight, named=class_weight)
-    found *= weight.sum() / found.sum()
-    return found
+    product = apply_class_factors(factors, codes, weight, named=class_weight)
+    product *= weight.sum() / product.sum()
+    return product

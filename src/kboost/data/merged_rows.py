@@ -1,8 +1,8 @@
-"""Rows in canonical form, so that a row given twice equals a row of weight two.
+"""Rows in canonical form, so that a row given twice is equivalent to a row of weight 2.
 
-Identical (x, y) rows are merged and their weights summed, rows of weight zero dropped, the rest
-put in an order that depends on their values only. Centres are the distinct x. Every later draw
-works on this form, so neither repetition nor order of the input can matter.
+Identical (x, y) rows are merged and their weights summed, rows of weight 0 are dropped, and the
+rest are ordered by their values. Centres are the distinct x. All later random draws use this form,
+so results depend neither on repetitions nor on the order of the input.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ class MergedRows:
     """Distinct (x, code) rows with their weights."""
 
     X: Any  # (n, d)
-    codes: IntArray  # (n,), numbers of the distinct targets
+    codes: IntArray  # (n,), indices of the distinct targets
     weight: FloatArray  # (n,), positive
     center_of_row: IntArray  # (n,)
-    first: IntArray  # (n_centers,), a row of the input that each centre came from
+    first: IntArray  # (n_centers,), an input row equal to each centre
 
     @property
     def centers(self) -> Any:
@@ -33,7 +33,7 @@ class MergedRows:
         return self.X[rows]
 
     def take(self, chosen: Any) -> MergedRows:
-        """Some of the rows; the centres are those among them."""
+        """A subset of the rows, with their centres."""
         kept, center_of_row = np.unique(self.center_of_row[chosen], return_inverse=True)
         return MergedRows(
             self.X[chosen],
@@ -45,7 +45,7 @@ class MergedRows:
 
 
 def merge_rows(X: Any, codes: IntArray, weight: FloatArray) -> MergedRows:
-    """Merge, drop and order; see the head of this file."""
+    """Merge, drop and order rows, as the module docstring describes."""
     positive = np.flatnonzero(weight > 0)
     X, codes, weight = X[positive], codes[positive], weight[positive]
     first, center = X.group_rows() if hasattr(X, "group_rows") else group_rows(X)
@@ -65,27 +65,26 @@ def merge_rows(X: Any, codes: IntArray, weight: FloatArray) -> MergedRows:
 def hold_out(
     rows: MergedRows, fraction: float, rng: np.random.RandomState, *, by_code: bool
 ) -> tuple[MergedRows, MergedRows]:
-    """Split into a part to learn from and a part to judge by, by distinct x.
+    """Split into training and held-out rows, by distinct x.
 
-    Rows with the same x stay together; whole groups are drawn until their weight reaches the
-    fraction. For labels (`by_code`) that holds class by class, a group counting for the class
-    that weighs most in it.
+    Rows with the same x stay together; groups are drawn until their weight reaches the fraction.
+    With `by_code` the split is stratified by class; a group counts for its majority class.
     """
     held = np.zeros(len(rows.first), dtype=bool)
     total = np.bincount(rows.center_of_row, weights=rows.weight)
-    kind = heaviest_code(rows) if by_code else np.zeros(len(total), dtype=np.intp)
+    kind = majority_code(rows) if by_code else np.zeros(len(total), dtype=np.intp)
     for code in np.unique(kind):
         members = np.flatnonzero(kind == code)
         members = members[rng.permutation(len(members))]
         mass = total[members]
         held[members] = np.cumsum(mass) - mass / 2 < fraction * mass.sum()
-        held[members[-1]] = False  # every class keeps something to learn from
+        held[members[-1]] = False  # every class keeps a training row
     outside = held[rows.center_of_row]
     return rows.take(~outside), rows.take(outside)
 
 
-def heaviest_code(rows: MergedRows) -> IntArray:
-    """The class that weighs most among the rows of each centre."""
+def majority_code(rows: MergedRows) -> IntArray:
+    """The class with the largest weight among the rows of each centre."""
     mass = np.zeros((len(rows.first), int(rows.codes.max()) + 1))
     np.add.at(mass, (rows.center_of_row, rows.codes), rows.weight)
     heaviest: IntArray = mass.argmax(axis=1)

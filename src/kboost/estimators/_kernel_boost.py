@@ -25,9 +25,9 @@ from kboost._estimator.progress import show_progress
 from kboost._rules import check_params
 from kboost._typing import FloatArray, IntArray
 from kboost._validation import check_table, check_weights, unchanged_on_error
-from kboost.columns.bank import Bank
-from kboost.columns.float32 import in_single
+from kboost.columns.float32 import to_float32
 from kboost.columns.hypothesis import KernelPart, stack_rows
+from kboost.columns.library import KernelLibrary
 from kboost.core.column_generation import ColumnGeneration, GenerationResult
 from kboost.core.deadline import NO_MODEL_YET, Deadline
 from kboost.core.model import AdditiveModel
@@ -52,7 +52,7 @@ from kboost.exceptions import OutOfTimeError
 from kboost.formulations import MarginRows
 from kboost.kernels.adapters import as_kernels
 from kboost.kernels.base import Kernel
-from kboost.kernels.names import numbered
+from kboost.kernels.names import unique_names
 from kboost.masters.interior_point import InteriorLPMaster
 from kboost.masters.lp import LPMaster
 from kboost.masters.qp import QPMaster
@@ -103,12 +103,12 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             C = self._choose_c(data)
             if self.validation_fraction is not None:
                 rows, held = self._hold_out(rows)
-            bank = self._make_bank(rows, data.n_input_rows, deadline)
+            library = self._make_library(rows, data.n_input_rows, deadline)
             problems = data.problems(rows, C)
             check_prices(problems)
             watches = None if held is None else self._judge(data.tasks, held).watches
-            grown = self._grow(bank, problems, watches, deadline)
-            self._keep(bank, grown)
+            grown = self._grow(library, problems, watches, deadline)
+            self._keep(library, grown)
             stopped = self._conclude(rows, problems, grown, deadline)
         return stopped or any(g.reason is INTERRUPTED for g in grown)
 
@@ -143,39 +143,39 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         return self.C_
 
     def _tune(self, data: TrainingData) -> Tuning | None:
-        """A loose path on parts of the rows; all their banks together obey the budget."""
+        """A loose path on parts of the rows; all their libraries together obey the budget."""
         deadline = Deadline.after(None if self.max_seconds is None else self.max_seconds / 2)
         rng = check_random_state(self.random_state)
         stop = AnyOf((PriceBelow(PATH_TOL), GapBelow(PATH_TOL), MaxIterations(PATH_STEPS)))
         splits = split_parts(data, rng, by_code=isinstance(self, ClassifierMixin))
         parts = []
         for learn, held in splits:
-            bank = self._make_bank(learn, data.n_input_rows, deadline, among=len(splits))
-            oracle = self._tuning_oracle(self._columns_per_step(bank.n_rows))
-            master = self._path_master(bank, path_gap=PATH_TOL / 2)
-            problems = [Problem(bank, rows, deadline) for rows in data.problems(learn, 1.0)]
+            library = self._make_library(learn, data.n_input_rows, deadline, among=len(splits))
+            oracle = self._tuning_oracle(self._columns_per_step(library.n_rows))
+            master = self._path_master(library, path_gap=PATH_TOL / 2)
+            problems = [Problem(library, rows, deadline) for rows in data.problems(learn, 1.0)]
             followers = [PathFitter(p, oracle, master, stop, polish=False) for p in problems]
-            parts.append(self._part(bank, followers, data.tasks, learn, held))
+            parts.append(self._part(library, followers, data.tasks, learn, held))
         return tune(parts, len(data.rows.weight))
 
-    def _follow(self, data: TrainingData, bank: Bank, deadline: Deadline) -> PathFit:
+    def _follow(self, data: TrainingData, library: KernelLibrary, deadline: Deadline) -> PathFit:
         """A path on all the rows: at each C what `fit` would solve, by the same parts."""
-        oracle = self._oracle(self._columns_per_step(bank.n_rows))
-        master = cast(PathMaster, self._master(bank))
+        oracle = self._oracle(self._columns_per_step(library.n_rows))
+        master = cast(PathMaster, self._master(library))
         stop = self._stop()
-        problems = [Problem(bank, rows, deadline) for rows in data.problems(data.rows, 1.0)]
+        problems = [Problem(library, rows, deadline) for rows in data.problems(data.rows, 1.0)]
         followers = [PathFitter(p, oracle, master, stop, polish=True) for p in problems]
-        return self._part(bank, followers, data.tasks, data.rows, data.held)
+        return self._part(library, followers, data.tasks, data.rows, data.held)
 
     def _part(
         self,
-        bank: Bank,
+        library: KernelLibrary,
         followers: Sequence[PathFitter],
         tasks: Sequence[Task],
         learn: MergedRows,
         held: MergedRows | None,
     ) -> PathFit:
-        first = min(follower.first_factor(bank.edges) for follower in followers)
+        first = min(follower.first_factor(library.edges) for follower in followers)
         judge = None if held is None else self._judge(tasks, held)
         return PathFit(followers, first, self._joint_error(learn, tasks), judge)
 
@@ -190,9 +190,9 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         single = tasks[0].error(held)
         return lambda decisions: single(decisions[:, 0])
 
-    def _make_bank(
+    def _make_library(
         self, rows: MergedRows, n_input_rows: int, deadline: Deadline, *, among: int = 1
-    ) -> Bank:
+    ) -> KernelLibrary:
         """Kernels resolved on the rows, lined up with the distinct x as centres.
 
         It is one of `among` that share the budget.
@@ -232,32 +232,32 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
 
     def _lined_up(
         self, rows: MergedRows, resolve: Callable[[Any], Sequence[Kernel]], options: dict[str, Any]
-    ) -> Bank:
-        """The library to search; `options` are those of a bank."""
-        return Bank(resolve(self._library()), rows.X, **options)
+    ) -> KernelLibrary:
+        """The library to search; `options` are those of a library."""
+        return KernelLibrary(resolve(self._library()), rows.X, **options)
 
     def _grow(
         self,
-        bank: Bank,
+        library: KernelLibrary,
         problems: Sequence[Any],
         watches: Sequence[ValidationMonitor] | None,
         deadline: Deadline,
     ) -> list[GenerationResult]:
-        """One model a problem (rows as a formulation made them), all on one bank."""
+        """One model a problem (rows as a formulation made them), all on one library."""
         watched = watches is not None
-        oracle = self._oracle(self._columns_per_step(bank.n_rows))
-        master = self._master(bank, watched=watched)
+        oracle = self._oracle(self._columns_per_step(library.n_rows))
+        master = self._master(library, watched=watched)
 
         def one(
             number: int, rows: MarginRows, watch: ValidationMonitor | None, until: Deadline
         ) -> GenerationResult:
-            problem = Problem(bank, rows, until)
+            problem = Problem(library, rows, until)
             growth = ColumnGeneration(oracle.start(problem), master.start(problem), watch)
             stop = self._stop(watched=watched)
             if len(problems) > 1:
                 listeners = callback_listeners(self, number=number)
             else:
-                listeners = callback_listeners(self, attributes=lambda: self._now(bank, growth))
+                listeners = callback_listeners(self, attributes=lambda: self._now(library, growth))
             return growth.run_until(stop, deadline=until, listeners=listeners)
 
         each: Sequence[ValidationMonitor | None] = watches or [None] * len(problems)
@@ -277,7 +277,7 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
                 break
         return _begun(grown, len(jobs))
 
-    def _master(self, bank: Bank, *, watched: bool = False) -> Master[EdgePricer]:
+    def _master(self, library: KernelLibrary, *, watched: bool = False) -> Master[EdgePricer]:
         """Simplex where each step counts or is cheap; else from the inside to the optimum."""
         each_step_counts = (
             self.max_columns is not None
@@ -287,13 +287,13 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         )
         if self.penalty == "l1" and each_step_counts:
             return LPMaster(self.nonnegative, self.intercept)
-        return self._path_master(bank)
+        return self._path_master(library)
 
-    def _path_master(self, bank: Bank, **options: Any) -> PathMaster:
+    def _path_master(self, library: KernelLibrary, **options: Any) -> PathMaster:
         """The master that gets to the whole optimum, or along a path of C, with least work."""
         if self.penalty == "l2":
             return QPMaster(self.nonnegative, self.intercept)
-        if bank.n_rows <= SMALL:
+        if library.n_rows <= SMALL:
             return LPMaster(self.nonnegative, self.intercept)
         return InteriorLPMaster(self.nonnegative, self.intercept, **options)
 
@@ -326,10 +326,10 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         rules.append(MaxIterations(self.max_iter))
         return AnyOf(tuple(rules))
 
-    def _keep(self, bank: Bank, grown: Sequence[GenerationResult]) -> None:
+    def _keep(self, library: KernelLibrary, grown: Sequence[GenerationResult]) -> None:
         """Set the fitted attributes; a single problem gives scalars, several give arrays."""
         grouped = AdditiveModel.stack([(g.hypotheses, g.fit) for g in grown])
-        model = self._model = AdditiveModel(self._show(bank, grouped.parts), grouped.bias)
+        model = self._model = AdditiveModel(self._show(library, grouped.parts), grouped.bias)
         single = len(grown) == 1
         self.n_columns_ = model.n_columns
         self.coef_ = model.coef[:, 0] if single else model.coef.T
@@ -340,25 +340,25 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         self.n_iter_ = max(len(g.trace) for g in grown)
         self.stop_reason_ = str(grown[0].reason) if single else [str(g.reason) for g in grown]
 
-    def _now(self, bank: Bank, growth: ColumnGeneration[EdgePricer]) -> dict[str, Any]:
+    def _now(self, library: KernelLibrary, growth: ColumnGeneration[EdgePricer]) -> dict[str, Any]:
         """The attributes of the model as it stands."""
         hypotheses, fit = growth.current
         model = copy(self)
-        model._keep(bank, [GenerationResult(hypotheses, fit, Trace(), UNFINISHED)])
+        model._keep(library, [GenerationResult(hypotheses, fit, Trace(), UNFINISHED)])
         return dict(vars(model))
 
-    def _show(self, bank: Bank, parts: Sequence[Any]) -> tuple[Any, ...]:
+    def _show(self, library: KernelLibrary, parts: Sequence[Any]) -> tuple[Any, ...]:
         """Set the attributes that show the columns; the parts in the order of the kernels."""
-        place = {kernel: p for p, kernel in enumerate(bank.kernels)}
+        place = {kernel: p for p, kernel in enumerate(library.kernels)}
         ordered: list[KernelPart] = sorted(parts, key=lambda part: place[part.kernel])
-        self.kernels_ = list(bank.kernels)
+        self.kernels_ = list(library.kernels)
         counts = {part.kernel: len(part.coef) for part in ordered}
-        names = numbered([repr(kernel) for kernel in bank.kernels])
+        names = unique_names([repr(kernel) for kernel in library.kernels])
         self.columns_per_kernel_ = {
-            name: counts.get(kernel, 0) for name, kernel in zip(names, bank.kernels, strict=True)
+            name: counts.get(kernel, 0) for name, kernel in zip(names, library.kernels, strict=True)
         }
         centers = [part.centers for part in ordered]
-        self.centers_ = stack_rows(centers) if centers else bank.centers[:0]
+        self.centers_ = stack_rows(centers) if centers else library.centers[:0]
         return tuple(ordered)
 
     def _decision(self, X: Any) -> FloatArray:
@@ -368,7 +368,7 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         rows = check_table(self, X, reset=False)
         model: AdditiveModel = self._model
         if self.predict_dtype == "float32":
-            model = AdditiveModel(tuple(map(in_single, model.parts)), model.bias)
+            model = AdditiveModel(tuple(map(to_float32, model.parts)), model.bias)
         several = len(model.chunks(*rows.shape)) > 1
         with one_blas_thread() if several else nullcontext():
             values = model.decision(rows, effective_n_jobs(self.n_jobs))

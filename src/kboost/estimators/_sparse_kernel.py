@@ -34,19 +34,19 @@ from kboost._rules import (
 )
 from kboost._typing import FloatArray
 from kboost._validation import check_table, check_weights, unchanged_on_error
-from kboost.columns.float32 import in_single
+from kboost.columns.candidates import CandidateColumns
+from kboost.columns.float32 import to_float32
 from kboost.columns.hypothesis import stack_rows
-from kboost.columns.pool import Pool
 from kboost.core.deadline import Deadline
 from kboost.core.model import AdditiveModel
 from kboost.core.stopping import INTERRUPTED
 from kboost.core.trace import Trace
 from kboost.core.validation import ValidationMonitor
 from kboost.data.indexed_rows import IndexedRows
-from kboost.data.kernel_checks import check_psd, nugget_of, some_rows
+from kboost.data.kernel_checks import check_psd, nugget_of, sample_rows
 from kboost.formulations import TargetRows
 from kboost.kernels.base import Kernel
-from kboost.kernels.names import numbered
+from kboost.kernels.names import unique_names
 from kboost.local.cells import CellFit, CellSpec, cell_size, fit_cells
 from kboost.local.choice import (
     LocalChoice,
@@ -122,16 +122,16 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             size = sample_size(self.kernels, self.ridge, until)
             sample = self._sample(X, rows, n_input_rows, seed, size)
             choice = choose(self.kernels, self.ridge, sample, until)
-            pool = self._pool(choice.kernels, X, rows, lazy)
-            spec = self._spec(choice.ridge, pool, seed)
+            candidates = self._candidates(choice.kernels, X, rows, lazy)
+            spec = self._spec(choice.ridge, candidates, seed)
             watch = None if held is None else self._watch(X, held)
             problem = TargetRows.of(rows.targets, rows.weight)
-            fitted = self._grow(spec, pool, problem, deadline, watch)
+            fitted = self._grow(spec, candidates, problem, deadline, watch)
             if not fitted.trace:
                 raise KeyboardInterrupt(
                     "interrupted before there was a model; nothing has changed."
                 )
-            self._keep(pool, spec, fitted)
+            self._keep(candidates, spec, fitted)
             whole = choice.finished and len(sample.weight) == min(ROWS, len(rows.order))
             self.stop_reason_ += "" if whole else _CUT_SHORT
         return fitted.reason is INTERRUPTED
@@ -176,11 +176,13 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any, **options: Any
     ) -> tuple[Any, Any, FloatArray]:
         """What `fit` was given, checked."""
-        X, y = check_table(self, X, y, reset=True, as_it_is=True, **options)
+        X, y = check_table(self, X, y, reset=True, keep_dtype=True, **options)
         return X, y, check_weights(sample_weight, X.shape[0])
 
-    def _pool(self, kernels: Sequence[Kernel], X: Any, rows: IndexedRows, lazy: bool) -> Pool:
-        return Pool(
+    def _candidates(
+        self, kernels: Sequence[Kernel], X: Any, rows: IndexedRows, lazy: bool
+    ) -> CandidateColumns:
+        return CandidateColumns(
             kernels,
             X,
             order=rows.order,
@@ -205,19 +207,19 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
     def _grow(
         self,
         spec: SparseSpec,
-        pool: Pool,
+        candidates: CandidateColumns,
         problem: TargetRows,
         deadline: Deadline,
         watch: ValidationMonitor | None,
     ) -> SparseFit:
         if self.series is None:
             return fit_rows(
-                spec, pool, problem, deadline, watch, listeners=callback_listeners(self)
+                spec, candidates, problem, deadline, watch, listeners=callback_listeners(self)
             )
         return fit_series(
             spec,
             self.series,
-            pool,
+            candidates,
             problem,
             labels=self._labels_are_signs,
             deadline=deadline,
@@ -245,7 +247,7 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
                 f"got shrinkage={self.shrinkage!r} and update={self.update!r}."
             )
 
-    def _spec(self, ridge: float, pool: Pool, seed: int) -> SparseSpec:
+    def _spec(self, ridge: float, candidates: CandidateColumns, seed: int) -> SparseSpec:
         size = None if isinstance(self.basis_per_step, str) else int(self.basis_per_step)
         return SparseSpec(
             selection=self.selection,
@@ -260,7 +262,7 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             ran_threshold=self.ran_threshold,
             combination=self.combination,
             shrinkage=self.shrinkage,
-            max_columns=self._limit(pool.n_columns, pool.n_rows),
+            max_columns=self._limit(candidates.n_columns, candidates.n_rows),
             max_iter=10**9 if self.max_iter is None else int(self.max_iter),
             max_seconds=self.max_seconds,
             n_iter_no_change=self.n_iter_no_change,
@@ -310,7 +312,7 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
     def _nugget(self, kernels: Sequence[Kernel], X: Any, rows: IndexedRows) -> list[float]:
         """For matrices that are rounded, one a kernel."""
         centers = rows.order[rows.center_rows]
-        some = centers[some_rows(len(centers))]
+        some = centers[sample_rows(len(centers))]
         points = self._points(some)
         if points is None:
             return []
@@ -328,12 +330,12 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         """Of rows held out."""
         raise NotImplementedError
 
-    def _keep(self, pool: Pool, spec: SparseSpec, fitted: SparseFit) -> None:
+    def _keep(self, candidates: CandidateColumns, spec: SparseSpec, fitted: SparseFit) -> None:
         model = AdditiveModel.assemble(list(fitted.hypotheses), fitted.coef, fitted.bias)
-        place = {kernel: p for p, kernel in enumerate(pool.kernels)}
+        place = {kernel: p for p, kernel in enumerate(candidates.kernels)}
         parts: list[Any] = sorted(model.parts, key=lambda part: place[part.kernel])
-        empty = pool.points(np.zeros(0, dtype=np.intp))
-        self._show(AdditiveModel(tuple(parts), model.bias), pool.kernels, empty)
+        empty = candidates.points(np.zeros(0, dtype=np.intp))
+        self._show(AdditiveModel(tuple(parts), model.bias), candidates.kernels, empty)
         self.ridge_ = spec.ridge
         self.objective_ = fitted.objective
         self.trace_ = fitted.trace
@@ -350,7 +352,7 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             counts[part.kernel] += len(part.coef)
         self._model = model
         self.kernels_ = list(kernels)
-        names = numbered([repr(kernel) for kernel in kernels])
+        names = unique_names([repr(kernel) for kernel in kernels])
         self.columns_per_kernel_ = dict(zip(names, counts.values(), strict=True))
         centers = [part.centers for part in parts] or [no_centers]
         self.centers_ = stack_rows(centers) if len(centers) > 1 else centers[0]
@@ -368,7 +370,7 @@ class SparseKernelBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         rows = check_table(self, X, reset=False)
         model: AdditiveModel = self._model
         if self.predict_dtype == "float32":
-            model = AdditiveModel(tuple(map(in_single, model.parts)), model.bias)
+            model = AdditiveModel(tuple(map(to_float32, model.parts)), model.bias)
         several = len(model.chunks(*rows.shape)) > 1
         with one_blas_thread() if several else nullcontext():
             values = model.decision(rows, effective_n_jobs(self.n_jobs))

@@ -14,12 +14,12 @@ from kboost._estimator.parameter_rules import RULES
 from kboost._rules import UNIT, check_params, optional
 from kboost._typing import BoolArray, FloatArray
 from kboost._validation import check_validation
-from kboost.columns.bank import Bank
+from kboost.columns.library import KernelLibrary
 from kboost.core.column_generation import GenerationResult
 from kboost.core.deadline import Deadline
 from kboost.core.protocols import EdgePricer, Master
 from kboost.core.stopping import INTERRUPTED
-from kboost.data.class_weight import class_factors, class_weighted
+from kboost.data.class_weight import apply_class_factors, class_factors
 from kboost.data.merged_rows import MergedRows, merge_rows
 from kboost.estimators._kernel_boost import KernelBoostBase
 from kboost.formulations import MarginRows, hinge, nu_margin
@@ -328,7 +328,9 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         codes[labelled] = found
         factors = class_factors(self.class_weight, self.classes_, found, weight[labelled])
         kept = np.zeros(len(y))
-        kept[labelled] = class_weighted(factors, found, weight[labelled], named=self.class_weight)
+        kept[labelled] = apply_class_factors(
+            factors, found, weight[labelled], named=self.class_weight
+        )
         rows = merge_rows(X, codes, kept)
         if len(np.unique(rows.codes)) < 2:
             raise ValueError(
@@ -385,15 +387,15 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         self.tuning_, self.C_ = None, 1.0  # nu takes its place
         return self.C_
 
-    def _master(self, bank: Bank, *, watched: bool = False) -> Master[EdgePricer]:
-        if self.nonnegative and self.intercept == "none" and bank.is_nonnegative:
+    def _master(self, library: KernelLibrary, *, watched: bool = False) -> Master[EdgePricer]:
+        if self.nonnegative and self.intercept == "none" and library.is_nonnegative:
             raise ValueError(
                 "nonnegative must be False, or intercept not 'none', where all kernels are "
                 "positive: the model could predict one class only; got nonnegative=True and "
                 "intercept='none'."
             )
         if self.nu is None or self.penalty == "l2":
-            return super()._master(bank, watched=watched)
+            return super()._master(library, watched=watched)
         return NuLPMaster(self.nu, self.nonnegative, free_bias=self.intercept == "free")
 
     def _one_against_rest(self, target: int) -> Task:

@@ -11,7 +11,7 @@ from kboost._estimator.parameter_rules import RULES
 from kboost._rules import UNIT, check_params
 from kboost._typing import FloatArray, IntArray
 from kboost._validation import check_table, check_weights
-from kboost.columns.bank import Bank
+from kboost.columns.library import KernelLibrary
 from kboost.core.protocols import EdgePricer, Master
 from kboost.data.merged_rows import MergedRows, merge_rows
 from kboost.estimators._kernel_boost import KernelBoostBase
@@ -221,5 +221,5 @@ class KernelBoostNovelty(OutlierMixin, KernelBoostBase):
     def _library(self) -> Any:
         return [Gaussian("median")] if isinstance(self.kernels, str) else self.kernels
 
-    def _master(self, bank: Bank, *, watched: bool = False) -> Master[EdgePricer]:
+    def _master(self, library: KernelLibrary, *, watched: bool = False) -> Master[EdgePricer]:
         return NuLPMaster(self.nu, nonnegative=True, free_bias=False)

@@ -22,7 +22,7 @@ from kboost._rules import (
 )
 from kboost._typing import FloatArray
 from kboost._validation import check_validation
-from kboost.columns.bank import Bank
+from kboost.columns.library import KernelLibrary
 from kboost.core.column_generation import GenerationResult
 from kboost.core.protocols import EdgePricer, Master, PathMaster, PathOracle
 from kboost.data.merged_rows import MergedRows, merge_rows
@@ -393,34 +393,34 @@ class KernelBoostRegressor(RegressorMixin, KernelBoostBase):
             return BASES[self.base].oracle(self, per_step, PATH_TOL)
         return super()._tuning_oracle(per_step)
 
-    def _master(self, bank: Bank, *, watched: bool = False) -> Master[EdgePricer]:
+    def _master(self, library: KernelLibrary, *, watched: bool = False) -> Master[EdgePricer]:
         if self.solver == "barrier":
             intercept = cast(Intercept, self.intercept)
             return BarrierMaster(self.nonnegative, intercept, tol=self.tol, basic=watched)
-        return super()._master(bank, watched=watched)
+        return super()._master(library, watched=watched)
 
-    def _path_master(self, bank: Bank, **options: Any) -> PathMaster:
+    def _path_master(self, library: KernelLibrary, **options: Any) -> PathMaster:
         if self.base == "halfspaces":  # a column or two a step: each step counts
             return LPMaster(self.nonnegative, cast(Intercept, self.intercept))
         if self.base == "active":
             options = {**_CROWDED, **options}
-        return super()._path_master(bank, **options)
+        return super()._path_master(library, **options)
 
-    def _show(self, bank: Bank, parts: Sequence[Any]) -> tuple[Any, ...]:
+    def _show(self, library: KernelLibrary, parts: Sequence[Any]) -> tuple[Any, ...]:
         for name in ("centers_", "widths_", "directions_", "cuts_", "selected_features_"):
             setattr(self, name, None)
         if self.base not in BASES:
-            return super()._show(bank, parts)
-        self.kernels_ = list(getattr(bank, "kernels", ()))
+            return super()._show(library, parts)
+        self.kernels_ = list(getattr(library, "kernels", ()))
         for name, value in BASES[self.base].show(parts, self.n_features_in_).items():
             setattr(self, name, value)
         return tuple(parts)
 
-    def _keep(self, bank: Bank, grown: Sequence[GenerationResult]) -> None:
+    def _keep(self, library: KernelLibrary, grown: Sequence[GenerationResult]) -> None:
         (found,) = grown
         fit, shift = found.fit, self._shift
         fit = replace(fit, bias=fit.bias + shift, decision=fit.decision + shift)
-        super()._keep(bank, [replace(found, fit=fit)])
+        super()._keep(library, [replace(found, fit=fit)])
         self.epsilon_ = fit.margin_width if self.epsilon is None else float(self.epsilon)
 
 

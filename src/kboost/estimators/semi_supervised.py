@@ -19,7 +19,7 @@ from kboost._estimator.parameter_rules import RULES
 from kboost._rules import BOOLEAN, UNIT, check_params, optional
 from kboost._typing import BoolArray, IntArray
 from kboost._validation import check_table, check_weights
-from kboost.columns.bank import Bank
+from kboost.columns.library import KernelLibrary
 from kboost.core.column_generation import GenerationResult
 from kboost.data.merged_rows import MergedRows, merge_rows
 from kboost.estimators.classifier import KernelBoostClassifier
@@ -195,8 +195,8 @@ intercept_, objective_, dual_gap_, stop_reason_, trace_, n_iter_ : see above
         at_input = rows.first[rows.center_of_row]
         return self._pool.rows, self._pool.center_of_input[at_input]
 
-    def _keep(self, bank: Bank, grown: Sequence[GenerationResult]) -> None:
-        super()._keep(bank, grown)
+    def _keep(self, library: KernelLibrary, grown: Sequence[GenerationResult]) -> None:
+        super()._keep(library, grown)
         pool = self._pool
         del self._pool  # the rows stay out of the fitted model
         values = self._model.decision(pool.X)

@@ -1,4 +1,4 @@
-"""Kernels: elementwise profiles of shared blocks, with algebra, views and equality."""
+"""Kernel functions, their sums and products, and the default library."""
 
 from kboost.kernels.adapters import as_kernels
 from kboost.kernels.ard import ARD, fit_ard

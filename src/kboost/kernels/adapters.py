@@ -1,8 +1,8 @@
-"""From what a user may pass as ``kernels=`` to a tuple of resolved kernels.
+"""Convert the parameter ``kernels=`` to a tuple of resolved kernels.
 
-"auto", a kernel, a scikit-learn name, a callable, a list of these, or "precomputed". Names
-mean what they mean in scikit-learn: "linear", "poly", "rbf", "sigmoid" with the defaults of
-SVC, the others with those of ``sklearn.metrics.pairwise``.
+It may be "auto", a kernel, a scikit-learn name, a callable, a list of these, or "precomputed".
+"linear", "poly", "rbf" and "sigmoid" have the defaults of scikit-learn's SVC, the other names
+those of ``sklearn.metrics.pairwise``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kboost.kernels.stationary import Gaussian, Laplacian
 
 __all__ = ["FunctionKernel", "Precomputed", "SklearnKernel", "as_kernels"]
 
-NAMED: dict[str, Callable[[int], Kernel]] = {  # of the number of features
+NAMED: dict[str, Callable[[int], Kernel]] = {  # called with the number of features
     "linear": lambda d: Linear(),
     "poly": lambda d: Polynomial(3, coef0=0.0, gamma="scale"),
     "rbf": lambda d: Gaussian("scale"),
@@ -41,12 +41,12 @@ def as_kernels(
     width: int | None = None,
     alone: Sequence[str] = ("precomputed",),
 ) -> tuple[Kernel, ...]:
-    """Return the kernels of a specification, resolved on rows, each once.
+    """Return the distinct kernels of a specification, resolved on rows.
 
     Parameters
     ----------
     spec : "auto", "precomputed", str, Kernel, callable, or non-empty list of these
-        What the user passed as ``kernels=``.
+        Value of the parameter ``kernels``.
     X : array-like or CSR of shape (n, d)
         Training rows; for "precomputed" the matrices side by side.
     sample_weight : array-like of shape (n,), optional
@@ -54,15 +54,15 @@ def as_kernels(
     feature_names : sequence of str, optional
         Names that ``columns=`` may use.
     width : int, optional
-        Number of training rows, the columns of one precomputed matrix; the rows of ``X`` by
-        default.
+        Number of training rows, which is the number of columns of one precomputed matrix; by
+        default the number of rows of ``X``.
     alone : sequence of str, default=("precomputed",)
-        Names that stand for a library of their own, for messages.
+        Names that cannot be part of a list, for error messages.
 
     Returns
     -------
     tuple of Kernel
-        Resolved; equal kernels are kept once, in order of first appearance.
+        Resolved kernels, without duplicates, in order of first appearance.
 
     Examples
     --------
@@ -91,10 +91,12 @@ def _as_kernel(part: Any, sample: Sample, alone: Sequence[str]) -> Kernel:
         return part
     if isinstance(part, str):
         if part in alone:
-            raise ValueError(f"kernels must be {part!r} alone, not in a list of kernels.")
+            raise ValueError(
+                f"kernels={part!r} must be a string, not part of a list; got a list with {part!r}."
+            )
         if part not in NAMED:
-            known = ", ".join(repr(name) for name in ("auto", *alone, *NAMED))
-            raise ValueError(f"kernels must be named among {known}; got {part!r}.")
+            names = ", ".join(repr(name) for name in ("auto", *alone, *NAMED))
+            raise ValueError(f"kernels must be one of {names}; got {part!r}.")
         return NAMED[part](sample.n_features)
     if callable(part) and not isinstance(part, type):
         return FunctionKernel(part)
@@ -107,7 +109,7 @@ def _as_kernel(part: Any, sample: Sample, alone: Sequence[str]) -> Kernel:
 def _precomputed(n_columns: int, width: int) -> tuple[Kernel, ...]:
     if n_columns == 0 or n_columns % width:
         raise ValueError(
-            f"X must have a multiple of {width} columns (the training rows) for"
-            f" kernels='precomputed'; got {n_columns} columns."
+            f"X must have a multiple of {width} columns (the number of training rows) for "
+            f"kernels='precomputed'; got {n_columns} columns."
         )
     return tuple(Precomputed(part, width) for part in range(n_columns // width))

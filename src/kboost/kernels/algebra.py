@@ -2,8 +2,8 @@
 
     (s k)(x, z) = s k(x, z)     (k + l)(x, z) = k(x, z) + l(x, z)     (k l)(x, z) = k(x, z) l(x, z)
 
-All three keep positive semi-definiteness. Nested sums and products are flattened, and factors
-move to the front, so that equal expressions are equal kernels.
+All three preserve positive semi-definiteness. Nested sums and products are flattened, and factors
+are moved to the front, so that equal expressions are equal kernels.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def scale(factor: float, kernel: Kernel) -> Kernel:
 
 
 def add(left: Kernel, right: Kernel) -> Kernel:
-    """Return ``left + right``, flat."""
+    """Return ``left + right`` as one flat sum."""
     parts = (k.kernels if isinstance(k, Sum) else (k,) for k in (left, right))
     return Sum(tuple(k for part in parts for k in part))
 
@@ -42,13 +42,13 @@ def terms(kernel: Kernel) -> tuple[Kernel, ...]:
     return kernel.kernels if isinstance(kernel, Sum) else (kernel,)
 
 
-def total(kernels: Sequence[Kernel]) -> Kernel | None:
-    """Return the sum of kernels, None of none."""
+def sum_kernels(kernels: Sequence[Kernel]) -> Kernel | None:
+    """Return the sum of kernels; None for an empty sequence."""
     return None if not kernels else kernels[0] if len(kernels) == 1 else Sum(tuple(kernels))
 
 
 def multiply(left: Kernel, right: Kernel) -> Kernel:
-    """Return ``left * right``, flat, with numbers in front."""
+    """Return ``left * right`` as one flat product, with its factor in front."""
     factor = 1.0
     flat: list[Kernel] = []
     for kernel in (left, right):
@@ -68,12 +68,12 @@ class Scaled(Kernel):
 
     @property
     def is_psd(self) -> bool:
-        """As the kernel that is scaled."""
+        """Whether the scaled kernel is positive semi-definite."""
         return self.kernel.is_psd
 
     @property
     def pairings(self) -> tuple[Pairing, ...]:
-        """The blocks of the kernel that is scaled."""
+        """The blocks of the scaled kernel."""
         return self.kernel.pairings
 
     def resolve_on(self, sample: Sample) -> Kernel:
@@ -97,17 +97,17 @@ class Scaled(Kernel):
 
 
 @dataclass(frozen=True, repr=False)
-class _Several(Kernel):
+class _Composite(Kernel):
     kernels: tuple[Kernel, ...]
 
     @property
     def is_psd(self) -> bool:
-        """Whether all parts are."""
+        """Whether all parts are positive semi-definite."""
         return all(k.is_psd for k in self.kernels)
 
     @property
     def pairings(self) -> tuple[Pairing, ...]:
-        """The blocks of all parts, each once."""
+        """The distinct blocks of all parts."""
         return tuple(dict.fromkeys(p for k in self.kernels for p in k.pairings))
 
     def resolve_on(self, sample: Sample) -> Kernel:
@@ -115,7 +115,7 @@ class _Several(Kernel):
         return type(self)(tuple(k.resolve_on(sample) for k in self.kernels))
 
 
-class Sum(_Several):
+class Sum(_Composite):
     """A sum of kernels."""
 
     def combine(self, blocks: Mapping[Pairing, FloatArray]) -> FloatArray:
@@ -129,17 +129,17 @@ class Sum(_Several):
         """Return the monomials of all terms, None if one term has none."""
         flat: list[Monomial] = []
         for kernel in self.kernels:
-            found = kernel.monomials()
-            if found is None:
+            monomials = kernel.monomials()
+            if monomials is None:
                 return None
-            flat.extend(found)
+            flat.extend(monomials)
         return tuple(flat)
 
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.kernels))
 
 
-class Product(_Several):
+class Product(_Composite):
     """A product of kernels."""
 
     def combine(self, blocks: Mapping[Pairing, FloatArray]) -> FloatArray:

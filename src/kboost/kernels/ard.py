@@ -13,10 +13,10 @@ only `G = scale A * E` is needed, and all of them come from one product with the
 
     dL / d log theta_d = -1/2 theta_d [ sum_i g_i z_id^2 - z_d' G z_d ],   g = G 1.
 
-All parameters are positive; L-BFGS works on their logarithms, each held by a weak Gaussian prior
-to its start (without it an irrelevant feature's width runs off to nothing forever). A few steps on
-a quarter of the rows go first: they cost 1/64 and bring the start most of the way. Out of time, the
-best parameters so far stand; those of the start, if there are none.
+All parameters are positive; L-BFGS runs on their logarithms, with a weak Gaussian prior around the
+start (without it theta of an irrelevant feature decreases forever). A few steps on a quarter of the
+rows come first: they cost 1/64 and get close to the optimum. When the time is over, the best
+parameters so far are returned.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from kboost.solvers._lapack import cholesky_in_place, invert_in_place, solve_low
 from kboost.solvers.lbfgs import minimise_until
 from kboost.solvers.threads import one_blas_thread
 
-_PRIOR = 1e-2  # strength of the pull to the start, a parameter
+_PRIOR = 1e-2  # precision of the prior, per parameter
 _LOWEST, _HIGHEST = np.log(1e-4), np.log(1e4)
 _LEAST_NOISE = np.log(1e-8)
 _SHORT, _LONG = 60, 120  # steps of the two rounds
@@ -48,27 +48,27 @@ _SHORT, _LONG = 60, 120  # steps of the two rounds
 
 @dataclass(frozen=True)
 class ARD:
-    """What :func:`fit_ard` found.
+    """Result of :func:`fit_ard`.
 
     Parameters
     ----------
     kernel : Kernel
         ``exp(-1/2 sum_d theta_d (x_d - z_d)^2)`` on raw features.
     ridge : float
-        Noise over scale: the ridge of least squares with `kernel`, in any unit of the targets.
+        Noise over scale: the ridge of kernel least squares with `kernel`.
     widths : ndarray of shape (n_features,)
         ``1 / sqrt(theta_d)`` in the unit of each feature; infinite for a constant one.
     noise : float
         Variance of the noise, in squared units of the targets.
     scale : float
-        Variance of the process, in the same.
+        Variance of the process, in the same units.
     offset : float
-        Variance of the constant, in the same.
+        Variance of the constant, in the same units.
     log_likelihood : float
-        At the parameters found, on the rows used, for targets of variance 1. Where time ended the
-        search, these may be a quarter of the rows; NaN if it never began.
+        At the fitted parameters, on the rows used, for targets of variance 1. If `max_seconds`
+        ended the search, these may be a quarter of the rows; NaN if it never began.
     finished : bool
-        False where `max_seconds` ended the search.
+        False if `max_seconds` ended the search.
     """
 
     kernel: Kernel
@@ -90,28 +90,27 @@ def fit_ard(
     random_state: Any = 0,
     max_seconds: float | None = None,
 ) -> ARD:
-    """Find a Gaussian kernel with a width for each feature, and the ridge that goes with it.
+    """Fit a Gaussian kernel with a width per feature, and its ridge, by marginal likelihood.
 
     Parameters
     ----------
     X : array-like or CSR of shape (n, d)
         Rows.
     y : array-like of shape (n,) or (n, q)
-        Targets; labels as numbers (-1 and 1, or one column a class).
+        Targets; labels as numbers (-1 and 1, or one column per class).
     sample_weight : array-like of shape (n,), optional
         Weights; a row of weight w has 1/w of the noise.
     n_rows : int, default=1000
-        How many rows are drawn for it; the time grows with the cube of their number.
+        Number of rows to draw; the time is cubic in it.
     random_state : int, Generator or RandomState, default=0
         Draws the rows.
     max_seconds : float or None, default=None
-        Time limit of the search; the best parameters until then are returned.
+        Time limit of the search; the best parameters so far are returned.
 
     Returns
     -------
     ARD
-        Its ``kernel`` goes into any estimator's ``kernels=[...]``, its ``ridge`` into those that
-        have one.
+        Pass its ``kernel`` to an estimator as ``kernels=[...]``, and its ``ridge`` as ``ridge=``.
 
     Examples
     --------
@@ -126,7 +125,7 @@ def fit_ard(
     targets = _numbers(y)
     if targets.shape[:1] != (rows.shape[0],) or targets.ndim > 2:
         raise ValueError(
-            f"y must have one target, or one line of targets, a row ({rows.shape[0]}); "
+            f"y must have shape (n,) or (n, q) for the n={rows.shape[0]} rows of X; "
             f"got shape {targets.shape}."
         )
     for name, values in (("X", rows.data if issparse(rows) else rows), ("y", targets)):
@@ -154,17 +153,17 @@ def _numbers(y: Any) -> FloatArray:
         return np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            "y must be numbers, labels as -1 and 1 or one column a class; got an array of "
-            f"{np.asarray(y, dtype=object).ravel()[0]!r} and the like."
+            "y must be numeric, with labels as -1 and 1 or one column per class; got "
+            f"{np.asarray(y, dtype=object).ravel()[0]!r}."
         ) from error
 
 
 def _draw(
     X: Any, y: FloatArray, weight: FloatArray, n_rows: int, random_state: Any
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Distinct rows in an order of their content, of which some are drawn; see MATH.md."""
+    """Draw distinct rows; they are ordered by content first, so that the order of rows is free."""
     keep = np.flatnonzero(weight > 0)
-    if len(keep) > 20 * n_rows:  # content of all rows is dear; these many will do
+    if len(keep) > 20 * n_rows:  # sorting all rows by content would be expensive
         keep = keep[np.linspace(0, len(keep) - 1, 20 * n_rows).astype(np.intp)]
     dense = as_dense(X[keep]).astype(np.float64)
     first, merged = distinct_rows(np.column_stack([dense, y[keep]]), weight[keep])
@@ -227,7 +226,7 @@ def _search(
     steps: int,
     over: Callable[[], bool],
 ) -> tuple[FloatArray, float, bool]:
-    """L-BFGS from `found`; the parameters, L there (the prior left out), and whether it ended."""
+    """L-BFGS from `found`: the parameters, L there without the prior, and whether it converged."""
     bounds = [(_LOWEST, _HIGHEST)] * (len(found) - 1) + [(_LEAST_NOISE, _HIGHEST)]
 
     def penalised(logs: FloatArray) -> tuple[float, FloatArray]:
@@ -268,7 +267,7 @@ def likelihood(
         C *= q
     C -= a @ a.T
     on_noise = 0.5 * noise * float(np.diag(C) @ (1 / weight))
-    C *= _folded(n)  # A, of which only the lower triangle is there
+    C *= _folded(n)  # A, of which only the lower triangle is stored
     on_offset = 0.5 * offset * C.sum()
     C *= E
     C *= scale
@@ -280,5 +279,5 @@ def likelihood(
 
 @lru_cache(maxsize=2)
 def _folded(n: int) -> FloatArray:
-    """What makes sums over a lower triangle those over the symmetric matrix: 2 below, 0 above."""
+    """Factors of a lower triangle (2 below the diagonal) that give sums of the full matrix."""
     return np.tri(n) + np.tri(n, k=-1)

@@ -2,8 +2,8 @@
 
     k(x, z) = profile(b_1(x, z), ..., b_q(x, z)),   b_i a dot product or distance on a view
 
-so blocks are computed once for all kernels that share them, the diagonal is the profile of
-the pairings' diagonals, and sums and products of kernels combine profiles of blocks.
+Blocks are computed once for all kernels that share them, the diagonal is the profile of the
+diagonals of the pairings, and sums and products of kernels combine profiles of blocks.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ class Kernel:
 
     @property
     def is_psd(self) -> bool:
-        """Whether every matrix ``k(X)`` is claimed to be positive semi-definite."""
+        """Whether every matrix ``k(X)`` is declared positive semi-definite."""
         raise NotImplementedError
 
     @property
     def pairings(self) -> tuple[Pairing, ...]:
-        """The blocks the kernel is a profile of, each once; the kernel must be resolved."""
+        """The distinct blocks the kernel is a profile of; the kernel must be resolved."""
         raise NotImplementedError
 
     def resolve_on(self, sample: Sample) -> Kernel:
-        """Return the kernel with numbers and indices found on a shared sample."""
+        """Return the kernel with its parameters computed on a shared sample."""
         raise NotImplementedError
 
     def combine(self, blocks: Mapping[Pairing, FloatArray]) -> FloatArray:
-        """Return the profile of the blocks in a fresh array, unchecked."""
+        """Return the profile of the blocks in a new array, unchecked."""
         raise NotImplementedError
 
     def monomials(self) -> tuple[Monomial, ...] | None:
@@ -72,9 +72,9 @@ class Kernel:
         Parameters
         ----------
         X : array-like or CSR of shape (n, d)
-            Rows that widths and transforms are found on.
+            Rows on which widths and transforms are computed.
         sample_weight : array-like of shape (n,), optional
-            A row of weight two counts as the row given twice.
+            Weights; a row of weight 2 is equivalent to the row given twice.
         feature_names : sequence of str, optional
             Names that ``columns=`` may use; taken from ``X`` if it is a data frame.
 
@@ -93,14 +93,14 @@ class Kernel:
         return kernel.from_blocks({p: p.compute(left, right) for p in kernel.pairings})
 
     def diag(self, X: Any) -> FloatArray:
-        """Return ``k(x, x)`` of every row, without the matrix."""
+        """Return ``k(x, x)`` of every row, without computing the matrix."""
         kernel, rows = self.resolve(X), as_rows(X)
         return kernel.from_blocks({p: p.diag_viewed(p.view.apply(rows)) for p in kernel.pairings})
 
     def from_blocks(self, blocks: Mapping[Pairing, FloatArray]) -> FloatArray:
-        """Return the kernel values of computed blocks, in a fresh array of their shape."""
+        """Return the kernel values of computed blocks, in a new array of their shape."""
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            return checked(self, self.combine(blocks))
+            return check_finite(self, self.combine(blocks))
 
     def __add__(self, other: Any) -> Kernel:
         from kboost.kernels.algebra import add
@@ -119,14 +119,14 @@ class Kernel:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ViewKernel(Kernel):
-    """Base of the kernels that are a profile of one pairing on one view.
+    """Base class of kernels that are a profile of one pairing on one view.
 
     Parameters
     ----------
     columns : list of str or int, optional
-        Names or indices of the features the kernel looks at; all by default.
+        Names or indices of the features the kernel uses; all by default.
     on : {"standard", "ranks"} or fitted transform, optional
-        A transform of each feature, fitted when the kernel is resolved.
+        Transform of each feature, fitted when the kernel is resolved.
     """
 
     columns: Any = None
@@ -143,15 +143,15 @@ class ViewKernel(Kernel):
 
     @property
     def is_psd(self) -> bool:
-        """True unless the kernel says otherwise."""
+        """True unless a subclass overrides it."""
         return True
 
     def profile(self, block: FloatArray) -> FloatArray:
-        """Return the kernel values of a block, in a fresh array."""
+        """Return the kernel values of a block, in a new array."""
         raise NotImplementedError
 
     def parameters(self, sample: Sample, view: View) -> dict[str, Any]:
-        """Return the checked parameters that resolving replaces."""
+        """Return the checked parameters that ``resolve`` replaces."""
         return {}
 
     def pair(self) -> str | PairFunction:
@@ -162,19 +162,19 @@ class ViewKernel(Kernel):
     def pairing(self) -> Pairing:
         """The block the kernel is a profile of."""
         if isinstance(self.on, str) or any(isinstance(c, str) for c in self.columns or ()):
-            raise ValueError(f"{self!r} must be resolved first: call its resolve(X).")
+            raise ValueError(f"{self!r} must be resolved first; call its resolve(X).")
         return Pairing(self.pair(), View(self.columns, self.on))
 
     @property
     def pairings(self) -> tuple[Pairing, ...]:
-        """The block the kernel is a profile of, alone in a tuple."""
+        """The block the kernel is a profile of, as a tuple of one."""
         return (self.pairing,)
 
     def resolve_on(self, sample: Sample) -> Kernel:
-        """Return the kernel with numbers and indices found on a shared sample."""
+        """Return the kernel with its parameters computed on a shared sample."""
         view = sample.view(self.columns, self.on)
-        found = self.parameters(sample, view)
-        return replace(self, columns=view.columns, on=view.transform, **found)
+        parameters = self.parameters(sample, view)
+        return replace(self, columns=view.columns, on=view.transform, **parameters)
 
     def combine(self, blocks: Mapping[Pairing, FloatArray]) -> FloatArray:
         """Return the profile of the kernel's block."""
@@ -186,14 +186,15 @@ class ViewKernel(Kernel):
         return f"{type(self).__name__}({', '.join(f'{n}={_show(v)}' for n, v in shown)})"
 
 
-def checked(kernel: Kernel, values: FloatArray) -> FloatArray:
-    """Return the values of a kernel, or refuse those that are not finite."""
+def check_finite(kernel: Kernel, values: FloatArray) -> FloatArray:
+    """Return the values of a kernel; raise if any is not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
-        # A finite sum proves finite entries; only an odd one is looked at in full.
+        # A finite sum proves finite entries; entries are tested only if the sum is not finite.
         finite = math.isfinite(values.sum()) or bool(np.isfinite(values).all())
     if not finite:
         raise ValueError(
-            f"{kernel!r} gives non-finite values; scale the features, or use on='standard'."
+            f"{kernel!r} must have finite values; got inf or nan; scale the features, or use "
+            "on='standard'."
         )
     return values
 

@@ -1,4 +1,4 @@
-"""Rules for kernel parameters; each message names the parameter, the rule and the value."""
+"""Checks of kernel parameters."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def finite(name: str, value: Any) -> float:
     return float(value)
 
 
-def whole(name: str, value: Any, least: int) -> int:
-    """Return an integer of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}; got {name}={value!r}.")
+def integer(name: str, value: Any, minimum: int) -> int:
+    """Return an integer of at least ``minimum``."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
+        raise ValueError(f"{name} must be an integer of at least {minimum}; got {name}={value!r}.")
     return int(value)
 
 
 def gamma(value: Any, sample: Sample, metric: str, view: View) -> float:
-    """Return a positive width, by its rule if a rule is named."""
+    """Return a positive number, computed if a rule is named."""
     if isinstance(value, str) and value in RULES:
         return sample.width(value, metric, view)
     if not (_is_number(value) and value > 0):

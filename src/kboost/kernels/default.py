@@ -1,9 +1,9 @@
-"""The library used when none is given: few kernels, each a different idea.
+"""The default library: eight kernels of four kinds.
 
 - linear and quadratic, on standardised features: global trends and pairs of features;
-- Gaussians of three widths on the same view: smooth data, one distance block for all;
-- city-block Laplacians of three widths on ranks: tables, with their jumps, tails and irrelevant
-  features. CSR rows have no cheap ranks and use the scaled features instead.
+- Gaussians of three widths on the same features: smooth data, one shared distance block;
+- city-block Laplacians of three widths on ranks: tables with jumps, heavy tails and irrelevant
+  features. Ranks of CSR rows are expensive; scaled features are used instead.
 
 Widths stay within a factor of 4 of the mean distance, so that no column is a spike.
 """
@@ -31,14 +31,14 @@ def default_kernels(X: Any, sample_weight: Any = None) -> list[Kernel]:
     Parameters
     ----------
     X : array-like or CSR of shape (n, d)
-        Rows that widths and transforms are found on; any scale of features will do.
+        Rows on which widths and transforms are computed; features may have any scale.
     sample_weight : array-like of shape (n,), optional
-        A row of weight two counts as the row given twice.
+        Weights; a row of weight 2 is equivalent to the row given twice.
 
     Returns
     -------
     list of Kernel
-        Eight kernels that need three blocks between them.
+        Eight kernels, which share three blocks.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """The three elementary blocks: dot products, squared Euclidean and city-block distances.
 
-Squared distances come from |x|^2 + |z|^2 - 2 x.z on centred rows, one matrix product. Where
-the result is small against |x|^2 that formula has lost its digits; those few pairs (equal
-rows among them, whose distance is then exactly 0) are computed again from differences.
+Squared distances are |x|^2 + |z|^2 - 2 x.z on centred rows, one matrix product. Where the result
+is small compared with |x|^2 that formula loses its digits; those few pairs are computed again
+from differences, so that the distance of equal rows is exactly 0.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def row_dots(X: Matrix) -> FloatArray:
 
 
 def _narrow(X: Matrix) -> sparse.csr_matrix:
-    """Return CSR with the 32-bit indices that scikit-learn's loop wants."""
+    """Return CSR with the 32-bit indices that scikit-learn's loop requires."""
     X = sparse.csr_matrix(X)
     indices, bounds = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     return sparse.csr_matrix((X.data.copy(), indices, bounds), shape=X.shape)
@@ -74,7 +74,7 @@ def _repair(out: FloatArray, near: IntArray, X: Matrix, Z: Matrix) -> None:
     step = max(1, REPAIR_ENTRIES // max(1, X.shape[1]))
     for start in range(0, len(near), step):
         i, j = np.unravel_index(near[start : start + step], out.shape)
-        left, right = X[i], Z[j]
-        if sparse.issparse(left) != sparse.issparse(right):
-            left, right = sparse.csr_matrix(left), sparse.csr_matrix(right)
-        out[i, j] = row_dots(left - right)
+        x, z = X[i], Z[j]
+        if sparse.issparse(x) != sparse.issparse(z):
+            x, z = sparse.csr_matrix(x), sparse.csr_matrix(z)
+        out[i, j] = row_dots(x - z)

@@ -27,7 +27,7 @@ class Linear(ViewKernel):
     Parameters
     ----------
     columns : list of str or int, optional
-        Features the kernel looks at.
+        Features the kernel uses.
     on : {"standard", "ranks"}, optional
         Transform of each feature.
 
@@ -58,11 +58,11 @@ class Polynomial(ViewKernel):
     degree : int
         At least 1.
     coef0 : float, default=1.0
-        Not negative if the kernel is to be positive semi-definite.
+        The kernel is positive semi-definite if it is not negative.
     gamma : float or {"mean", "median", "scale"}, default=1.0
         Factor of the dot product; rules as for ``Gaussian``.
     columns : list of str or int, optional
-        Features the kernel looks at.
+        Features the kernel uses.
     on : {"standard", "ranks"}, optional
         Transform of each feature.
 
@@ -84,9 +84,9 @@ class Polynomial(ViewKernel):
         return self.coef0 >= 0
 
     def parameters(self, sample: Sample, view: View) -> dict[str, Any]:
-        """Return the three numbers."""
+        """Return the checked parameters."""
         return {
-            "degree": checks.whole("degree", self.degree, least=1),
+            "degree": checks.integer("degree", self.degree, minimum=1),
             "coef0": checks.finite("coef0", self.coef0),
             "gamma": checks.gamma(self.gamma, sample, "sqeuclidean", view),
         }
@@ -98,7 +98,7 @@ class Polynomial(ViewKernel):
         return _power(base, self.degree)
 
     def monomials(self) -> tuple[Monomial, ...] | None:
-        """Return the kernel itself where it is positive semi-definite and of low degree."""
+        """Return the kernel if it is positive semi-definite and its degree is at most 3."""
         if self.coef0 < 0 or self.degree > 3:
             return None
         return (Monomial(self.pairing.view, self.degree, self.gamma, self.coef0),)
@@ -106,7 +106,7 @@ class Polynomial(ViewKernel):
 
 @dataclass(frozen=True, repr=False)
 class Sigmoid(ViewKernel):
-    """``tanh(gamma x.z + coef0)``, a fine column but not a positive semi-definite kernel.
+    """``tanh(gamma x.z + coef0)``, not positive semi-definite.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class Sigmoid(ViewKernel):
     coef0 : float, default=0.0
         Shift.
     columns : list of str or int, optional
-        Features the kernel looks at.
+        Features the kernel uses.
     on : {"standard", "ranks"}, optional
         Transform of each feature.
 
@@ -132,11 +132,11 @@ class Sigmoid(ViewKernel):
 
     @property
     def is_psd(self) -> bool:
-        """Never claimed."""
+        """False."""
         return False
 
     def parameters(self, sample: Sample, view: View) -> dict[str, Any]:
-        """Return the two numbers."""
+        """Return the checked parameters."""
         return {
             "gamma": checks.gamma(self.gamma, sample, "sqeuclidean", view),
             "coef0": checks.finite("coef0", self.coef0),

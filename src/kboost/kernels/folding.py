@@ -1,15 +1,15 @@
-"""Sums of dot-product kernels without pairs.
+"""Sums of dot-product kernels without evaluating the kernel for each pair.
 
     f(z) = sum_j coef_j (gamma c_j.z + coef0)^g = sum_j coef_j (a(c_j).a(z))^g,
     a(x) = (sqrt(coef0), sqrt(gamma) x)                                  # D numbers
 
-is a form of degree g in a(z). With p(x) = 1, a(x), or the products a_s a_t (s <= t, twice
-those with s < t) for g = 1, 2, 3, and the tensor T = sum_j coef_j a(c_j) p(c_j)'   # (D, q)
+is a form of degree g in a(z). With p(x) = 1, a(x), or the products a_s a_t (s <= t, those with
+s < t doubled) for g = 1, 2, 3, and the tensor T = sum_j coef_j a(c_j) p(c_j)'   # (D, q)
 
     f(z) = sum_q [a(z)' T]_q [products of z]_q,
 
-one matrix product instead of m kernel evaluations a row. It serves prediction (the model
-folds) and pricing (K'w without K).
+one matrix product instead of m kernel evaluations per row. It is used for prediction and for
+pricing (K'w without K).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class FoldedTerm:
 
     @property
     def cost(self) -> int:
-        """Multiplications a row."""
+        """Multiplications per row."""
         return int(self.tensor.size)
 
     def __call__(self, Z: Matrix) -> FloatArray:
@@ -90,14 +90,14 @@ class FoldedTerm:
 
 @dataclass(frozen=True, eq=False)
 class Folded:
-    """``z -> sum_j coef_j k(c_j, z)`` as sums of tensors; ``cost`` multiplications a row."""
+    """``z -> sum_j coef_j k(c_j, z)`` as a sum of folded terms."""
 
     terms: tuple[FoldedTerm, ...]
     is_vector: bool
 
     @property
     def cost(self) -> int:
-        """Multiplications a row."""
+        """Multiplications per row."""
         return sum(term.cost for term in self.terms)
 
     def __call__(self, Z: Any) -> FloatArray:
@@ -110,23 +110,23 @@ class Folded:
 
 
 def fold(kernel: Kernel, centers: Any, coef: Any, only_if_cheaper: bool = False) -> Folded | None:
-    """Fold ``f(z) = sum_j coef_j k(c_j, z)`` so that it is evaluated without pairs.
+    """Fold ``f(z) = sum_j coef_j k(c_j, z)`` into tensors, evaluated without pairs.
 
     Parameters
     ----------
     kernel : Kernel
         A resolved kernel.
     centers : array or CSR of shape (m, d)
-        Raw rows; the kernel's view is applied here.
+        Raw rows, to which the kernel's view is applied.
     coef : array of shape (m,) or (m, k)
-        One column an output.
+        One column per output.
     only_if_cheaper : bool, default=False
-        Whether to give up where the ``m`` pairs cost no more.
+        Whether to return None if the ``m`` pairs cost no more.
 
     Returns
     -------
     Folded or None
-        None where the kernel has no folded form, or one too large to hold.
+        None if the kernel has no folded form, or if its tensor is too large.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Kernels computed elsewhere: a user's function, scikit-learn's, or given matrices."""
+"""Kernels from a user's function, from scikit-learn, or from precomputed matrices."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class FunctionKernel(ViewKernel):
     Parameters
     ----------
     func : callable
-        Called with blocks of rows; must return finite numbers of shape (n, m).
+        Called with blocks of rows; must return finite values of shape (n, m).
     psd : bool, default=True
         Whether the function is claimed to be positive semi-definite.
     columns : list of str or int, optional
-        Features the function is given.
+        Features passed to the function.
     on : {"standard", "ranks"}, optional
         Transform of each feature.
 
@@ -49,7 +49,7 @@ class FunctionKernel(ViewKernel):
 
     @property
     def is_psd(self) -> bool:
-        """As claimed."""
+        """As declared by ``psd``."""
         return self.psd
 
     def pair(self) -> str | PairFunction:
@@ -74,9 +74,9 @@ class SklearnKernel(ViewKernel):
     Parameters
     ----------
     name : {"additive_chi2", "chi2", "cosine"}
-        The others have kernels of their own here.
+        Name of the kernel; the other scikit-learn kernels are classes of kboost.
     columns : list of str or int, optional
-        Features the kernel looks at.
+        Features the kernel uses.
     on : {"standard", "ranks"}, optional
         Transform of each feature.
 
@@ -91,7 +91,7 @@ class SklearnKernel(ViewKernel):
 
     @property
     def is_psd(self) -> bool:
-        """Whether the named kernel is."""
+        """Whether the named kernel is positive semi-definite."""
         return self.name not in NOT_PSD
 
     def pair(self) -> str | PairFunction:
@@ -112,7 +112,7 @@ class SklearnKernel(ViewKernel):
 
 @dataclass(frozen=True)
 class PrecomputedPart:
-    """Pair function of ``[K_1 ... K_P]``: rows of it with an (m, 1) array of centre indices."""
+    """Entries of ``[K_1 ... K_P]`` for rows of it and an (m, 1) array of centre indices."""
 
     part: int
     width: int
@@ -126,23 +126,23 @@ class PrecomputedPart:
         """Return ``X[i, part * width + i]``, defined for the training rows in their order."""
         if X.shape[0] != self.width:
             raise ValueError(
-                f"the diagonal of a precomputed kernel needs its {self.width} training rows;"
-                f" got {X.shape[0]} rows."
+                f"The diagonal of a precomputed kernel requires its {self.width} training rows; "
+                f"got {X.shape[0]} rows."
             )
-        own = np.arange(self.width)
-        return np.asarray(X[own, self.part * self.width + own]).ravel()
+        rows = np.arange(self.width)
+        return np.asarray(X[rows, self.part * self.width + rows]).ravel()
 
 
 @dataclass(frozen=True, repr=False)
 class Precomputed(ViewKernel):
-    """Kernel number ``part`` of given matrices side by side, ``X = [K_1 ... K_P]``.
+    """Kernel number ``part`` of matrices given side by side, ``X = [K_1 ... K_P]``.
 
     Called with ``X`` of shape (n, P * width) and an (m, 1) array of centre indices.
 
     Parameters
     ----------
     part : int
-        Which of the matrices, from 0.
+        Number of the matrix, from 0.
     width : int
         Columns of one matrix, the number of training rows.
     psd : bool, default=True
@@ -162,7 +162,7 @@ class Precomputed(ViewKernel):
 
     @property
     def is_psd(self) -> bool:
-        """As claimed."""
+        """As declared by ``psd``."""
         return self.psd
 
     def pair(self) -> str | PairFunction:
@@ -170,15 +170,15 @@ class Precomputed(ViewKernel):
         return PrecomputedPart(self.part, self.width)
 
     def resolve_on(self, sample: Sample) -> Precomputed:
-        """Return the kernel itself, checked; ``sample`` may hold matrices or centre indices."""
-        checks.whole("part", self.part, least=0)
-        checks.whole("width", self.width, least=1)
+        """Check and return the kernel; ``sample`` may hold matrices or centre indices."""
+        checks.integer("part", self.part, minimum=0)
+        checks.integer("width", self.width, minimum=1)
         if self.columns is not None or self.on is not None:
             raise ValueError(f"columns and on must be None for precomputed kernels; got {self!r}.")
         return self
 
     def __call__(self, X: Any, Z: Any = None) -> FloatArray:
-        """Return the columns of the centres ``Z``, all of them by default."""
+        """Return the columns of the centres ``Z``, by default of all centres."""
         rows = as_rows(X)
         if rows.shape[1] < (self.part + 1) * self.width:
             raise ValueError(

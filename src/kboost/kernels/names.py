@@ -1,12 +1,12 @@
-"""Names of the kernels of a library."""
+"""Distinct names for the kernels of a library."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 
-def numbered(names: Sequence[str]) -> list[str]:
-    """Names with equal ones told apart: a, a #2, a #3."""
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Number repeated names: a, a #2, a #3."""
     seen: dict[str, int] = {}
     out = []
     for name in names:

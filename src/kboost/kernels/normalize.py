@@ -1,9 +1,9 @@
-"""Kernels in a common unit, so that one price of errors suits them all.
+"""Kernels scaled to a common unit, so that one C suits all of them.
 
     "mean"    k / m,      m = sum_i w_i k(x_i, x_i) / W     the mean diagonal is 1
     "trace"   k / (W m)                                     the trace is 1
 
-Under "trace" the diagonal shrinks with the number of rows, and with it what a given C can do.
+Under "trace" the diagonal decreases with the number of rows, and so does the effect of a given C.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def normalized(
     weight: FloatArray,
     how: str | None,
 ) -> tuple[Kernel, ...]:
-    """Return the kernels in the unit asked for; None leaves them as they are.
+    """Return the kernels scaled to a unit; ``how=None`` leaves them unchanged.
 
     Parameters
     ----------
@@ -42,12 +42,12 @@ def normalized(
     Returns
     -------
     tuple of Kernel
-        Multiples; a kernel whose diagonal is 0 stays as it is.
+        Multiples of the kernels; a kernel whose diagonal is 0 is unchanged.
 
     Raises
     ------
     ValueError
-        Where a diagonal is negative, or too small to be scaled.
+        If a diagonal is negative, or too small to be scaled.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def _in_unit(kernel: Kernel, trace: float, total: float) -> Kernel:
     factor = total / trace
     if factor == math.inf:
         raise ValueError(
-            f"{kernel!r} gives values too small to be scaled; scale the features, or use "
-            "on='standard'."
+            f"{kernel!r} must have larger values to be scaled; got a mean diagonal of {trace:g}; "
+            "scale the features, or use on='standard'."
         )
     return scale(factor, kernel)

@@ -1,4 +1,4 @@
-"""A pairing: one number for each pair of rows seen through a view, before any profile.
+"""A pairing: a dot product, a distance or a user's function of all pairs of rows, on a view.
 
 Every kernel is an elementwise profile of pairings. All Gaussian widths on one view share the
 "sqeuclidean" pairing; linear, polynomial and sigmoid kernels share "dot".
@@ -36,7 +36,7 @@ class Pairing:
     kind : {"dot", "sqeuclidean", "cityblock"} or callable
         A callable takes rows ``(n, d)`` and ``(m, d)`` and returns ``(n, m)`` finite numbers.
     view : View
-        The features both sides are seen through.
+        The features used, of both arguments.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Pairing:
         return self.compute_viewed(VX, VX if Z is X else self.view.apply(Z))
 
     def compute_viewed(self, VX: Matrix, VZ: Matrix) -> FloatArray:
-        """Return the block of rows the view was already applied to."""
+        """Return the block of rows to which the view was already applied."""
         if 0 in (VX.shape[0], VZ.shape[0]):
             return np.zeros((VX.shape[0], VZ.shape[0]), np.result_type(VX.dtype, VZ.dtype))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -63,27 +63,27 @@ class Pairing:
         return _checked(self.kind, VX, VZ)
 
     def diag_viewed(self, VX: Matrix) -> FloatArray:
-        """Return the diagonal of ``compute_viewed(VX, VX)`` without the matrix."""
+        """Return the diagonal of ``compute_viewed(VX, VX)`` without computing the matrix."""
         if self.kind == "dot":
             with np.errstate(over="ignore", invalid="ignore"):
                 return row_dots(VX)
         if isinstance(self.kind, str):
             return np.zeros(VX.shape[0], dtype=VX.dtype)
-        own = getattr(self.kind, "diag", None)
-        if own is not None:
-            return np.asarray(own(VX))
+        diag = getattr(self.kind, "diag", None)
+        if diag is not None:
+            return np.asarray(diag(VX))
         pieces = (VX[s : s + DIAGONAL_ROWS] for s in range(0, VX.shape[0], DIAGONAL_ROWS))
         return np.concatenate([np.diagonal(_checked(self.kind, V, V)) for V in pieces])
 
 
 def _checked(function: PairFunction, VX: Matrix, VZ: Matrix) -> FloatArray:
-    """Call a user's function and hold it to its rule."""
-    returned = function(VX, VZ)
-    block = np.asarray(returned.toarray() if sparse.issparse(returned) else returned)
+    """Call a user's function and check what it returns."""
+    result = function(VX, VZ)
+    block = np.asarray(result.toarray() if sparse.issparse(result) else result)
     name = function_name(function)
     if block.dtype.kind not in "fiub":
         raise ValueError(
-            f"kernel function {name} must return real numbers; got an array of {block.dtype}."
+            f"kernel function {name} must return real numbers; got dtype {block.dtype}."
         )
     expected = (VX.shape[0], VZ.shape[0])
     if block.shape != expected:

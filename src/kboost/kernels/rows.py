@@ -1,4 +1,4 @@
-"""Rows as the kernels see them: a dense float array or CSR, with optional feature names."""
+"""Rows as a dense float array or CSR matrix, with optional feature names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kboost._typing import CSRMatrix, FloatArray, IntArray, Matrix
 
 
 def as_rows(X: Any, name: str = "X") -> Matrix:
-    """Return ``X`` as a two-dimensional float array or CSR matrix, without a copy if it is one."""
+    """Return ``X`` as a two-dimensional float array or CSR matrix, if possible without a copy."""
     rows: Any = X.tocsr() if sparse.issparse(X) else np.asarray(X)
     if rows.ndim != 2:
         raise ValueError(
@@ -23,29 +23,29 @@ def as_rows(X: Any, name: str = "X") -> Matrix:
         rows = rows.astype(np.float64)
     if sparse.issparse(rows) and not rows.has_canonical_format:
         rows = rows.copy()
-        rows.sum_duplicates()  # sorts too; what follows counts stored entries
-    checked: Matrix = rows
-    return checked
+        rows.sum_duplicates()  # also sorts; the code below counts stored entries
+    matrix: Matrix = rows
+    return matrix
 
 
 def narrow(values: FloatArray, *dtypes: Any) -> Any:
-    """In the first of the dtypes (float32) that loses nothing: counts, values of few digits."""
+    """Return the values in the first of the dtypes (default float32) that holds them exactly."""
     for dtype in dtypes or (np.float32,):
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            short = values.astype(dtype, copy=False)
-        if np.array_equal(short, values):
-            return short
+            narrowed = values.astype(dtype, copy=False)
+        if np.array_equal(narrowed, values):
+            return narrowed
     return values
 
 
 def as_weights(sample_weight: Any, n_rows: int) -> FloatArray:
-    """Return one nonnegative weight a row, ones by default."""
+    """Return one nonnegative weight per row, ones by default."""
     if sample_weight is None:
         return np.ones(n_rows)
     weights: FloatArray = np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n_rows,):
         raise ValueError(
-            f"sample_weight must have one entry a row ({n_rows}); got shape {weights.shape}."
+            f"sample_weight must have one entry per row ({n_rows}); got shape {weights.shape}."
         )
     total = weights.sum()
     if not (np.isfinite(total) and weights.min() >= 0 and total > 0):
@@ -79,7 +79,7 @@ def entry_weights(X: CSRMatrix, weights: FloatArray) -> FloatArray:
 
 
 def absent_weights(X: CSRMatrix, weights: FloatArray) -> FloatArray:
-    """Return the weight of the rows without an entry, a column; exactly 0 for full columns."""
+    """Return per column the weight of the rows without an entry; exactly 0 for full columns."""
     columns, d = entry_columns(X), X.shape[1]
     rest = weights.sum() - np.bincount(columns, entry_weights(X, weights), d)
     full = np.bincount(columns, minlength=d) == X.shape[0]
@@ -87,7 +87,7 @@ def absent_weights(X: CSRMatrix, weights: FloatArray) -> FloatArray:
 
 
 def extent(X: Matrix) -> tuple[FloatArray, FloatArray]:
-    """Return the least and largest value of each feature, implicit zeros included."""
+    """Return the smallest and largest value of each feature, implicit zeros included."""
     if isinstance(X, np.ndarray):
         low, high = X.min(axis=0), X.max(axis=0)
     else:
@@ -104,10 +104,9 @@ def replace_data(X: CSRMatrix, data: FloatArray) -> CSRMatrix:
 
 
 def group_rows(X: Matrix) -> tuple[IntArray, IntArray]:
-    """Return a first index of each distinct row, and which of them each row is.
+    """Return the index of the first copy of each distinct row, and the group of each row.
 
-    The distinct rows come in an order of their content (of their bytes), so it does not depend
-    on the order in which rows were given.
+    Distinct rows are ordered by their bytes, so the result does not depend on the order of rows.
     """
     if isinstance(X, np.ndarray):
         plain = np.ascontiguousarray(X) + 0.0  # + 0.0 turns -0.0 into 0.0
@@ -119,7 +118,7 @@ def group_rows(X: Matrix) -> tuple[IntArray, IntArray]:
 
 
 def distinct_rows(X: Matrix, weights: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return indices of the distinct rows in an order of their content, and their weights."""
+    """Return indices of the distinct rows, ordered by content, and their weights."""
     first, group = group_rows(X)
     return first, np.bincount(group, weights=weights).astype(np.float64)
 

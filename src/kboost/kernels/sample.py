@@ -1,4 +1,4 @@
-"""The rows a library of kernels is resolved on, with views and widths found once for all."""
+"""The training rows on which kernels are resolved; views and widths are computed once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kboost.kernels.widths import width
 
 
 class Sample:
-    """Weighted rows and their feature names; rows of weight 0 are left out."""
+    """Weighted rows and their feature names; rows of weight 0 are dropped."""
 
     X: Matrix
     weights: FloatArray
@@ -41,7 +41,7 @@ class Sample:
         return int(self.X.shape[1])
 
     def view(self, columns: Any, on: Any) -> View:
-        """Return the view of ``columns=`` and ``on=``, its transform fitted."""
+        """Return the view given by ``columns=`` and ``on=``, with its transform fitted."""
         index = self.indices(columns)
         if not (on is None or isinstance(on, Transform) or on in tuple(TRANSFORMS)):
             raise ValueError(
@@ -66,7 +66,7 @@ class Sample:
         return self._widths[key]
 
     def indices(self, columns: Any) -> tuple[int, ...] | None:
-        """Return column indices; None for all features in their order."""
+        """Return feature indices; None for all features in order."""
         if columns is None:
             return None
         if not isinstance(columns, tuple) or not columns:
@@ -82,14 +82,18 @@ class Sample:
         d = self.n_features
         if isinstance(column, str):
             if self.names is None:
-                raise ValueError(f"columns must be indices as X has no names; got {column!r}.")
+                raise ValueError(
+                    f"columns must be indices because X has no feature names; got {column!r}."
+                )
             if column not in self.names:
-                raise ValueError(f"columns must be among the names of X; got {column!r}.")
+                raise ValueError(f"columns must be feature names of X; got {column!r}.")
             return self.names.index(column)
         if isinstance(column, bool | np.bool_) or not isinstance(column, Integral):
-            raise ValueError(f"columns must hold names or indices; got {column!r}.")
+            raise ValueError(f"columns must contain names or indices; got {column!r}.")
         if not -d <= int(column) < d:
-            raise ValueError(f"columns must lie below the {d} features of X; got {column!r}.")
+            raise ValueError(
+                f"columns must be indices below {d}, the number of features of X; got {column!r}."
+            )
         return int(column) % d
 
     def _transform(
@@ -102,6 +106,6 @@ class Sample:
         d = self.n_features if index is None else len(index)
         if on.n_features != d:
             raise ValueError(
-                f"on must be fitted on as many features as columns selects ({d}); got {on!r}."
+                f"on must be fitted on the {d} features that columns selects; got {on!r}."
             )
         return on

@@ -1,10 +1,10 @@
-"""Values of many kernels from shared blocks, widths by squaring where they double.
+"""Values of many kernels from shared blocks; doubled widths by squaring.
 
     exp(-2 g b) = exp(-g b)^2
 
-An exponential costs ten times a product, so widths that lie apart by powers of two come from the
-one before. Each squaring doubles the relative error; after eight of them (3e-14) a fresh
-exponential is taken.
+An exponential costs ten times a product, so kernels whose gammas differ by powers of two are
+computed from each other. Each squaring doubles the relative error; after eight of them (3e-14) a
+new exponential is computed.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from kboost.kernels.base import Kernel
 from kboost.kernels.pairings import Pairing
 from kboost.kernels.stationary import Gaussian, Laplacian
 
-MOST_SQUARINGS = 8
+MAX_SQUARINGS = 8
 
 
 def evaluate(
     kernels: Sequence[Kernel], blocks: Mapping[Pairing, FloatArray]
 ) -> Iterator[tuple[int, FloatArray]]:
-    """Yield each kernel's place and values, in an order that suits the sharing; do not write."""
+    """Yield the index and values of each kernel, in any order; the values are read-only."""
     for chain in chains(kernels):
         values = _plain(kernels[chain[0][0]]).from_blocks(blocks)
         reached = 0
@@ -40,25 +40,25 @@ def evaluate(
 
 
 def chains(kernels: Sequence[Kernel]) -> list[list[tuple[int, int]]]:
-    """Group the kernels: in a chain each is so many squarings away from its first."""
+    """Group the kernels into chains of (kernel, number of squarings from the first)."""
     groups: dict[object, list[int]] = {}
     for j, kernel in enumerate(map(_plain, kernels)):
         shared = isinstance(kernel, Gaussian | Laplacian)
         groups.setdefault((type(kernel), kernel.pairings) if shared else j, []).append(j)
-    found: list[list[tuple[int, int]]] = []
+    every: list[list[tuple[int, int]]] = []
     for group in groups.values():
         gammas = {j: getattr(_plain(kernels[j]), "gamma", 1.0) for j in group}
-        own: list[list[tuple[int, int]]] = []
+        chains_of_group: list[list[tuple[int, int]]] = []
         for j in sorted(group, key=lambda j: gammas[j]):
-            for chain in own:
+            for chain in chains_of_group:
                 steps = np.log2(gammas[j] / gammas[chain[0][0]])
-                if steps in range(MOST_SQUARINGS + 1):
+                if steps in range(MAX_SQUARINGS + 1):
                     chain.append((j, int(steps)))
                     break
             else:
-                own.append([(j, 0)])
-        found.extend(own)
-    return found
+                chains_of_group.append([(j, 0)])
+        every.extend(chains_of_group)
+    return every
 
 
 def _plain(kernel: Kernel) -> Kernel:

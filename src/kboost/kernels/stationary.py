@@ -1,4 +1,4 @@
-"""Kernels of a distance: they look at ``x - z`` only and are 1 on the diagonal.
+"""Kernels of a distance, 1 on the diagonal.
 
 Gaussian    exp(-gamma |x - z|^2)
 Laplacian   exp(-gamma |x - z|_1)
@@ -29,7 +29,7 @@ class Gaussian(ViewKernel):
     gamma : float or {"mean", "median", "scale"}, default="mean"
         One over the mean or median squared distance of the rows, or scikit-learn's rule.
     columns : list of str or int, optional
-        Features the kernel looks at.
+        Features the kernel uses.
     on : {"standard", "ranks"}, optional
         Transform of each feature.
 
@@ -62,7 +62,7 @@ class Laplacian(ViewKernel):
     gamma : float or {"mean", "median", "scale"}, default="mean"
         One over the mean or median city-block distance of the rows, or scikit-learn's rule.
     columns : list of str or int, optional
-        Features the kernel looks at.
+        Features the kernel uses.
     on : {"standard", "ranks"}, optional
         Transform of each feature.
 
@@ -96,7 +96,7 @@ class Matern(ViewKernel):
     nu : {0.5, 1.5, 2.5}, default=1.5
         Smoothness.
     columns : list of str or int, optional
-        Features the kernel looks at.
+        Features the kernel uses.
     on : {"standard", "ranks"}, optional
         Transform of each feature.
 

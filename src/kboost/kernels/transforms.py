@@ -1,12 +1,12 @@
-"""Monotone transforms, one a feature, that a kernel may look through.
+"""Monotone transforms of each feature, applied before a kernel.
 
-Standardize   t(x) = (x 2^-e - shift) scale,  e from the largest absolute value, so nothing
-              overflows for features of size 1e300 and nothing vanishes for 1e-300;
+Standardize   t(x) = (x 2^-e - shift) scale,  e from the largest absolute value, so that features
+              of size 1e300 do not overflow and features of size 1e-300 do not underflow;
               scale = 1 / weighted standard deviation, 0 for a constant feature.
 Ranks         t(x) = weighted empirical distribution function: at a distinct value v
               (weight below v + half the weight at v) / W, linear between, constant outside.
 
-A transform is a value: equal numbers make equal transforms, so views can be shared.
+Transforms with equal parameters are equal, so that views can be shared.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_KNOTS = 256
 
 
 class Transform:
-    """Base of the fitted transforms; rebuilt from ``arrays`` by ``type(t)(*t.arrays)``."""
+    """Base class of fitted transforms; ``type(t)(*t.arrays)`` makes an equal one."""
 
     @property
     def n_features(self) -> int:
@@ -44,7 +44,7 @@ class Transform:
 
     @property
     def arrays(self) -> tuple[np.ndarray[Any, Any], ...]:
-        """The numbers of the transform, in constructor order."""
+        """The fitted parameters, in constructor order."""
         return tuple(getattr(self, f.name) for f in fields(cast(Any, self)))
 
     @cached_property
@@ -66,7 +66,7 @@ class Transform:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Standardize(Transform):
-    """Centre and scale each feature; fitted on CSR it only scales, so zeros stay zeros."""
+    """Centre and scale each feature; if fitted on CSR, only scale, so that zeros stay zeros."""
 
     exponent: IntArray  # (d,)
     shift: FloatArray  # (d,)
@@ -112,7 +112,7 @@ class Standardize(Transform):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ranks(Transform):
-    """Map each feature to its weighted mid-rank in [0, 1]; at most 256 knots a feature."""
+    """Map each feature to its weighted mid-rank in [0, 1]; at most 256 knots per feature."""
 
     starts: IntArray  # (d + 1,) knots of feature j are starts[j]:starts[j + 1]
     values: FloatArray  # (knots,)
@@ -122,7 +122,7 @@ class Ranks(Transform):
     def fit(cls, X: Matrix, weights: FloatArray) -> Ranks:
         """Fit to weighted dense rows."""
         if not isinstance(X, np.ndarray):
-            raise ValueError("on='ranks' needs dense X; got a sparse matrix, use on='standard'.")
+            raise ValueError("on='ranks' requires dense X; got a sparse matrix; use on='standard'.")
         knots = [_rank_knots(feature, weights) for feature in X.T]
         starts = np.concatenate(([0], np.cumsum([len(v) for v, _ in knots])))
         values = np.concatenate([v for v, _ in knots]).astype(np.float64)
@@ -158,9 +158,9 @@ def _csr_variance(X: CSRMatrix, weights: FloatArray, exponent: IntArray) -> Floa
 
 
 def _rank_knots(feature: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    values, where = np.unique(feature, return_inverse=True)
-    own = np.bincount(where, weights)
-    ranks = (np.cumsum(own) - own / 2) / own.sum()
+    values, group = np.unique(feature, return_inverse=True)
+    mass = np.bincount(group, weights)
+    ranks = (np.cumsum(mass) - mass / 2) / mass.sum()
     if len(values) > MAX_KNOTS:
         targets = np.linspace(ranks[0], ranks[-1], MAX_KNOTS)
         keep = np.unique(np.searchsorted(ranks, targets).clip(max=len(ranks) - 1))
@@ -169,11 +169,11 @@ def _rank_knots(feature: FloatArray, weights: FloatArray) -> tuple[FloatArray, F
 
 
 def _interpolate(x: FloatArray, values: FloatArray, ranks: FloatArray) -> FloatArray:
-    """``np.interp`` whose slopes cannot overflow: halves keep differences finite."""
+    """``np.interp`` without overflow: values are halved, so their differences stay finite."""
     if len(values) == 1:
         return np.full(len(x), ranks[0])
-    left = np.searchsorted(values, x, side="right").clip(1, len(values) - 1) - 1
-    low, high = values[left] / 2, values[left + 1] / 2
+    knot = np.searchsorted(values, x, side="right").clip(1, len(values) - 1) - 1
+    low, high = values[knot] / 2, values[knot + 1] / 2
     width = high - low
     part = np.divide(x / 2 - low, width, out=np.zeros(len(x)), where=width != 0).clip(0, 1)
-    return np.asarray(ranks[left] * (1 - part) + ranks[left + 1] * part)
+    return np.asarray(ranks[knot] * (1 - part) + ranks[knot + 1] * part)

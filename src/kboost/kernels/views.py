@@ -1,7 +1,6 @@
-"""A view of the features: a choice of columns, then an optional fitted transform.
+"""A view of the features: a selection of features, then an optional fitted transform.
 
-Kernels that look at the same features in the same way hold equal views, so rows are selected
-and transformed once for all of them.
+Kernels with equal views share the selected and transformed rows.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from kboost.kernels.transforms import Transform
 
 @dataclass(frozen=True)
 class View:
-    """Columns and a transform, equal by value.
+    """Selected features and a transform, equal by value.
 
     Examples
     --------
@@ -28,7 +27,7 @@ class View:
     transform: Transform | None = None
 
     def apply(self, X: Matrix) -> Matrix:
-        """Return the rows seen through the view; the identity returns ``X`` itself."""
+        """Return the selected, transformed features; the identity view returns ``X`` itself."""
         if self.columns is not None:
             X = X[:, list(self.columns)]
         return X if self.transform is None else self.transform.apply(X)

@@ -4,11 +4,11 @@ Over all pairs i, j (i = j included) with weight w_i w_j, W = sum w:
 
 "mean"    1 / mean distance.  Squared Euclidean: 2 sum_d var_d, O(nd).  City block, by sorting:
           2 / W^2 sum_d sum_k F_k (W - F_k) (x_(k+1) - x_(k)),  F_k the weight up to x_(k).
-"median"  1 / median distance; the mean where the median is 0. Above 1000 distinct rows, 1000
-          of them at even points of the cumulated weight, in an order of their content.
+"median"  1 / median distance, or the mean if the median is 0. Above 1000 distinct rows, 1000 rows
+          at even points of the cumulated weight are used, ordered by content.
 "scale"   1 / (d var of all entries), as in scikit-learn's SVC.
 
-A row given twice counts as a row of weight two in all of them. No spread at all gives 1.
+In all of them, a row given twice is equivalent to a row of weight 2. Equal rows give 1.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ def width(rule: str, metric: str, rows: Matrix, weights: FloatArray) -> float:
         gamma = float(np.divide(1.0, spread)) if spread > 0 else 1.0
     if not np.isfinite(spread):
         raise ValueError(
-            f"gamma='{rule}' gives non-finite values; scale the features, or use on='standard'."
+            f"gamma='{rule}' requires finite distances; got inf or nan; scale the features, or use "
+            "on='standard'."
         )
     return gamma if np.isfinite(gamma) else 1.0
 
@@ -49,7 +50,7 @@ def _spread(rule: str, metric: str, rows: Matrix, weights: FloatArray) -> float:
 def mean_square(rows: Matrix, weights: FloatArray) -> float:
     """Return the weighted mean of ``|x_i - x_j|^2`` over all pairs."""
     share = weights / weights.sum()
-    low = extent(rows)[0]  # measured from it, a constant feature is exactly 0
+    low = extent(rows)[0]  # subtracted, so that a constant feature is exactly 0
     if isinstance(rows, np.ndarray):
         above = rows - low
         return float(2 * (share @ (above - share @ above) ** 2).sum())
@@ -94,7 +95,7 @@ def _median_distance(metric: str, rows: Matrix, weights: FloatArray) -> float:
 
 
 def _weighted_median(values: FloatArray, weights: FloatArray) -> float:
-    """Return the middle value; the mean of the two middle ones where the halves are equal."""
+    """Return the median; the mean of the two middle values where the halves are equal."""
     order = np.argsort(values)
     cumulated = np.cumsum(weights[order])
     half, slack = cumulated[-1] / 2, 1e-12 * cumulated[-1]

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.cells import CellPart, CellTree, SplitRNG, cut, kernel_block
+from kboost.columns.cells import CellPart, CellTree, SplitRNG, kernel_block, split_into_cells
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.progress import Left
 from kboost.core.stopping import StopReason
@@ -146,7 +146,9 @@ def fit_cells(
 ) -> CellFit:
     """Fit every cell; out of time, those left over stay empty."""
     view = spec.kernel.pairings[0].view
-    plans = [cut(rows.X, rows.order, spec.size, view, own) for own in streams(spec, rng)]
+    plans = [
+        split_into_cells(rows.X, rows.order, spec.size, view, own) for own in streams(spec, rng)
+    ]
     progress = CellProgress(sum(len(cells) for _, cells in plans), deadline=deadline)
     with ThreadPoolExecutor(n_jobs) as pool:
         fitted = [fit_partition(spec, rows, plan, deadline, progress, pool) for plan in plans]

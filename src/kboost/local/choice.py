@@ -27,7 +27,7 @@ import numpy as np
 
 from kboost.columns.cells import kernel_block
 from kboost.core.deadline import NO_LIMIT, Deadline
-from kboost.kernels.algebra import total
+from kboost.kernels.algebra import sum_kernels
 from kboost.kernels.base import Kernel
 from kboost.kernels.stationary import Gaussian
 from kboost.kernels.transforms import Ranks, Standardize
@@ -127,7 +127,7 @@ def _unjudged(rows: LocalRows, view: View) -> LocalChoice:
 
 def given(kernels: Sequence[Kernel], ridge: float) -> LocalChoice:
     """Where nothing is left to choose."""
-    kernel = total(kernels)
+    kernel = sum_kernels(kernels)
     assert kernel is not None
     return LocalChoice(kernel, ridge, "given", {})
 
@@ -140,7 +140,7 @@ def choose_local_ridge(
     deadline: Deadline = NO_LIMIT,
 ) -> tuple[LocalChoice, bool]:
     """The best ridge for the sum of kernels given, and whether there was time to finish."""
-    kernel = total(kernels)
+    kernel = sum_kernels(kernels)
     assert kernel is not None
     errors, mass, unit = np.zeros(len(_ALL_RIDGES)), 0.0, 1.0
     order = np.argsort(np.abs(np.log(_ALL_RIDGES / _UNJUDGED)), kind="stable")

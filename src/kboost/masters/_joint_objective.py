@@ -13,8 +13,8 @@ from collections.abc import Callable
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.design import design_of
-from kboost.columns.pool import Pool
+from kboost.columns.candidates import CandidateColumns
+from kboost.columns.design_matrix import design_matrix_for
 from kboost.core.protocols import Fit, Proposal
 from kboost.formulations import TargetRows
 from kboost.masters.losses import Loss
@@ -28,7 +28,7 @@ class JointObjective:
 
     def __init__(
         self,
-        pool: Pool,
+        candidates: CandidateColumns,
         rows: TargetRows,
         loss: Loss,
         ridge: float,
@@ -37,12 +37,12 @@ class JointObjective:
         capacity: int,
         budget: int,
     ) -> None:
-        self._pool, self._rows, self._loss, self._ridge = pool, rows, loss, ridge
+        self._candidates, self._rows, self._loss, self._ridge = candidates, rows, loss, ridge
         self.first = int(fit_intercept)  # position of the first coefficient
-        self.design = design_of(pool, capacity, budget)
+        self.design = design_matrix_for(candidates, capacity, budget)
         self._ids: IntArray = np.zeros(0, dtype=np.intp)
         self._inner: FloatArray | None = None  # Q, if `F z` does not give `Q z`
-        if not pool.is_one_space:
+        if not candidates.is_single_rkhs:
             self._inner = np.zeros((0, 0))
 
     def take(self, proposal: Proposal) -> FloatArray:
@@ -63,8 +63,8 @@ class JointObjective:
         self, start: FloatArray, go_on: Callable[[], bool]
     ) -> tuple[FloatArray, FloatArray, float]:
         """A direct solution: coefficients, `F z`, and the remaining gain if it ended early."""
-        F, rows, bias = self._pool.values(self._ids), self._rows, bool(self.first)
-        at_centers = F[self._pool.rows_of(self._ids)]
+        F, rows, bias = self._candidates.values(self._ids), self._rows, bool(self.first)
+        at_centers = F[self._candidates.rows_of(self._ids)]
         Q = (at_centers + at_centers.T) / 2 if self._inner is None else self._inner
         y, w, gain = rows.targets, rows.sample_weight, 0.0
         if self._loss.quadratic:
@@ -81,19 +81,21 @@ class JointObjective:
     def inner_products(self, size: int) -> FloatArray:
         """`Q` of the columns after the first `size` with all, (all, new)."""
         ids = self._ids[size:]
-        inner: FloatArray = self.design.at(self._pool.rows_of(ids)).T
+        inner: FloatArray = self.design.at(self._candidates.rows_of(ids)).T
         if self._inner is not None:
-            inner = inner * (self._pool.kind(self._ids)[:, None] == self._pool.kind(ids))
+            inner = inner * (
+                self._candidates.kernel_of(self._ids)[:, None] == self._candidates.kernel_of(ids)
+            )
         inner[size:] = (inner[size:] + inner[size:].T) / 2
         if self._inner is not None:
-            inner[np.arange(size, len(inner)), np.arange(len(ids))] += self._pool.nugget(ids)
+            inner[np.arange(size, len(inner)), np.arange(len(ids))] += self._candidates.nugget(ids)
         return inner
 
     def normal_times(self, v: FloatArray, curvature: FloatArray) -> tuple[FloatArray, FloatArray]:
         """`F v`, and `[1 F]' curvature [1 F] v + ridge (0, Q v)`, in one pass over F."""
         shift = v[0] if self.first else 0.0
         whole = np.broadcast_to(curvature, self._rows.targets.shape)
-        own, image = self.design.through(
+        own, image = self.design.normal_product(
             v[self.first :], lambda rows, u: whole[rows] * (u + shift), rough=True
         )
         image += self._ridge * self.gram_times(v[self.first :], own)
@@ -120,7 +122,7 @@ class JointObjective:
             slope[rows] = w[rows] * loss.slope(y[rows], start[rows] + own)
             return slope[rows]
 
-        function, image = self.design.through(raw[self.first :], change)
+        function, image = self.design.normal_product(raw[self.first :], change)
         Q_z = self.gram_times(raw[self.first :], function)
         penalty = 0.5 * ridge * float(np.sum(raw[self.first :] * Q_z))
         value = float(np.sum(w * loss.value(y, start + function))) + max(0.0, penalty)
@@ -135,14 +137,14 @@ class JointObjective:
         """`Q coef`, from `F coef` if that gives it."""
         if self._inner is not None:
             return self._inner @ coef
-        return function[self._pool.rows_of(self._ids)]
+        return function[self._candidates.rows_of(self._ids)]
 
     def function_at(self, ids: IntArray, raw: FloatArray, function: FloatArray) -> FloatArray:
         """`f_p(c_j)` for each column, (k, q)."""
-        rows = self._pool.rows_of(ids)
+        rows = self._candidates.rows_of(ids)
         if self._inner is None:
             return function[rows]
-        same = self._pool.kind(ids)[:, None] == self._pool.kind(self._ids)
+        same = self._candidates.kernel_of(ids)[:, None] == self._candidates.kernel_of(self._ids)
         out: FloatArray = (self.design.at(rows) * same) @ raw[self.first :]
         return out
 

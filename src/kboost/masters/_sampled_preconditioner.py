@@ -37,7 +37,7 @@ class SampledPreconditioner:
         sampled = weight[: max(_ROWS_PER_COLUMN * capacity, _LEAST_ROWS)]
         self._weight = bound * sampled * (weight.sum() / sampled.sum())
         self._factor = GrowingCholesky(capacity + 1)
-        self.rough = bool(design.is_single)  # whether products are float32
+        self.rough = bool(design.is_float32)  # whether products are float32
         self.least = 1.0  # least pivot over its diagonal
         if fit_intercept:
             self._factor.append(np.zeros((0, 1)), np.array([[self._weight.sum()]]))
@@ -59,7 +59,7 @@ class SampledPreconditioner:
         unit = float(self._weight.max())
         gram, total = np.zeros(inner.shape), np.zeros((1, inner.shape[1]))
         product = np.empty((size, inner.shape[1]), dtype=dtype)  # allocated once
-        for rows, columns in self._design.tops(len(self._weight), dtype):
+        for rows, columns in self._design.first_rows(len(self._weight), dtype):
             root = np.sqrt(self._weight[rows, None] / unit).astype(dtype)
             half = root * columns[:, size:]
             whole = root * half

@@ -44,8 +44,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.design import Design
-from kboost.columns.pool import Pool
+from kboost.columns.candidates import CandidateColumns
+from kboost.columns.design_matrix import DesignMatrix
 from kboost.core.base_run import BaseRun
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.protocols import Fit, PriceRule, Problem, Proposal
@@ -78,7 +78,7 @@ class CholeskyMaster:
     capacity: int = 1000  # columns expected
     budget: int = 1 << 30  # bytes of F
 
-    def start(self, problem: Problem[Pool, TargetRows]) -> CholeskyRun:
+    def start(self, problem: Problem[CandidateColumns, TargetRows]) -> CholeskyRun:
         check_psd(problem.columns.kernels)
         return CholeskyRun(self, problem.columns, problem.rows, problem.deadline)
 
@@ -87,34 +87,38 @@ class CholeskyRun(BaseRun):
     """The factor, the columns and the last fit."""
 
     def __init__(
-        self, master: CholeskyMaster, pool: Pool, rows: TargetRows, deadline: Deadline
+        self,
+        master: CholeskyMaster,
+        candidates: CandidateColumns,
+        rows: TargetRows,
+        deadline: Deadline,
     ) -> None:
-        self._master, self._pool, self._rows = master, pool, rows
+        self._master, self._candidates, self._rows = master, candidates, rows
         self._n_outputs = rows.targets.shape[1]
-        capacity = min(master.capacity, pool.n_columns)
+        capacity = min(master.capacity, candidates.n_columns)
         if master.combine:
             capacity = min(capacity, 64)  # learners are few; the design grows if needed
         if master.update == "one":
             capacity = 0
-        self._design = Design(pool, capacity, master.budget, made=not master.combine)
+        self._design = DesignMatrix(candidates, capacity, master.budget, made=not master.combine)
         self._kinds: IntArray = np.zeros(0, dtype=np.intp)  # the kernel of each column
         self._centers: IntArray = np.zeros(
             0, dtype=np.intp
         )  # rows of the centres of kernel columns
         self._omega: FloatArray | None = None  # if `F z` does not give it
-        if master.combine or not pool.is_one_space:
+        if master.combine or not candidates.is_single_rkhs:
             self._omega = np.zeros((0, 0))
         self._combinations: list[FloatArray] = []  # (S, q) per learner
         self._kernel_values: FloatArray | None = None  # with "one": values per kernel, (p, n, q)
         if master.update == "one":
-            self._kernel_values = np.zeros((len(pool.kernels), pool.n_rows, self._n_outputs))
+            self._kernel_values = np.zeros((len(candidates.kernels), candidates.n_rows, self._n_outputs))
         self._factor = GrowingCholesky()
         self._right = np.zeros((0, self._n_outputs))  # [1 F]'W (y - offset)
         self._penalty = 0.0  # with "one": ridge/2 sum_k |f_k|^2
         self._raw: FloatArray = np.zeros((0, self._n_outputs))  # bias, if any, then coefficients
         self._step_coefs: list[FloatArray] = []  # with "one": coefficients (S, q) of each step
         if master.fit_intercept:
-            self._grow_factor(np.ones((pool.n_rows, 1)), np.zeros((0, 1)), np.zeros((1, 1)))
+            self._grow_factor(np.ones((candidates.n_rows, 1)), np.zeros((0, 1)), np.zeros((1, 1)))
         self._deadline = NO_LIMIT
         self._solve()  # the bias alone, so that there is a model without any time
         self._deadline = deadline
@@ -128,7 +132,7 @@ class CholeskyRun(BaseRun):
         """
         ridge, bound, w = self._master.ridge, self._master.loss.bound, self._rows.sample_weight
         gain = values.T @ self.fit.weights - ridge * self._function_at(ids)  # (k, q)
-        norm = self._pool.diagonal(ids)
+        norm = self._candidates.diagonal(ids)
         curvature = norm.copy()
         if rule != "boost":
             curvature = ridge * norm + bound * (w @ values**2)
@@ -140,17 +144,19 @@ class CholeskyRun(BaseRun):
 
     def _explained(self, ids: IntArray, values: FloatArray) -> FloatArray:
         """`c' G^-1 c` of columns not in the model."""
-        cross = self._cross(values, self._pool.kind(ids), self._pool.rows_of(ids), None)
+        cross = self._cross(
+            values, self._candidates.kernel_of(ids), self._candidates.rows_of(ids), None
+        )
         half = self._factor.half_solve(cross)
         explained: FloatArray = np.einsum("ij,ij->j", half, half)
         return explained
 
     def _function_at(self, ids: IntArray) -> FloatArray:
         """`<k_p(., c_j), f_p> = f_p(c_j)` for each column, (k, q)."""
-        rows, kinds = self._pool.rows_of(ids), self._pool.kind(ids)
+        rows, kinds = self._candidates.rows_of(ids), self._candidates.kernel_of(ids)
         if self._kernel_values is not None:
             return self._kernel_values[kinds, rows]
-        if len(self._pool.kernels) == 1:
+        if len(self._candidates.kernels) == 1:
             return self._function[rows]
         same = kinds[:, None] == self._kinds[None, :]
         out: FloatArray = (self._design.at(rows) * same) @ self._raw[self._first :]
@@ -172,7 +178,7 @@ class CholeskyRun(BaseRun):
         """(25) or (29), scaled by (26): one combination per output, (S, q)."""
         master, w = self._master, self._rows.sample_weight
         gain = values.T @ self.fit.weights - master.ridge * self._function_at(ids)  # (24)
-        gram = values[self._pool.rows_of(ids)]
+        gram = values[self._candidates.rows_of(ids)]
         if master.combination == "mp":
             gram = master.ridge * gram + master.loss.bound * (values.T @ (w[:, None] * values))
         gram = (gram + gram.T) / 2
@@ -187,7 +193,7 @@ class CholeskyRun(BaseRun):
 
     def _take(self, ids: IntArray, values: FloatArray, combination: FloatArray | None) -> None:
         """Add columns to the design, the factor and the right-hand sides."""
-        rows, kinds = self._pool.rows_of(ids), self._pool.kind(ids)
+        rows, kinds = self._candidates.rows_of(ids), self._candidates.kernel_of(ids)
         new = self._design.stored(values if combination is None else values @ combination)
         if combination is None:
             corner = new[rows] * (kinds[:, None] == kinds[None, :])
@@ -228,7 +234,7 @@ class CholeskyRun(BaseRun):
 
     def _nugget(self, ids: IntArray, combination: FloatArray | None) -> FloatArray:
         """The nugget of rounded kernel matrices, (S, S) or (q, q)."""
-        nugget = self._pool.nugget(ids)
+        nugget = self._candidates.nugget(ids)
         return (
             np.diag(nugget)
             if combination is None
@@ -250,14 +256,14 @@ class CholeskyRun(BaseRun):
     def _take_one(self, ids: IntArray, values: FloatArray, combination: FloatArray | None) -> None:
         """(31) per output; the k-th combination of a learner serves output k."""
         assert self._kernel_values is not None
-        master, rows = self._master, self._pool.rows_of(ids)
-        kind = int(self._pool.kind(ids)[0])
+        master, rows = self._master, self._candidates.rows_of(ids)
+        kind = int(self._candidates.kernel_of(ids)[0])
         new = values if combination is None else values @ combination  # (n, 1) or (n, q)
         factors = np.ones((1, 1)) if combination is None else combination
         function = self._kernel_values[kind]
         inner = np.sum(factors * function[rows], axis=0)  # <f_new, f>
         norm = np.sum(
-            factors * (new[rows] + self._pool.nugget(ids)[:, None] * factors),
+            factors * (new[rows] + self._candidates.nugget(ids)[:, None] * factors),
             axis=0,
         )
         gain = np.sum(new * self.fit.weights, axis=0) - master.ridge * inner

@@ -44,8 +44,8 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.design import size_of
-from kboost.columns.pool import Pool
+from kboost.columns.candidates import CandidateColumns
+from kboost.columns.design_matrix import root_mean_square
 from kboost.core.base_run import BaseRun
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.protocols import Fit, PriceRule, Problem, Proposal
@@ -91,7 +91,7 @@ class PCGMaster:
     capacity: int = 1000  # columns expected
     budget: int = 1 << 30  # bytes of F
 
-    def start(self, problem: Problem[Pool, TargetRows]) -> PCGRun:
+    def start(self, problem: Problem[CandidateColumns, TargetRows]) -> PCGRun:
         check_psd(problem.columns.kernels)
         return PCGRun(self, problem.columns, problem.rows, problem.deadline)
 
@@ -99,11 +99,13 @@ class PCGMaster:
 class PCGRun(BaseRun):
     """The columns, the preconditioner and the last fit."""
 
-    def __init__(self, master: PCGMaster, pool: Pool, rows: TargetRows, deadline: Deadline) -> None:
-        self._master, self._pool, self._rows = master, pool, rows
-        capacity = min(master.capacity, pool.n_columns)
+    def __init__(
+        self, master: PCGMaster, candidates: CandidateColumns, rows: TargetRows, deadline: Deadline
+    ) -> None:
+        self._master, self._candidates, self._rows = master, candidates, rows
+        capacity = min(master.capacity, candidates.n_columns)
         self._objective = JointObjective(
-            pool,
+            candidates,
             rows,
             master.loss,
             master.ridge,
@@ -139,7 +141,7 @@ class PCGRun(BaseRun):
         gain = values.T @ self.fit.weights - ridge * self._objective.function_at(
             ids, self._raw, self._function
         )
-        norm = self._pool.diagonal(ids)
+        norm = self._candidates.diagonal(ids)
         curvature = norm if rule == "boost" else ridge * norm + bound * (w @ values**2)
         usable = np.where(curvature > 0, curvature, np.inf)
         drop: FloatArray = 0.5 * np.sum(gain**2, axis=1) / usable
@@ -149,7 +151,7 @@ class PCGRun(BaseRun):
         size = self._design.size
         if not self._preconditioner.grow(size, self._objective.take(proposal)):
             self._preconditioner.restart(self._objective.inner_products(0))
-        self._is_final = self._design.is_single and self._design.size >= self._capacity
+        self._is_final = self._design.is_float32 and self._design.size >= self._capacity
         self._solve(fine=self._is_final)  # the last step is solved accurately at once
         self.fit = self._make_fit()
 
@@ -252,7 +254,7 @@ class PCGRun(BaseRun):
 
     def _solve_quadratic(self, fine: bool) -> None:
         """Conjugate gradients, restarted until converged: float32 products drift."""
-        single = self._design.is_single
+        single = self._design.is_float32
         if not fine:
             self._iterate(_ROUGH["tol"], _FEW_STEPS if single else _ROUGH["max_inner"])
             return
@@ -318,15 +320,15 @@ class PCGRun(BaseRun):
 
     def _rounding(self) -> float:
         """The effect of rounding F on the function, relative to the weighted residual."""
-        if not self._design.is_single:
+        if not self._design.is_float32:
             return 0.0
         if self._measured is not None and self._measured[0] is self._raw:
             return self._measured[1]
         targets = self._rows.targets - self._rows.offset
-        residual = size_of(
+        residual = root_mean_square(
             targets - self._function - self._objective.bias(self._raw), self._rows.sample_weight
         )
-        least = np.finfo(float).eps * size_of(targets) + np.finfo(float).tiny
+        least = np.finfo(float).eps * root_mean_square(targets) + np.finfo(float).tiny
         distance: FloatArray = self._design.rounding(self._raw[self._first :])
         self._measured = self._raw, float(np.max(distance / np.maximum(residual, least)))
         return self._measured[1]

@@ -3,7 +3,7 @@
 SRE (24): maximise `|edge| = |sum_n p_n k(x_n)|` over the centre s and the width (the library is
 infinite; see columns/active.py). Each step
 
-1. scans the bank of Gaussians at the rows, and starts from the best centres of every width, at
+1. scans the library of Gaussians at the rows, and starts from the best centres of every width, at
    least one width apart, and from the columns the model uses;
 2. moves the centres by the fixed point (25), `s <- sum_n q_n x_n`, `q_n ~ p_n k(x_n)`. For p of
    both signs this is no ascent method: a move is accepted only if the edge rises, else halved;
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.active import ActiveBank
+from kboost.columns.active import ActiveLibrary
 from kboost.core.protocols import EdgePricer, Problem, Proposal
 from kboost.oracles.candidates import distinct
 from kboost.solvers.gradient_ascent import maximise
@@ -49,32 +49,32 @@ class ActiveOracle:
     tol: float = 1e-6
     least: float = 0.0  # columns of a lower price are proposed only if none has a higher one
 
-    def start(self, problem: Problem[ActiveBank, object]) -> ActiveSearch:
+    def start(self, problem: Problem[ActiveLibrary, object]) -> ActiveSearch:
         return ActiveSearch(self, problem.columns)
 
 
 class ActiveSearch:
     """The columns taken, as points (centre, log width) to start from."""
 
-    def __init__(self, oracle: ActiveOracle, bank: ActiveBank) -> None:
+    def __init__(self, oracle: ActiveOracle, library: ActiveLibrary) -> None:
         self._oracle = oracle
-        self._bank = bank
-        self._taken = np.zeros((0, len(bank.lower)))
+        self._library = library
+        self._taken = np.zeros((0, len(library.lower)))
 
     def propose(self, run: EdgePricer) -> Proposal:
-        bank, weights = self._bank, run.fit.weights
-        scanned = bank.edges(weights)
+        library, weights = self._library, run.fit.weights
+        scanned = library.edges(weights)
         theta, edges = self._search(run, scanned)
         prices = run.price(edges)
-        values, scales = bank.free_values(theta)
-        rms = np.sqrt(bank.sample_weight @ values**2 / bank.sample_weight.sum())
+        values, scales = library.values_at(theta)
+        rms = np.sqrt(library.sample_weight @ values**2 / library.sample_weight.sum())
         chosen = self._choose(prices, values, rms)
         first = len(self._taken)
         self._taken = np.concatenate([self._taken, theta[chosen]])
         seen = np.concatenate([scanned, edges])
         return Proposal(
             ids=first + np.arange(len(chosen)),
-            hypotheses=bank.free_hypotheses(theta[chosen], scales[chosen], first),
+            hypotheses=library.hypotheses_at(theta[chosen], scales[chosen], first),
             values=values[:, chosen],
             price=max(0.0, float(run.price(seen).max())),
             bound=run.bound(seen),
@@ -83,7 +83,7 @@ class ActiveSearch:
         )
 
     def bound(self, run: EdgePricer) -> float | None:
-        scanned = self._bank.edges(run.fit.weights)
+        scanned = self._library.edges(run.fit.weights)
         _, edges = self._search(run, scanned)
         return run.bound(np.concatenate([scanned, edges]))
 
@@ -102,9 +102,9 @@ class ActiveSearch:
 
     def _starts(self, run: EdgePricer, scanned: FloatArray, count: int) -> FloatArray:
         """Points to start from: the `count` best per width, and the columns in use."""
-        bank = self._bank
-        prices = np.where(bank.rms > 0, run.price(scanned), -1.0)
-        points = [self._apart(stratum, prices, count) for stratum in bank.strata]
+        library = self._library
+        prices = np.where(library.rms > 0, run.price(scanned), -1.0)
+        points = [self._apart(stratum, prices, count) for stratum in library.strata]
         points.append(self._in_use(np.abs(run.fit.coef)))
         return np.concatenate(points)
 
@@ -122,7 +122,7 @@ class ActiveSearch:
 
     def _apart(self, stratum: slice, prices: FloatArray, count: int) -> FloatArray:
         """The best columns of one width, none within one width of a better one."""
-        points = self._bank.starts(np.arange(stratum.start, stratum.stop))
+        points = self._library.as_points(np.arange(stratum.start, stratum.stop))
         remaining, picked = prices[stratum].copy(), []
         for _ in range(count):
             best = int(np.argmax(remaining))
@@ -137,13 +137,13 @@ class ActiveSearch:
         self, start: FloatArray, weights: FloatArray, effort: int
     ) -> tuple[FloatArray, FloatArray]:
         """Points where the search ended, and their edges; `effort` multiplies the steps allowed."""
-        bank = self._bank
-        theta = np.clip(start, bank.lower, bank.upper)
-        edge, _, fixed = bank.free_edges(theta, weights)
+        library = self._library
+        theta = np.clip(start, library.lower, library.upper)
+        edge, _, fixed = library.edges_at(theta, weights)
         sign = np.where(edge < 0, -1.0, 1.0)
         for _ in range(effort * _FIXED_POINTS):
-            trial = np.clip(np.column_stack([fixed, theta[:, -1]]), bank.lower, bank.upper)
-            found, _, further = bank.free_edges(trial, weights)
+            trial = np.clip(np.column_stack([fixed, theta[:, -1]]), library.lower, library.upper)
+            found, _, further = library.edges_at(trial, weights)
             better = sign * found > sign * edge
             fixed[~better] = 0.5 * (theta[~better, :-1] + fixed[~better])
             theta[better], edge[better], fixed[better] = (
@@ -170,20 +170,20 @@ class ActiveSearch:
         self, theta: FloatArray, sign: FloatArray, weights: FloatArray, max_steps: int
     ) -> tuple[FloatArray, FloatArray]:
         """Gradient ascent of `sign * edge` from every point."""
-        bank = self._bank
+        library = self._library
         unit = np.ones_like(theta)  # a centre moves in units of its width
         unit[:, :-1] = np.exp(theta[:, -1:])
 
         def functions(points: FloatArray, which: IntArray) -> tuple[FloatArray, FloatArray]:
-            found, slope, _ = bank.free_edges(points * unit[which], weights)
+            found, slope, _ = library.edges_at(points * unit[which], weights)
             signs = sign[which]
             return signs * found, signs[:, None] * slope * unit[which]
 
         end, value = maximise(
             functions,
             theta / unit,
-            bank.lower / unit,
-            bank.upper / unit,
+            library.lower / unit,
+            library.upper / unit,
             max_steps=max_steps,
             tol=self._oracle.tol,
         )

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
-from kboost.columns.pool import Pool
+from kboost.columns.candidates import CandidateColumns
 from kboost.core.protocols import ColumnPricer, Problem, Proposal
 from kboost.formulations import TargetRows
 from kboost.oracles.candidates import PoolCandidates
@@ -44,7 +44,7 @@ class EnsembleOracle:
     max_columns: int | None = None
     seed: int = 0
 
-    def start(self, problem: Problem[Pool, TargetRows]) -> EnsembleSearch:
+    def start(self, problem: Problem[CandidateColumns, TargetRows]) -> EnsembleSearch:
         return EnsembleSearch(self, PoolCandidates(problem, self.max_columns, self.seed))
 
 
@@ -77,9 +77,9 @@ class EnsembleSearch:
                 kernel, centers, price = self._selected(run, count, among, oracle.selection)
         if not len(centers):
             return candidates.empty_proposal()
-        ids = kernel * candidates.pool.n_centers + centers
+        ids = kernel * candidates.candidates.n_centers + centers
         self._n_taken += len(ids)
-        values = candidates.pool.values(ids if oracle.evaluate else ids[:0])
+        values = candidates.candidates.values(ids if oracle.evaluate else ids[:0])
         return candidates.proposal(ids, values, price, len(ids))
 
     def bound(self, run: ColumnPricer) -> float | None:
@@ -97,12 +97,12 @@ class EnsembleSearch:
             return 0, self._drawn(run, useful, count), 0.0
         drawn = self._drawn(run, among, max(count, T))
         best: tuple[int, IntArray, float] = (0, drawn[:0], 0.0)
-        for p in range(len(candidates.pool.kernels)):
+        for p in range(len(candidates.candidates.kernels)):
             centers = drawn[available[p, drawn]]
-            rows = candidates.pool.center_rows[centers]
+            rows = candidates.candidates.center_rows[centers]
             weight = oracle.curvature * candidates.weight[rows]
             picks, drop = select(
-                candidates.pool.values(p * candidates.pool.n_centers + centers, rows),
+                candidates.candidates.values(p * candidates.candidates.n_centers + centers, rows),
                 run.fit.weights[rows] / weight[:, None],
                 weight,
                 oracle.ridge,

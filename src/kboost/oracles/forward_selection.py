@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 
 from kboost._typing import IntArray
-from kboost.columns.pool import Pool
+from kboost.columns.candidates import CandidateColumns
 from kboost.core.protocols import ColumnPricer, Problem, Proposal
 from kboost.formulations import TargetRows
 from kboost.oracles.candidates import PoolCandidates
@@ -37,7 +37,7 @@ class ForwardOracle:
     max_columns: int | None = None
     seed: int = 0
 
-    def start(self, problem: Problem[Pool, TargetRows]) -> ForwardSearch:
+    def start(self, problem: Problem[CandidateColumns, TargetRows]) -> ForwardSearch:
         return ForwardSearch(self, PoolCandidates(problem, self.max_columns, self.seed))
 
 
@@ -52,7 +52,7 @@ class ForwardSearch:
         if candidates.room < 1 or not candidates.available.any():
             return candidates.empty_proposal()
         ids = self._drawn(run)
-        values = candidates.pool.values(ids)
+        values = candidates.candidates.values(ids)
         prices = run.price_of(ids, values, "boost" if rule == "boost" else "mp")
         best = int(np.argmax(prices))
         if not prices[best] > 0:
@@ -71,7 +71,7 @@ class ForwardSearch:
             by_kernel = candidates.by_kernel
             residual = np.where(by_kernel.any(axis=0), candidates.residual(run), -1.0)
             center = int(np.argmax(residual))
-            return np.flatnonzero(by_kernel[:, center]) * candidates.pool.n_centers + center
+            return np.flatnonzero(by_kernel[:, center]) * candidates.candidates.n_centers + center
         ids = np.flatnonzero(candidates.available)
         count = 1 if self._oracle.selection == "random" else self._oracle.n_candidates
         if count is None or count >= len(ids):

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
-from kboost.columns.active import ActiveBank, ActivePart
+from kboost.columns.active import ActiveLibrary, ActivePart
 from kboost.columns.halfspaces import HalfspacePart, HalfspaceSpace, features_used
 from kboost.core.protocols import PathOracle
 from kboost.kernels.base import Kernel
@@ -32,7 +32,7 @@ class Base(Protocol):
     """A library that is searched in its own way."""
 
     def library(self, model: Any, rows: Any, resolve: Resolve, options: Any) -> Any:
-        """What is searched; `options` are those of a bank."""
+        """What is searched; `options` are those of a library."""
 
     def oracle(self, model: Any, per_step: int, tol: float) -> PathOracle:
         """Who searches it, until no column has a price above `tol`."""
@@ -56,7 +56,7 @@ class Active:
         if bounds is None:
             widths = [1 / np.sqrt(2 * kernel.gamma) for kernel in gaussians]
             bounds = min(widths) / _BEYOND, max(widths) * _BEYOND
-        return ActiveBank(gaussians, rows.X, width_bounds=bounds, **options)
+        return ActiveLibrary(gaussians, rows.X, width_bounds=bounds, **options)
 
     def oracle(self, model: Any, per_step: int, tol: float) -> PathOracle:
         if model.columns_per_step == "auto" and model.max_columns is None:

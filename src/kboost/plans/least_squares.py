@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kboost._typing import FloatArray
-from kboost.columns.pool import Pool
+from kboost.columns.candidates import CandidateColumns
 from kboost.core.column_generation import grow
 from kboost.core.deadline import Deadline
 from kboost.core.iterate import Listener
@@ -86,19 +86,19 @@ class SparseFit:
 
 def fit_rows(
     spec: SparseSpec,
-    pool: Pool,
+    candidates: CandidateColumns,
     rows: TargetRows,
     deadline: Deadline | None = None,
     watch: ValidationMonitor | None = None,
     listeners: Sequence[Listener] = (),
     left: TimeRemaining | None = None,
 ) -> SparseFit:
-    """Grow a model of these rows; the pool's rows are theirs, in a random order of some kind.
+    """Grow a model of these rows; the rows of the candidates are theirs, in a random order of some kind.
 
     `left` says what this is a part of.
     """
     deadline = Deadline.after(spec.max_seconds) if deadline is None else deadline
-    problem = Problem(pool, rows, deadline)
+    problem = Problem(candidates, rows, deadline)
     listeners = [*listeners, left or time_left(spec, deadline)]
     stop = _stop(spec, watch)
     grown = grow(problem, _oracle(spec), _master(spec), stop, watch, listeners=listeners)

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
-from kboost.columns.pool import Pool
+from kboost.columns.candidates import CandidateColumns
 from kboost.core.deadline import Deadline
 from kboost.core.iterate import Listener
 from kboost.core.model import AdditiveModel
@@ -39,7 +39,7 @@ _ALL_DONE = StopReason("margins", "no row has a margin below 1/2; nothing is lef
 def fit_series(
     spec: SparseSpec,
     learners: int,
-    pool: Pool,
+    candidates: CandidateColumns,
     rows: TargetRows,
     *,
     labels: bool,
@@ -72,10 +72,12 @@ def fit_series(
         here = TargetRows(rows.targets[chosen], rows.sample_weight[chosen], decision[chosen])
         before = time.monotonic() - started
         left = replace(left, columns=len(whole.coef), steps=steps, seconds=before)
-        fitted = fit_rows(inner, pool.part(chosen), here, deadline, listeners=listeners, left=left)
+        fitted = fit_rows(
+            inner, candidates.subset(chosen), here, deadline, listeners=listeners, left=left
+        )
         whole = _joined(whole, fitted, before)
         model = AdditiveModel.assemble(list(fitted.hypotheses), fitted.coef, fitted.bias)
-        decision = decision + model.decision(pool.rows(slice(0, pool.n_rows)))
+        decision = decision + model.decision(candidates.rows(slice(0, candidates.n_rows)))
         number, steps = number + 1, steps + len(fitted.trace) - 1
         if watch is not None:
             error = watch.error(whole.hypotheses, _as_fit(whole))

@@ -13,7 +13,7 @@ from kboost.columns.hypothesis import KernelPart, stack_rows
 from kboost.core.model import AdditiveModel
 from kboost.core.trace import Trace
 from kboost.data.indexed_rows import indexed_rows
-from kboost.kernels.names import numbered
+from kboost.kernels.names import unique_names
 from kboost.kernels.rows import as_dense
 from kboost.selection.kernels import ROWS, SelectionSample, choose
 from kboost.streaming.recursive_least_squares import RecursiveLeastSquares
@@ -71,7 +71,7 @@ def _keep(model: Any, stream: RecursiveLeastSquares, no_centers: Any) -> None:
             parts.append(KernelPart(kernel, centers, coef, np.arange(len(coef))))
     model._model = AdditiveModel(tuple(parts), stream.bias)
     single = len(stream.bias) == 1
-    names = numbered([repr(kernel) for kernel in stream.kernels])
+    names = unique_names([repr(kernel) for kernel in stream.kernels])
     model.kernels_ = list(stream.kernels)
     model.columns_per_kernel_ = {name: len(stream.part(p)[1]) for p, name in enumerate(names)}
     model.centers_ = stack_rows([part.centers for part in parts]) if parts else no_centers

@@ -53,7 +53,7 @@ def columns(s: Subject) -> Section | None:
 
 def explained(s: Subject) -> Section | None:
     """A few predictions taken apart, exactly; votes of several kernels are not."""
-    values = getattr(s.model, "decision_function", s.model.predict)(facts.some_rows(s.X))
+    values = getattr(s.model, "decision_function", s.model.predict)(facts.sample_rows(s.X))
     top = values.reshape(len(values), -1).max(axis=1)  # (n,), of the winning output
     order = np.argsort(top, kind="stable")
     places = dict.fromkeys([order[0], order[len(order) // 2], order[-1]])
@@ -92,7 +92,7 @@ def explained(s: Subject) -> Section | None:
 
 def _rows(s: Subject, places: Any) -> Any:
     """Some of the few rows, as the user gave them."""
-    rows = facts.some_rows(s.X)
+    rows = facts.sample_rows(s.X)
     return rows.iloc[places] if hasattr(rows, "iloc") else rows[places]
 
 

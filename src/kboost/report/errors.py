@@ -31,7 +31,7 @@ def errors(s: Subject) -> Section:
     y, said = np.asarray(s.y, dtype=np.float64), np.asarray(s.predicted, dtype=np.float64)
     found = facts.residuals(y, said)
     words = f"Half of the errors lie between {found['25%']:.4g} and {found['75%']:.4g}."
-    few = facts.some_rows(np.column_stack([y, said]))
+    few = facts.sample_rows(np.column_stack([y, said]))
 
     def draw(ax: Any) -> None:
         low, high = few.min(), few.max()

@@ -47,7 +47,7 @@ class Rival:
     note: str = ""
 
 
-def some_rows(X: Any, seed: int = 0) -> Any:
+def sample_rows(X: Any, seed: int = 0) -> Any:
     """A few of the rows, in their order."""
     n = X.shape[0]
     if n <= SOME:

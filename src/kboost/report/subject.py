@@ -49,7 +49,7 @@ class Subject:
     @cached_property
     def some(self) -> Any:
         """A few rows as the estimator sees them."""
-        rows = input_of(self.model, facts.some_rows(self.X))
+        rows = input_of(self.model, facts.sample_rows(self.X))
         return check_table(self.inner, rows, reset=False)
 
     @property

@@ -34,7 +34,7 @@ from kboost.core.deadline import Deadline
 from kboost.core.iterate import logger
 from kboost.core.protocols import Fit, Hypothesis
 from kboost.core.validation import columns_at
-from kboost.data.merged_rows import MergedRows, heaviest_code
+from kboost.data.merged_rows import MergedRows, majority_code
 from kboost.exceptions import OutOfTimeError, SolverError
 from kboost.formulations import MarginRows
 from kboost.masters.margin import MarginPenalty
@@ -147,7 +147,7 @@ def deal(rows: MergedRows, rng: np.random.RandomState) -> list[BoolArray]:
 
     Neither the order of the rows nor the names of the classes matter.
     """
-    kind = heaviest_code(rows)
+    kind = majority_code(rows)
     order = np.lexsort((rng.permutation(len(kind)), kind))
     first = np.searchsorted(kind[order], kind[order])  # where the class begins
     fold = np.empty(len(kind), dtype=np.intp)

@@ -1,4 +1,4 @@
-"""The bank against columns computed pair by pair."""
+"""The library against columns computed pair by pair."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from kboost.columns.bank import Bank
+from kboost.columns.library import KernelLibrary
 from kboost.columns.scaling import SPIKE_FLOOR
 from kboost.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial, Sigmoid
 from kboost.kernels import pairings as pairings_module
@@ -74,29 +74,31 @@ def resolved(name, X):
 def test_edges_and_values_are_those_of_the_naive_columns(name, container):
     X = container(rows())
     kernels, w = resolved(name, X), signed()
-    raw = naive_columns(kernels, rows(), rows())  # dense, whatever the bank is given
+    raw = naive_columns(kernels, rows(), rows())  # dense, whatever the library is given
     ids = np.random.default_rng(3).permutation(raw.shape[1])
     for scaling, budget in product([None, "unit"], [1, 20_000, 1 << 30]):
-        bank = Bank(kernels, X, sample_weight=weights(), scaling=scaling, memory_budget=budget)
-        expected = raw / bank.scales
-        assert bank.n_columns == len(kernels) * 31 == expected.shape[1]
-        values = bank.values(ids)
+        library = KernelLibrary(
+            kernels, X, sample_weight=weights(), scaling=scaling, memory_budget=budget
+        )
+        expected = raw / library.scales
+        assert library.n_columns == len(kernels) * 31 == expected.shape[1]
+        values = library.values(ids)
         assert values.flags.f_contiguous
         assert_allclose(values, expected[:, ids], rtol=1e-10, atol=1e-11)
         size = np.abs(expected).sum(axis=0).max()
         for _ in range(2):  # the second time some blocks come from the cache
-            assert_allclose(bank.edges(w), expected.T @ w, rtol=1e-9, atol=1e-12 * size)
+            assert_allclose(library.edges(w), expected.T @ w, rtol=1e-9, atol=1e-12 * size)
 
 
 @EACH
 def test_centers_need_not_be_the_rows(name):
     X, centers, w = rows(), rows(9, seed=5), signed()
     kernels = resolved(name, X)
-    bank = Bank(kernels, X, centers=centers, scaling="unit")
-    expected = naive_columns(kernels, X, centers) / bank.scales
-    assert (bank.n_rows, bank.n_centers) == (31, 9)
-    assert_allclose(bank.edges(w), expected.T @ w, rtol=1e-9, atol=1e-10)
-    assert_allclose(bank.values(np.array([8, 0])), expected[:, [8, 0]], rtol=1e-10, atol=1e-12)
+    library = KernelLibrary(kernels, X, centers=centers, scaling="unit")
+    expected = naive_columns(kernels, X, centers) / library.scales
+    assert (library.n_rows, library.n_centers) == (31, 9)
+    assert_allclose(library.edges(w), expected.T @ w, rtol=1e-9, atol=1e-10)
+    assert_allclose(library.values(np.array([8, 0])), expected[:, [8, 0]], rtol=1e-10, atol=1e-12)
 
 
 @SCALINGS
@@ -106,16 +108,16 @@ def test_precomputed(scaling, budget):
     matrices = [Gaussian(0.4)(base), Linear()(base)]
     X = np.hstack(matrices)
     centers = np.array([3, 0, 17, 5])[:, None]
-    bank = Bank(
+    library = KernelLibrary(
         as_kernels("precomputed", X), X, centers=centers, scaling=scaling, memory_budget=budget
     )
-    expected = np.hstack([K[:, centers[:, 0]] for K in matrices]) / bank.scales
-    assert_allclose(bank.values(np.arange(8)), expected, rtol=1e-12)
-    assert_allclose(bank.edges(w), expected.T @ w, rtol=1e-10, atol=1e-12)
+    expected = np.hstack([K[:, centers[:, 0]] for K in matrices]) / library.scales
+    assert_allclose(library.values(np.arange(8)), expected, rtol=1e-12)
+    assert_allclose(library.edges(w), expected.T @ w, rtol=1e-10, atol=1e-12)
     new = np.hstack([Gaussian(0.4)(rows(6, seed=9), base), Linear()(rows(6, seed=9), base)])
-    members = bank.hypotheses(np.array([1, 2]))
+    members = library.hypotheses(np.array([1, 2]))
     got = members[0].family.columns(members, new)
-    assert_allclose(got, new[:, [0, 17]] / bank.scales[[1, 2]], rtol=1e-12)
+    assert_allclose(got, new[:, [0, 17]] / library.scales[[1, 2]], rtol=1e-12)
 
 
 @EACH
@@ -123,32 +125,32 @@ def test_precomputed(scaling, budget):
 def test_hypotheses_are_the_same_columns_on_any_rows(name, scaling):
     X, new = rows(), rows(12, seed=8)
     kernels = resolved(name, X)
-    bank = Bank(kernels, X, scaling=scaling)
-    everywhere = naive_columns(kernels, np.vstack([X, new]), X) / bank.scales
-    ids = np.arange(bank.n_columns)[::11]
-    for j, hypothesis in zip(ids, bank.hypotheses(ids), strict=True):
+    library = KernelLibrary(kernels, X, scaling=scaling)
+    everywhere = naive_columns(kernels, np.vstack([X, new]), X) / library.scales
+    ids = np.arange(library.n_columns)[::11]
+    for j, hypothesis in zip(ids, library.hypotheses(ids), strict=True):
         assert hypothesis.family.kernel == kernels[j // 31]
         assert hypothesis.index == j % 31
         at_rows = hypothesis.family.columns([hypothesis], X)
-        assert_allclose(at_rows, bank.values(np.array([j])), rtol=1e-10, atol=1e-11)
+        assert_allclose(at_rows, library.values(np.array([j])), rtol=1e-10, atol=1e-11)
         at_new = hypothesis.family.columns([hypothesis], new)
         assert_allclose(at_new[:, 0], everywhere[31:, j], rtol=1e-10, atol=1e-11)
 
 
 def test_hypotheses_are_equal_by_kernel_and_center():
     X = rows()
-    bank = Bank([Gaussian(1.0), Linear()], X)
-    a, b, c, d = bank.hypotheses(np.array([4, 4, 5, 35]))
+    library = KernelLibrary([Gaussian(1.0), Linear()], X)
+    a, b, c, d = library.hypotheses(np.array([4, 4, 5, 35]))
     assert a == b
     assert hash(a) == hash(b)
     assert len({a, c, d}) == 3
 
 
 def test_strata_and_owners():
-    bank = Bank([Gaussian(1.0), Linear(), Sigmoid(1.0)], rows())
-    assert bank.strata == [slice(0, 31), slice(31, 62), slice(62, 93)]
+    library = KernelLibrary([Gaussian(1.0), Linear(), Sigmoid(1.0)], rows())
+    assert library.strata == [slice(0, 31), slice(31, 62), slice(62, 93)]
     ids = np.array([70, 3, 31, 2, 92])
-    owned = {p: ids[where].tolist() for p, where in bank.by_kernel(ids)}
+    owned = {p: ids[where].tolist() for p, where in library.by_kernel(ids)}
     assert owned == {0: [3, 2], 1: [31], 2: [70, 92]}
 
 
@@ -159,53 +161,55 @@ class TestScaling:
         kernels = resolved(name, X)
         raw = naive_columns(kernels, X, X)
         rms, peak = np.sqrt(w @ raw**2 / w.sum()), np.abs(raw).max(axis=0)
-        bank = Bank(kernels, X, sample_weight=w, scaling="unit")
+        library = KernelLibrary(kernels, X, sample_weight=w, scaling="unit")
         floored = rms < SPIKE_FLOOR * peak
-        assert_allclose(bank.scales[~floored], rms[~floored], rtol=1e-9)
-        assert_allclose(bank.scales[floored], SPIKE_FLOOR * peak[floored], rtol=1e-9)
-        values = bank.values(np.arange(bank.n_columns))
-        assert_allclose(bank.rms, np.sqrt(w @ values**2 / w.sum()), rtol=1e-9)
-        assert_allclose(bank.rms[~floored], 1.0, rtol=1e-9)
-        assert (bank.rms[floored] < 1.0).all()
+        assert_allclose(library.scales[~floored], rms[~floored], rtol=1e-9)
+        assert_allclose(library.scales[floored], SPIKE_FLOOR * peak[floored], rtol=1e-9)
+        values = library.values(np.arange(library.n_columns))
+        assert_allclose(library.rms, np.sqrt(w @ values**2 / w.sum()), rtol=1e-9)
+        assert_allclose(library.rms[~floored], 1.0, rtol=1e-9)
+        assert (library.rms[floored] < 1.0).all()
 
     def test_a_spike_is_floored_and_a_wide_column_is_not(self):
         X = 10.0 * np.arange(400.0)[:, None]
-        bank = Bank([Gaussian(5.0), Gaussian(1e-9)], X, scaling="unit")
-        assert_allclose(bank.scales[:400], SPIKE_FLOOR)  # 1/20 by the root mean square
-        assert_allclose(bank.rms[:400], 0.05 / SPIKE_FLOOR)
-        assert_allclose(bank.rms[400:], 1.0)
+        library = KernelLibrary([Gaussian(5.0), Gaussian(1e-9)], X, scaling="unit")
+        assert_allclose(library.scales[:400], SPIKE_FLOOR)  # 1/20 by the root mean square
+        assert_allclose(library.rms[:400], 0.05 / SPIKE_FLOOR)
+        assert_allclose(library.rms[400:], 1.0)
 
     def test_no_scaling_leaves_columns_alone(self):
         X, w = rows(), weights()
-        bank = Bank([Gaussian(1.0)], X, sample_weight=w)
-        assert_array_equal(bank.scales, 1.0)
-        assert_allclose(bank.values(np.arange(31)), Gaussian(1.0)(X), rtol=1e-12)
-        assert_allclose(bank.rms, np.sqrt(w @ Gaussian(1.0)(X) ** 2 / w.sum()), rtol=1e-12)
+        library = KernelLibrary([Gaussian(1.0)], X, sample_weight=w)
+        assert_array_equal(library.scales, 1.0)
+        assert_allclose(library.values(np.arange(31)), Gaussian(1.0)(X), rtol=1e-12)
+        assert_allclose(library.rms, np.sqrt(w @ Gaussian(1.0)(X) ** 2 / w.sum()), rtol=1e-12)
 
     @SCALINGS
     def test_dead_columns_have_no_size_and_stay_finite(self, scaling):
         X = np.vstack([np.zeros((2, 3)), rows(10, 3)])
-        bank = Bank([Linear(), Gaussian(1.0)], X, scaling=scaling)
-        assert_array_equal(bank.rms[:2], 0.0)
-        assert (bank.rms[12:] > 0).all()
-        assert_array_equal(bank.values(np.array([0, 1])), 0.0)
-        assert_array_equal(bank.edges(np.ones(12))[:2], 0.0)
+        library = KernelLibrary([Linear(), Gaussian(1.0)], X, scaling=scaling)
+        assert_array_equal(library.rms[:2], 0.0)
+        assert (library.rms[12:] > 0).all()
+        assert_array_equal(library.values(np.array([0, 1])), 0.0)
+        assert_array_equal(library.edges(np.ones(12))[:2], 0.0)
 
     @pytest.mark.parametrize("factor", [1e-160, 1e160])
     def test_sizes_beyond_the_range_of_squares(self, factor):
         base = rows(10, 3) + 0.1
         K = factor * Gaussian(1.0)(base)
-        bank = Bank([Precomputed(0, 10)], K, centers=np.arange(10)[:, None], scaling="unit")
-        plain = Bank([Gaussian(1.0)], base, scaling="unit")
-        assert_allclose(bank.scales / factor, plain.scales, rtol=1e-9)
-        assert_allclose(bank.rms, plain.rms, rtol=1e-9)
+        library = KernelLibrary(
+            [Precomputed(0, 10)], K, centers=np.arange(10)[:, None], scaling="unit"
+        )
+        plain = KernelLibrary([Gaussian(1.0)], base, scaling="unit")
+        assert_allclose(library.scales / factor, plain.scales, rtol=1e-9)
+        assert_allclose(library.rms, plain.rms, rtol=1e-9)
         assert_allclose(
-            bank.values(np.arange(10)), plain.values(np.arange(10)), rtol=1e-9, atol=1e-12
+            library.values(np.arange(10)), plain.values(np.arange(10)), rtol=1e-9, atol=1e-12
         )
 
     def test_overflow_is_refused_in_words(self):
         with pytest.raises(ValueError, match="scale the features"):
-            Bank([Polynomial(4)], 1e100 * rows())
+            KernelLibrary([Polynomial(4)], 1e100 * rows())
 
 
 class TestInvariance:
@@ -217,8 +221,10 @@ class TestInvariance:
         again = np.array([3, 7, 7, 20])
         count = 1.0 + np.bincount(again, minlength=31)
         twice = np.concatenate([np.arange(31), again])
-        merged = Bank(kernels, X, sample_weight=w * count, scaling=scaling)
-        repeated = Bank(kernels, X[twice], centers=X, sample_weight=w[twice], scaling=scaling)
+        merged = KernelLibrary(kernels, X, sample_weight=w * count, scaling=scaling)
+        repeated = KernelLibrary(
+            kernels, X[twice], centers=X, sample_weight=w[twice], scaling=scaling
+        )
         assert_allclose(repeated.scales, merged.scales, rtol=1e-10)
         assert_allclose(repeated.rms, merged.rms, rtol=1e-10)
         assert_allclose(repeated.edges(s[twice]), merged.edges(s * count), rtol=1e-9, atol=1e-10)
@@ -228,8 +234,8 @@ class TestInvariance:
     def test_order_of_rows_does_not_matter(self, name, scaling):
         X, w, s = rows(), weights(), signed()
         kernels, order = resolved(name, X), np.random.default_rng(4).permutation(31)
-        one = Bank(kernels, X, sample_weight=w, scaling=scaling)
-        other = Bank(kernels, X[order], centers=X, sample_weight=w[order], scaling=scaling)
+        one = KernelLibrary(kernels, X, sample_weight=w, scaling=scaling)
+        other = KernelLibrary(kernels, X[order], centers=X, sample_weight=w[order], scaling=scaling)
         assert_allclose(other.rms, one.rms, rtol=1e-10)
         assert_allclose(other.edges(s[order]), one.edges(s), rtol=1e-9, atol=1e-10)
         ids = np.arange(one.n_columns)[::7]
@@ -257,21 +263,23 @@ class TestWork:
     WIDTHS = (Gaussian(0.1), Gaussian(1.0), Gaussian(10.0), Matern(1.0, nu=1.5))
 
     def test_all_widths_share_one_distance_block(self, calls):
-        bank = Bank(self.WIDTHS, rows())
+        library = KernelLibrary(self.WIDTHS, rows())
         assert calls == {"dot": 0, "sqeuclidean": 1, "cityblock": 0}
-        bank.edges(signed())
+        library.edges(signed())
         assert calls["sqeuclidean"] == 1  # all blocks were kept
 
     def test_nothing_kept_means_one_distance_block_a_scan(self, calls):
-        bank = Bank(self.WIDTHS, rows(), memory_budget=1)  # one centre at a time, nothing kept
+        library = KernelLibrary(
+            self.WIDTHS, rows(), memory_budget=1
+        )  # one centre at a time, nothing kept
         assert calls["sqeuclidean"] == 31
-        bank.edges(signed())
+        library.edges(signed())
         assert calls["sqeuclidean"] == 62
 
     def test_distances_of_one_view_are_shared_and_of_two_are_not(self, calls):
         X = rows()
         kernels = [k.resolve(X) for k in (Gaussian(1.0, columns=[0]), Gaussian(1.0, columns=[1]))]
-        Bank([*kernels, Gaussian(2.0, columns=(0,)), Laplacian(1.0), Laplacian(2.0)], X)
+        KernelLibrary([*kernels, Gaussian(2.0, columns=(0,)), Laplacian(1.0), Laplacian(2.0)], X)
         assert calls == {"dot": 0, "sqeuclidean": 2, "cityblock": 1}
 
     @pytest.mark.parametrize(
@@ -279,16 +287,16 @@ class TestWork:
     )
     def test_low_degrees_are_priced_without_their_columns(self, calls, kernel):
         X = rows()
-        bank = Bank([kernel], X, memory_budget=1)
+        library = KernelLibrary([kernel], X, memory_budget=1)
         before, w = dict(calls), signed()
-        edges = bank.edges(w)
+        edges = library.edges(w)
         assert calls == before
         assert_allclose(edges, kernel(X).T @ w, rtol=1e-9, atol=1e-10)
 
     def test_a_mixture_forms_only_what_it_must(self, calls):
-        bank = Bank([Linear(), Gaussian(1.0), Polynomial(2)], rows(), memory_budget=1)
+        library = KernelLibrary([Linear(), Gaussian(1.0), Polynomial(2)], rows(), memory_budget=1)
         calls.update(dict.fromkeys(calls, 0))
-        bank.edges(signed())
+        library.edges(signed())
         assert calls == {"dot": 0, "sqeuclidean": 31, "cityblock": 0}
 
     def test_values_compute_only_the_columns_asked_for(self, monkeypatch):
@@ -299,18 +307,18 @@ class TestWork:
             seen.append((self.kind, VZ.shape[0]))
             return original(self, VX, VZ)
 
-        bank = Bank([Gaussian(1.0), Linear()], rows())
+        library = KernelLibrary([Gaussian(1.0), Linear()], rows())
         monkeypatch.setattr(pairings_module.Pairing, "compute_viewed", watched)
-        bank.values(np.array([3, 40, 5]))
+        library.values(np.array([3, 40, 5]))
         assert sorted(seen) == [("dot", 1), ("sqeuclidean", 2)]
-        assert bank.values(np.zeros(0, dtype=int)).shape == (31, 0)
+        assert library.values(np.zeros(0, dtype=int)).shape == (31, 0)
 
     @pytest.mark.parametrize("budget", [1, 5_000, 30_000, 100_000, 1 << 24])
     def test_memory_stays_within_the_budget(self, budget):
-        bank = Bank(self.WIDTHS, rows(60), memory_budget=budget)
+        library = KernelLibrary(self.WIDTHS, rows(60), memory_budget=budget)
         for _ in range(3):
-            bank.edges(signed(60))
-        source = bank._source
+            library.edges(signed(60))
+        source = library._source
         held = source._cache.bytes_used
         assert held == sum(block.nbytes for block in source._cache._blocks.values())
         assert held <= budget // 2

@@ -1,7 +1,7 @@
 """The columns in a model at all training rows, as a matrix F that grows to the right.
 
 Kept whole in float64 where that fits its bytes, in float32 where only that does (or where it is
-large and a `single` F is asked for), and else made again from the pool whenever it is needed.
+large and a `single` F is asked for), and else made again from the candidates whenever it is needed.
 Products are sums over blocks of rows in float64 in every case: what is rounded to float32 are the
 entries of F alone, and the normal equations of the rounded F are as accurate as those of any other
 matrix. `rounding` says what that does to the model, and `promote` undoes it.
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.pool import Pool
+from kboost.columns.candidates import CandidateColumns
 from kboost.solvers.threads import one_blas_thread, threads_for
 
 _CACHED = 1 << 17  # numbers of a block that is to stay in the cache: 1 MiB
@@ -32,7 +32,7 @@ _LOOKED_AT = 512  # rows to measure rounding on
 _RANGE = 1e-12, 1e12  # of kernel values whose products float32 can hold
 
 
-class Design:
+class DesignMatrix:
     """`F`, (n, size), with room for `capacity` columns in `budget` bytes.
 
     Columns that are no kernel columns cannot be `made` again, and are kept.
@@ -40,28 +40,28 @@ class Design:
 
     def __init__(
         self,
-        pool: Pool,
+        candidates: CandidateColumns,
         capacity: int,
         budget: int,
         *,
         made: bool = True,
         single: bool = False,
     ) -> None:
-        self._pool, self._capacity, self._budget = pool, capacity, budget
-        self._n_jobs = threads_for(pool.n_rows)
+        self._candidates, self._capacity, self._budget = candidates, capacity, budget
+        self._n_jobs = threads_for(candidates.n_rows)
         self._workers = ThreadPoolExecutor(self._n_jobs)
         self.size = 0
         self._ids: IntArray = np.zeros(0, dtype=np.intp)
-        cells = pool.n_rows * capacity
+        cells = candidates.n_rows * capacity
         self._buffer: FloatArray | None = None
-        rather_single = single and cells >= _LARGE and _fits_single(pool)
+        rather_single = single and cells >= _LARGE and _fits_float32(candidates)
         if (8 * cells <= budget and not rather_single) or not made:
-            self._buffer = np.empty((pool.n_rows, capacity))
-        elif 4 * cells <= budget and _fits_single(pool):
-            self._buffer = np.empty((pool.n_rows, capacity), dtype=np.float32)
+            self._buffer = np.empty((candidates.n_rows, capacity))
+        elif 4 * cells <= budget and _fits_float32(candidates):
+            self._buffer = np.empty((candidates.n_rows, capacity), dtype=np.float32)
 
     def append(self, values: FloatArray, ids: IntArray) -> None:
-        """Columns at all rows; `ids` are theirs in the pool."""
+        """Columns at all rows; `ids` are theirs in the candidates."""
         place = self._room(values.shape[1])
         if self._buffer is not None:
             self._buffer[:, place] = values
@@ -69,10 +69,10 @@ class Design:
         self.size = place.stop
 
     def make(self, ids: IntArray) -> None:
-        """Append columns of the pool, computed where they are to stay."""
+        """Append columns of the candidates, computed where they are to stay."""
         place = self._room(len(ids))
         if self._buffer is not None:
-            self._pool.values(ids, out=self._buffer[:, place])
+            self._candidates.values(ids, out=self._buffer[:, place])
         self._ids = np.concatenate([self._ids, ids])
         self.size = place.stop
 
@@ -93,7 +93,7 @@ class Design:
 
     def times(self, coef: FloatArray) -> FloatArray:
         """`F coef`, (n, q)."""
-        out = np.empty((self._pool.n_rows, coef.shape[1]))
+        out = np.empty((self._candidates.n_rows, coef.shape[1]))
         for rows, block in self._blocks():
             out[rows] = block @ coef
         return out
@@ -106,7 +106,7 @@ class Design:
             right.shape[1], lambda rows, block: _image(block, right[rows]), after=after, rough=rough
         )
 
-    def through(
+    def normal_product(
         self,
         coef: FloatArray,
         change: Callable[[slice, FloatArray], FloatArray],
@@ -114,8 +114,8 @@ class Design:
         rough: bool = False,
     ) -> tuple[FloatArray, FloatArray]:
         """`u = F coef` and `F' change(u)`; `change` is given rows and the values of u there."""
-        own = np.empty((self._pool.n_rows, coef.shape[1]))
-        rough = rough and self.is_single
+        own = np.empty((self._candidates.n_rows, coef.shape[1]))
+        rough = rough and self.is_float32
         rounded, unit = _rounded(coef) if rough else (coef, 1.0)
 
         def work(rows: slice, block: FloatArray) -> FloatArray:
@@ -141,8 +141,8 @@ class Design:
                 image += work(rows, block)
             return image
 
-        n, jobs = self._pool.n_rows, self._n_jobs
-        if jobs == 1 or self._buffer is None:  # a pool has threads of its own
+        n, jobs = self._candidates.n_rows, self._n_jobs
+        if jobs == 1 or self._buffer is None:  # a candidates has threads of its own
             return some(slice(0, n))
         parts = [slice(n * i // jobs, n * (i + 1) // jobs) for i in range(jobs)]
         with one_blas_thread():  # blocks are too small for BLAS to share
@@ -150,43 +150,47 @@ class Design:
         return image
 
     @property
-    def is_single(self) -> bool:
+    def is_float32(self) -> bool:
         """Whether F is kept in float32."""
         return self._buffer is not None and self._buffer.dtype == np.float32
 
     def rounding(self, coef: FloatArray) -> FloatArray:
         """How far `F coef` is from that of unrounded columns, (q,): root mean squares."""
-        if not self.is_single or not self.size:
+        if not self.is_float32 or not self.size:
             return np.zeros(coef.shape[1])
-        rows = slice(0, min(_LOOKED_AT, self._pool.n_rows))
-        away = (self._pool.values(self._ids, rows) - self._kept(rows)) @ coef
-        return size_of(away)
+        rows = slice(0, min(_LOOKED_AT, self._candidates.n_rows))
+        away = (self._candidates.values(self._ids, rows) - self._kept(rows)) @ coef
+        return root_mean_square(away)
 
     def promote(self, *, made: bool = False) -> bool:
         """Make F again in float64 if its bytes allow, or for every product; says whether it did."""
-        fits = 8 * self._pool.n_rows * self._capacity <= self._budget
-        if not self.is_single or not (fits or made):
+        fits = 8 * self._candidates.n_rows * self._capacity <= self._budget
+        if not self.is_float32 or not (fits or made):
             return False
         self._buffer = None
         if fits:
-            whole = np.empty((self._pool.n_rows, max(self._capacity, self.size)))
-            self._pool.values(self._ids, out=whole[:, : self.size])
+            whole = np.empty((self._candidates.n_rows, max(self._capacity, self.size)))
+            self._candidates.values(self._ids, out=whole[:, : self.size])
             self._buffer = whole
         return True
 
     def at(self, rows: IntArray, columns: slice = slice(None)) -> FloatArray:
         """`F` at some rows, (len(rows), size), or some of its columns there."""
         if self._buffer is None:
-            return self._pool.values(self._ids[columns], rows)
+            return self._candidates.values(self._ids[columns], rows)
         return self._buffer[:, : self.size][rows, columns].astype(np.float64)
 
-    def tops(self, count: int, dtype: Any = np.float64) -> Iterator[tuple[slice, FloatArray]]:
+    def first_rows(self, count: int, dtype: Any = np.float64) -> Iterator[tuple[slice, FloatArray]]:
         """The first rows, block by block, in a precision."""
         # few rows: sums of squares in float32 over 1,024 round away pivots that are sound over 256
         step = max(256, _MADE // max(1, self.size))
         for start in range(0, count, step):
             rows = slice(start, min(start + step, count))
-            block = self._pool.values(self._ids, rows) if self._buffer is None else self._kept(rows)
+            block = (
+                self._candidates.values(self._ids, rows)
+                if self._buffer is None
+                else self._kept(rows)
+            )
             yield rows, block.astype(dtype, copy=False)
 
     def _kept(self, rows: slice, after: int = 0) -> FloatArray:
@@ -201,8 +205,8 @@ class Design:
         cached: bool = False,
         rough: bool = False,
     ) -> Iterator[tuple[slice, FloatArray]]:
-        part = slice(0, self._pool.n_rows) if part is None else part
-        n, width = self._pool.n_rows, max(1, self.size - after)
+        part = slice(0, self._candidates.n_rows) if part is None else part
+        n, width = self._candidates.n_rows, max(1, self.size - after)
         whole = self._buffer is not None and self._buffer.dtype == np.float64
         step = n if whole else max(256, _MADE // width)
         if cached and self._buffer is not None:
@@ -210,14 +214,14 @@ class Design:
         for start in range(part.start, part.stop, step):
             rows = slice(start, min(start + step, part.stop))
             if self._buffer is None:
-                yield rows, self._pool.values(self._ids[after:], rows)
+                yield rows, self._candidates.values(self._ids[after:], rows)
             elif rough:
                 yield rows, self._kept(rows, after)
             else:
                 yield rows, self._kept(rows, after).astype(np.float64, copy=False)
 
 
-def size_of(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
+def root_mean_square(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
     """The root mean square of each column; of any finite values."""
     unit = _unit(values)
     found: FloatArray = unit * np.sqrt(np.average((values / unit) ** 2, axis=0, weights=weight))
@@ -244,16 +248,20 @@ def _unit(values: FloatArray) -> FloatArray:
     return unit
 
 
-def _fits_single(pool: Pool) -> bool:
+def _fits_float32(candidates: CandidateColumns) -> bool:
     """Whether kernel values, none of which is above the largest diagonal, have room in float32."""
-    for start in range(0, pool.n_columns, _CACHED):
-        diagonal = pool.diagonal(np.arange(start, min(start + _CACHED, pool.n_columns)))
+    for start in range(0, candidates.n_columns, _CACHED):
+        diagonal = candidates.diagonal(np.arange(start, min(start + _CACHED, candidates.n_columns)))
         if not np.all((diagonal == 0.0) | ((diagonal > _RANGE[0]) & (diagonal < _RANGE[1]))):
             return False
     return True
 
 
-def design_of(pool: Pool, capacity: int, budget: int) -> Any:
-    """The design of a pool's columns; a pool whose rows are elsewhere has one of its own."""
-    own = getattr(pool, "design", None)
-    return Design(pool, capacity, budget, single=True) if own is None else own(capacity, budget)
+def design_matrix_for(candidates: CandidateColumns, capacity: int, budget: int) -> Any:
+    """The design of a candidates's columns; a candidates whose rows are elsewhere has one of its own."""
+    own = getattr(candidates, "design", None)
+    return (
+        DesignMatrix(candidates, capacity, budget, single=True)
+        if own is None
+        else own(capacity, budget)
+    )

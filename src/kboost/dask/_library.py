@@ -1,4 +1,4 @@
-"""The bank of a table: each partition prices the whole library on its rows.
+"""The library of a table: each partition prices the whole library on its rows.
 
     edge_j = sum_i weights_i h_j(x_i) = sum over partitions of the same sum over their rows
 
@@ -15,22 +15,22 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
-from kboost.columns.bank import Bank
 from kboost.columns.hypothesis import KernelColumn, KernelFamily
+from kboost.columns.library import KernelLibrary
 from kboost.columns.scaling import Scaling, column_scales
-from kboost.dask._rows import TableRows
+from kboost.dask._rows import DistributedRows
 from kboost.kernels.base import Kernel
 
 
-class TableBank:
-    """All columns on offer, as columns/bank.py lines them up."""
+class DistributedLibrary:
+    """All columns on offer, as columns/library.py lines them up."""
 
     def __init__(
         self,
         kernels: Sequence[Kernel],
-        rows: TableRows,
+        rows: DistributedRows,
         *,
-        centers: TableRows,
+        centers: DistributedRows,
         center_of_row: IntArray,
         sample_weight: FloatArray,
         scaling: Scaling,
@@ -48,7 +48,7 @@ class TableBank:
         points = centers.together(_as_they_are)
         parts = list(rows.table.spread(rows.order))
         self._places = [place for _, place, _ in parts]
-        self._banks = [
+        self._libraries = [
             self._client.submit(
                 _share,
                 part,
@@ -83,8 +83,8 @@ class TableBank:
     def edges(self, weights: FloatArray, ids: IntArray | None = None) -> FloatArray:
         self._check()
         futures = [
-            self._client.submit(_edges, bank, weights[place], ids, pure=False)
-            for bank, place in zip(self._banks, self._places, strict=True)
+            self._client.submit(_edges, library, weights[place], ids, pure=False)
+            for library, place in zip(self._libraries, self._places, strict=True)
         ]
         scales = self.scales if ids is None else self.scales[ids]
         edges: FloatArray = np.sum(self._client.gather(futures), axis=0) / scales
@@ -94,7 +94,8 @@ class TableBank:
         out = np.empty((self.n_rows, len(ids)), order="F")
         if len(ids):
             futures = [
-                self._client.submit(_values, bank, ids, keep, pure=False) for bank in self._banks
+                self._client.submit(_values, library, ids, keep, pure=False)
+                for library in self._libraries
             ]
             for place, block in zip(self._places, self._client.gather(futures), strict=True):
                 out[place] = block
@@ -113,7 +114,7 @@ class TableBank:
     def _sizes(self) -> tuple[FloatArray, FloatArray, bool]:
         """Root mean square and largest value of every column, and whether none is negative."""
         facts = self._client.gather(
-            [self._client.submit(_facts, bank, pure=False) for bank in self._banks]
+            [self._client.submit(_facts, library, pure=False) for library in self._libraries]
         )
         share = [self.sample_weight[place].sum() for place in self._places]
         squares = np.average([rms**2 for rms, _, _ in facts], axis=0, weights=share)
@@ -129,17 +130,17 @@ def _as_they_are(rows: FloatArray) -> FloatArray:
 
 
 class Share:
-    """A partition's bank; one that is moved to another worker is made again there."""
+    """A partition's library; one that is moved to another worker is made again there."""
 
     def __init__(self, rows: FloatArray, *made_of: Any) -> None:
         self._rows, self._made_of = rows, made_of
-        self._made: Bank | None = None
+        self._made: KernelLibrary | None = None
 
     @property
-    def bank(self) -> Bank:
+    def library(self) -> KernelLibrary:
         if self._made is None:
             centers, kernels, weight, budget, copies = self._made_of
-            self._made = Bank(
+            self._made = KernelLibrary(
                 kernels,
                 self._rows,
                 centers=centers,
@@ -163,13 +164,13 @@ def _share(part: FloatArray, inside: IntArray, *made_of: Any) -> Share:
 
 
 def _facts(share: Share) -> tuple[FloatArray, FloatArray, bool]:
-    bank = share.bank
-    return bank.rms, bank.peak, bank.is_nonnegative
+    library = share.library
+    return library.rms, library.peak, library.is_nonnegative
 
 
 def _edges(share: Share, weights: FloatArray, ids: IntArray | None) -> FloatArray:
-    return share.bank.edges(weights, ids)
+    return share.library.edges(weights, ids)
 
 
 def _values(share: Share, ids: IntArray, keep: bool) -> FloatArray:
-    return share.bank.values(ids, keep=keep)
+    return share.library.values(ids, keep=keep)

@@ -1,4 +1,4 @@
-"""The bank: kernels times centres, lined up as columns `j = p * n_centers + c`.
+"""The library: kernels times centres, lined up as columns `j = p * n_centers + c`.
 
 Column j at row i is `k_p(x_i, c) / s_j` (see scaling.py). Nothing of size rows times columns is
 ever required: a scan passes over blocks (see blocks.py), and edges of kernels that fold (linear,
@@ -27,7 +27,7 @@ from kboost.kernels.folding import Folded, fold
 DEFAULT_BUDGET = 1 << 30  # bytes
 
 
-class Bank:
+class KernelLibrary:
     """All columns on offer for one set of training rows; see the head of this file.
 
     `center_of_row` says which centre each training row is, where centres are given; `measured_on`

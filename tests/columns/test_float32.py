@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from kboost.columns.float32 import LongRows, Side, SinglePart, in_single
+from kboost.columns.float32 import AugmentedRows, Float32Part, PreparedCenters, to_float32
 from kboost.columns.hypothesis import KernelPart
 from kboost.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial, Sigmoid, as_kernels
 from kboost.kernels.adapters import FunctionKernel
@@ -32,7 +32,7 @@ def near(part, X):
     """Whether float32 is within 1e-5 of the size of the terms."""
     size = np.abs(part.kernel(X, part.centers)) @ np.abs(part.coef)
     peak = np.abs(part.coef).sum(axis=0)  # of kernels that are at most 1
-    error = np.abs(in_single(part)(X) - part(X))
+    error = np.abs(to_float32(part)(X) - part(X))
     return bool((error <= 1e-5 * np.maximum(size, peak)).all())
 
 
@@ -42,9 +42,9 @@ def test_near_float64(kernel, d):
     centers = rows(50, d)
     coef = np.random.default_rng(1).normal(size=(50, 2))
     part = KernelPart(kernel.resolve(centers), centers, coef, np.arange(50))
-    assert isinstance(in_single(part), SinglePart)
+    assert isinstance(to_float32(part), Float32Part)
     X = np.vstack([rows(40, d, seed=2), centers])  # distances of 0 among them
-    found = in_single(part)(X)
+    found = to_float32(part)(X)
     assert found.dtype == np.float64
     assert near(part, X)
 
@@ -68,7 +68,7 @@ def test_where_float32_overflows_float64_is_used():
     centers = np.array([[1e12], [2e12]])
     part = KernelPart(Polynomial(4), centers, np.full((2, 1), 1e-40), np.arange(2))
     assert part.rest is not None
-    assert_array_equal(in_single(part)(centers), part(centers))
+    assert_array_equal(to_float32(part)(centers), part(centers))
 
 
 def test_functions_are_called_with_float64():
@@ -92,17 +92,17 @@ def test_precomputed_kernels_pick_their_columns():
 
 def test_what_is_folded_stays_as_it_is():
     part = KernelPart(Linear(), rows(50, 3), np.ones((50, 1)), np.arange(50))
-    assert in_single(part) is part
+    assert to_float32(part) is part
 
 
 def test_features_that_are_0_in_all_rows_are_left_out_of_products():
     X = rows(60, 6)
     X[:, [1, 4]] = 0.0
-    long = LongRows(X, np.float32, None)
+    long = AugmentedRows(X, np.float32, None)
     assert long.values.shape == (60, 4 + 2)
     centers = rows(20, 6, seed=1)  # others than rows: not 0 there
     pairing = Gaussian(0.2).resolve(X).pairings[0]
-    side = Side(pairing, centers, shift=long.shift, features=long.features)
+    side = PreparedCenters(pairing, centers, shift=long.shift, features=long.features)
     expected = ((X[:, None] - centers) ** 2).sum(axis=2)
     for found in (side.near_long(long, 0.2), side.near(X, 0.2)):
         assert_allclose(found, expected, rtol=1e-5, atol=1e-5)

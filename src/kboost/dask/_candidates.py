@@ -1,4 +1,4 @@
-"""The pool of a table: kernel columns are computed where the rows are."""
+"""The candidates of a table: kernel columns are computed where the rows are."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.pool import Pool
+from kboost.columns.candidates import CandidateColumns
 from kboost.dask._table import PartitionedTable
 from kboost.kernels.base import Kernel
 
 Groups = list[tuple[Kernel, IntArray, Any]]  # kernels, places among the columns, centres
 
 
-class TablePool(Pool):
-    """Candidate columns over the rows of a table; see columns/pool.py."""
+class DistributedCandidates(CandidateColumns):
+    """Candidate columns over the rows of a table; see columns/candidates.py."""
 
     def __init__(
         self,
@@ -47,21 +47,21 @@ class TablePool(Pool):
 
     def design(self, capacity: int, budget: int) -> Any:
         """The matrix of a joint fit, where the rows are."""
-        from kboost.dask._design import TableDesign
+        from kboost.dask._design_matrix import DistributedDesignMatrix
 
-        return TableDesign(self, capacity, budget)
+        return DistributedDesignMatrix(self, capacity, budget)
 
     def groups(self, ids: IntArray) -> Groups:
         """Kernels, places in `ids`, and centres."""
         points = self.points(ids)
         return [(self.kernels[p], place, points[place]) for p, place in self._by_kernel(ids)]
 
-    def part(self, rows: IntArray) -> Pool:
+    def subset(self, rows: IntArray) -> CandidateColumns:
         if len(rows) == self.n_rows:
             return self
         owner = np.searchsorted(self.center_rows, rows, side="right") - 1
         centers, first = np.unique(owner, return_index=True)
-        return TablePool(
+        return DistributedCandidates(
             self.kernels,
             self.table,
             order=self.order[rows],

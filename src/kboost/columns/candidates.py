@@ -1,6 +1,6 @@
-"""The pool: kernels times centres as candidate columns `j = p * n_centers + c`, made on demand.
+"""The candidates: kernels times centres as candidate columns `j = p * n_centers + c`, made on demand.
 
-A bank looks at every column before it starts; with many rows that is what nobody can pay. A pool
+A library looks at every column before it starts; with many rows that is what nobody can pay. A candidates
 knows nothing ahead: it computes the columns that are asked for, at the rows that are asked for, in
 chunks of rows small enough to stay in the processor's cache. Centres are training rows, so
 
@@ -8,7 +8,7 @@ chunks of rows small enough to stay in the processor's cache. Centres are traini
 
 is a value the model already has at that row: inner products in the RKHS cost nothing more.
 
-X may be a memory map: a `lazy` pool reads and transforms rows chunk by chunk, never all at once.
+X may be a memory map: a `lazy` candidates reads and transforms rows chunk by chunk, never all at once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.float32 import LongRows, Side, gaussian_width, single_holds
+from kboost.columns.float32 import AugmentedRows, PreparedCenters, fits_float32, gaussian_gamma
 from kboost.columns.hypothesis import KernelColumn, KernelFamily
 from kboost.kernels.base import Kernel
 from kboost.kernels.pairings import Pairing
@@ -32,7 +32,7 @@ _CHUNK = 1 << 17  # numbers computed at a time: 1 MiB
 _ROWS = 512  # in float32, at least: BLAS prepares the centres once a chunk
 
 
-class Pool:
+class CandidateColumns:
     """Candidate columns over training rows; see the head of this file.
 
     `order` says which rows of X are the training rows, in the order that counts (all of them as
@@ -76,7 +76,7 @@ class Pool:
     def n_columns(self) -> int:
         return len(self.kernels) * self.n_centers
 
-    def kind(self, ids: IntArray) -> IntArray:
+    def kernel_of(self, ids: IntArray) -> IntArray:
         """The kernel of each column."""
         return ids // self.n_centers
 
@@ -125,13 +125,13 @@ class Pool:
         return out
 
     @property
-    def is_one_space(self) -> bool:
+    def is_single_rkhs(self) -> bool:
         """Whether inner products of columns are just their values: one kernel, nothing added."""
         return len(self.kernels) == 1 and not self._nugget.any()
 
     def nugget(self, ids: IntArray) -> FloatArray:
         """What a penalty adds to the squared norm of each column."""
-        added: FloatArray = self._nugget[self.kind(ids)]
+        added: FloatArray = self._nugget[self.kernel_of(ids)]
         return added
 
     def hypotheses(self, ids: IntArray) -> list[KernelColumn]:
@@ -145,13 +145,13 @@ class Pool:
             for i, (p, c) in enumerate(pairs)
         ]
 
-    def part(self, rows: IntArray) -> Pool:
-        """The pool of some rows, in their order; its centres are those among them."""
+    def subset(self, rows: IntArray) -> CandidateColumns:
+        """The candidates of some rows, in their order; its centres are those among them."""
         if len(rows) == self.n_rows:
             return self
         owner = np.searchsorted(self.center_rows, rows, side="right") - 1
         centers, first = np.unique(owner, return_index=True)
-        return Pool(
+        return CandidateColumns(
             self.kernels,
             self._X,
             order=rows if self._order is None else self._order[rows],
@@ -164,7 +164,7 @@ class Pool:
         )
 
     def _by_kernel(self, ids: IntArray) -> Iterator[tuple[int, IntArray]]:
-        owners = self.kind(ids)
+        owners = self.kernel_of(ids)
         for p in np.unique(owners):
             yield int(p), np.flatnonzero(owners == p)
 
@@ -199,7 +199,7 @@ class _Columns:
 
     def __init__(self, kernel: Kernel, centers: Any) -> None:
         self.kernel, self._raw = kernel, centers
-        self._gamma = gaussian_width(kernel)
+        self._gamma = gaussian_gamma(kernel)
 
     @property
     def width(self) -> int:
@@ -218,13 +218,13 @@ class _Columns:
 
         What chunks share is made here, before threads ask for it: one shift for rows and centres.
         """
-        if not single_holds(self.kernel):
+        if not fits_float32(self.kernel):
             return self.double
         longs = {p: None if self._gamma is None else rows.long(p) for p in self.kernel.pairings}
         sides = {
-            pairing: Side(pairing, self._raw)
+            pairing: PreparedCenters(pairing, self._raw)
             if long is None
-            else Side(pairing, self._raw, shift=long.shift, features=long.features)
+            else PreparedCenters(pairing, self._raw, shift=long.shift, features=long.features)
             for pairing, long in longs.items()
         }
 
@@ -240,7 +240,9 @@ class _Columns:
 
         return make
 
-    def _near(self, side: Side, long: LongRows | None, rows: _Rows, chosen: Any) -> FloatArray:
+    def _near(
+        self, side: PreparedCenters, long: AugmentedRows | None, rows: _Rows, chosen: Any
+    ) -> FloatArray:
         if long is not None and self._gamma is not None:
             rough = side.near_long(long, self._gamma, chosen)
             if rough is not None:
@@ -257,19 +259,19 @@ class _Rows:
 
     def __init__(self, read: Callable[[Any], Any], views: dict[View, Any]) -> None:
         self._read, self._views = read, views
-        self._long: dict[Pairing, LongRows | None] = {}
+        self._long: dict[Pairing, AugmentedRows | None] = {}
 
     def seen(self, pairing: Pairing, chosen: Any) -> Any:
         if self._views:
             return self._views[pairing.view][chosen]
         return pairing.view.apply(self._read(chosen))
 
-    def long(self, pairing: Pairing) -> LongRows | None:
+    def long(self, pairing: Pairing) -> AugmentedRows | None:
         """In float32, ready for products, once for all columns."""
         if pairing not in self._long:
             viewed = self._views.get(pairing.view)
             long = None
             if pairing.kind == "sqeuclidean" and isinstance(viewed, np.ndarray):
-                long = LongRows(viewed, np.float32, None)
+                long = AugmentedRows(viewed, np.float32, None)
             self._long[pairing] = long
         return self._long[pairing]

@@ -13,35 +13,37 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.dask._pool import Groups, TablePool, kernel_columns
+from kboost.dask._candidates import DistributedCandidates, Groups, kernel_columns
 
 
-class TableDesign:
+class DistributedDesignMatrix:
     """`F`, (n, size), as columns/design.py has it; `budget` bytes are a worker's.
 
     Products are exact, also where rough ones would do: what costs here is the way to the workers.
     """
 
-    is_single = False  # in the sense that rough products are others
+    is_float32 = False  # in the sense that rough products are others
 
-    def __init__(self, pool: TablePool, capacity: int, budget: int) -> None:
-        self._pool, self._client = pool, pool.table.client
+    def __init__(self, candidates: DistributedCandidates, capacity: int, budget: int) -> None:
+        self._candidates, self._client = candidates, candidates.table.client
         self.size = 0
         self._ids: IntArray = np.zeros(0, dtype=np.intp)
-        self._parts = list(pool.table.spread(pool.order))  # partition, places, numbers inside
+        self._parts = list(
+            candidates.table.spread(candidates.order)
+        )  # partition, places, numbers inside
         room = budget * max(1, len(self._client.nthreads()))
-        cells = pool.n_rows * capacity
+        cells = candidates.n_rows * capacity
         self._dtype = np.float64 if 8 * cells <= room else np.float32
         self._kept = self._dtype == np.float64 or 4 * cells <= room
         self._blocks: list[Any] = [None] * len(self._parts)
         self._first: FloatArray = np.zeros((0, 0))  # F at the first rows
 
     def make(self, ids: IntArray) -> None:
-        """Append columns of the pool."""
+        """Append columns of the candidates."""
         self._ids = np.concatenate([self._ids, ids])
         self.size = len(self._ids)
         if self._kept:
-            groups = self._pool.groups(ids)
+            groups = self._candidates.groups(ids)
             self._blocks = self._each(_wider, self._blocks, groups, self._dtype)
 
     def append(self, values: FloatArray, ids: IntArray) -> None:
@@ -50,7 +52,7 @@ class TableDesign:
 
     def times(self, coef: FloatArray) -> FloatArray:
         """`F coef`, (n, q)."""
-        out = np.zeros((self._pool.n_rows, coef.shape[1]))
+        out = np.zeros((self._candidates.n_rows, coef.shape[1]))
         if self.size:
             images = self._client.gather(self._each(_times, self._blocks, self._made(), coef))
             for (_, place, _), image in zip(self._parts, images, strict=True):
@@ -76,7 +78,7 @@ class TableDesign:
             out += image
         return out
 
-    def through(
+    def normal_product(
         self,
         coef: FloatArray,
         change: Callable[[slice, FloatArray], FloatArray],
@@ -91,19 +93,19 @@ class TableDesign:
 
     def at(self, rows: IntArray, columns: slice = slice(None)) -> FloatArray:
         """`F` at some rows, or some of its columns there."""
-        return self._pool.values(self._ids[columns], rows)
+        return self._candidates.values(self._ids[columns], rows)
 
-    def tops(self, count: int, dtype: Any = np.float64) -> Iterator[tuple[slice, FloatArray]]:
+    def first_rows(self, count: int, dtype: Any = np.float64) -> Iterator[tuple[slice, FloatArray]]:
         """The first rows, which are kept at hand."""
         known = self._first.shape[1] if len(self._first) == count else 0
         if known < self.size:
-            new = self._pool.values(self._ids[known:], slice(0, count))
+            new = self._candidates.values(self._ids[known:], slice(0, count))
             self._first = np.hstack([self._first, new]) if known else new
         yield slice(0, count), self._first[:, : self.size].astype(dtype, copy=False)
 
     def _made(self, after: int = 0) -> Groups | None:
         """What the workers need where blocks are not kept."""
-        return None if self._kept else self._pool.groups(self._ids[after:])
+        return None if self._kept else self._candidates.groups(self._ids[after:])
 
     def _each(self, work: Callable[..., Any], blocks: list[Any], *more: Any) -> list[Any]:
         return [
