@@ -1,4 +1,4 @@
-"""All coefficients together: the optimum, whatever the loss, the sample and the way F is kept."""
+"""All coefficients together: the optimum for every loss, sample and storage of F."""
 
 import numpy as np
 import pytest
@@ -170,7 +170,7 @@ def test_a_single_design_rounds_little_and_can_be_promoted(always_single):
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("kernels", KERNELS)
-def test_a_gradient_that_came_along_is_the_gradient(kernels, fit_intercept):
+def test_the_updated_gradient_is_the_gradient(kernels, fit_intercept):
     problem = Problem(CandidateColumns(KERNELS[kernels], X), ROWS)
     run = PCGMaster(ridge=RIDGE, fit_intercept=fit_intercept).start(problem)
     for ids in np.split(np.arange(0, 48, 2), 3):
@@ -227,7 +227,7 @@ def test_a_kernel_without_an_rkhs_is_refused(make):
 
 
 @pytest.mark.parametrize("unit", [1e-150, 1e-45, 1e45, 1e150])
-def test_rough_products_have_no_unit(unit, always_single):
+def test_float32_products_do_not_depend_on_units(unit, always_single):
     candidates, ids = CandidateColumns(KERNELS["one"], X), np.arange(24)
     design, right = (
         DesignMatrix(candidates, 24, 1 << 30, single=True),
@@ -300,7 +300,7 @@ class Ends(Deadline):
 @pytest.mark.parametrize("single", [True, False])
 @pytest.mark.parametrize("error", [OutOfTimeError, KeyboardInterrupt])
 @pytest.mark.parametrize("after", [1, 4, 9, 14, 60])
-def test_the_last_finished_step_stands(after, error, single, monkeypatch):
+def test_out_of_time_keeps_the_last_finished_step(after, error, single, monkeypatch):
     """Wherever time ends, in a step or in the last solution."""
     monkeypatch.setattr("kboost.columns.design_matrix._LARGE", 1 if single else 1 << 30)
     kernel = Gaussian(0.01).resolve(X)
@@ -377,7 +377,7 @@ def test_small_problems_of_every_loss_end_at_the_optimum(loss, kernels, ridge, s
 
 
 @pytest.mark.parametrize("loss", ["log", "hinge"])
-def test_large_problems_of_every_loss_tell_what_is_left(loss, monkeypatch):
+def test_large_problems_of_every_loss_report_the_remaining_gain(loss, monkeypatch):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(300, 3))
     y = np.sign(np.sin(2 * rows[:, 0]) + rows[:, 1] * rows[:, 2] + 0.5 * rng.normal(size=300))
@@ -399,7 +399,7 @@ def _outlying():
     return X, np.sin(2 * X[:, 0]) * X[:, -1]
 
 
-def test_coefficients_that_are_not_the_best_are_told(monkeypatch):
+def test_suboptimal_coefficients_are_reported(monkeypatch):
     monkeypatch.setitem(preconditioned_cg._FINE, "max_inner", 1)
     monkeypatch.setattr(preconditioned_cg, "_MAX_WORK", 0.0)
     X, y = _outlying()
@@ -407,7 +407,7 @@ def test_coefficients_that_are_not_the_best_are_told(monkeypatch):
     assert "left to gain" in model.stop_reason_
 
 
-def test_few_rows_are_solved_for_where_the_iteration_comes_to_its_limit(monkeypatch):
+def test_small_problems_are_solved_directly_when_the_iteration_stalls(monkeypatch):
     X, y = _outlying()
     best = SparseKernelRegressor([Gaussian(1.0)], ridge=1e-4, max_columns=300).fit(X, y)
     monkeypatch.setitem(preconditioned_cg._FINE, "max_inner", 1)

@@ -1,4 +1,4 @@
-"""Columns that wait outside the simplex solver: the vertex is that of all of them."""
+"""The restricted LP: its vertex is optimal over all columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.contracts.reference import margin_lp, margin_problem
 
 @pytest.mark.parametrize("intercept", ["free", "penalized", "none"])
 @pytest.mark.parametrize("nonnegative", [False, True])
-def test_each_step_is_the_optimum_of_all_columns_though_idle_ones_leave_and_come_back(
+def test_each_step_is_the_optimum_of_all_columns_though_idle_ones_are_dropped(
     nonnegative, intercept, monkeypatch
 ):
     monkeypatch.setattr(_restricted_lp, "_PATIENCE", 1)

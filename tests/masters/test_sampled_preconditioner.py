@@ -1,4 +1,4 @@
-"""The preconditioner of joint fits: the normal matrix itself where the sample is all rows."""
+"""The sampled preconditioner: the normal matrix itself if the sample is all rows."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ KERNEL = Gaussian(2.0)
 
 @pytest.mark.parametrize("single", [False, True])
 @pytest.mark.parametrize("fit_intercept", [False, True])
-def test_it_grows_into_the_normal_matrix(fit_intercept, single, monkeypatch):
+def test_it_equals_the_normal_matrix_on_all_rows(fit_intercept, single, monkeypatch):
     monkeypatch.setattr("kboost.columns.design_matrix._LARGE", 1)
     monkeypatch.setattr("kboost.columns.design_matrix._MADE", 1)  # several blocks
     design = DesignMatrix(CandidateColumns([KERNEL], X), 12, 1 << 30, single=single)

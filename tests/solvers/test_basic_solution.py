@@ -1,4 +1,4 @@
-"""The same sum of columns from few of them."""
+"""Basic solutions: the same sum of columns from few of them."""
 
 import numpy as np
 import pytest

@@ -1,3 +1,5 @@
+"""Projected gradient ascent from many starts."""
+
 import numpy as np
 from numpy.testing import assert_allclose
 
@@ -38,7 +40,7 @@ def test_inside_the_box_the_projected_gradient_vanishes():
     assert (theta == low).any()
 
 
-def test_each_start_is_alone_and_never_falls():
+def test_starts_are_independent_and_values_never_fall():
     def waves(points, which):
         return np.sin(3 * points).sum(axis=1), 3 * np.cos(3 * points)
 
@@ -58,7 +60,7 @@ def test_each_start_is_alone_and_never_falls():
     assert_allclose(np.concatenate(alone), theta)
 
 
-def test_nothing_to_do():
+def test_no_starts():
     def flat(points, which):
         return np.ones(len(points)), np.zeros_like(points)
 

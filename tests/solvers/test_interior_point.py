@@ -106,7 +106,7 @@ def test_iterates_by_their_gap():
     assert path.at_gap(np.inf) is path.passed[0][1]
 
 
-def test_no_time_gives_the_start_back():
+def test_without_time_the_start_is_returned():
     _, _, lp = problem(0)
     found = solve_interior(lp, cold(lp), tol=1e-8, seconds=-1.0)
     assert len(found.passed) == 1

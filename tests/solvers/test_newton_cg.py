@@ -52,7 +52,7 @@ def test_a_step_too_long_is_halved():
     assert abs(found[0, 0]) < 1e-4
 
 
-def test_a_limit_that_is_over_is_heard():
+def test_before_step_can_end_it():
     def over():
         raise TimeoutError
 
@@ -65,7 +65,7 @@ def test_a_limit_that_is_over_is_heard():
         )
 
 
-def test_what_is_left_of_a_quadratic_is_told():
+def test_the_remaining_gain_of_a_quadratic():
     z = RNG.normal(size=(5, 3))
     best = np.linalg.solve(H, B)
     away = 0.5 * float(np.sum((z - best) * (H @ (z - best))))
@@ -75,7 +75,7 @@ def test_what_is_left_of_a_quadratic_is_told():
     assert remaining_gain(model, lambda r: r, 20, go_on=lambda: False) < away
 
 
-def test_an_end_that_a_limit_brings_is_no_end():
+def test_a_limit_is_not_convergence():
     def model_at(z):
         return Model(0.5 * float(np.sum(z * (H @ z))), H @ z, lambda v: H @ v)
 

@@ -1,4 +1,4 @@
-"""The dual of a machine from a guess, its certificate, and the best bias."""
+"""The SVM dual from a guess, its certificate, and the best bias."""
 
 import numpy as np
 import pytest
@@ -35,14 +35,14 @@ def test_from_the_solution_of_another_kernel():
     assert y @ found.duals == pytest.approx(0.0, abs=1e-12)
 
 
-def test_no_answer_is_better_than_a_wrong_one():
+def test_a_bad_guess_returns_none():
     X, y, weight = table(1, n=40)
     assert from_guess(Linear()(X), y, weight, np.zeros(40), 1e-9) is None  # no row is free
     every = from_guess(Linear()(X), y, weight, weight / 2, 1e-9)  # 40 rows free, rank 3
     assert every is None or every.gap <= 1e-9
 
 
-def test_a_dual_that_was_scaled_to_balance_is_still_at_its_cap():
+def test_a_dual_scaled_for_balance_is_still_at_its_bound():
     signs, upper = np.array([1.0, 1.0, -1.0, -1.0]), np.array([0.3, 0.3, 0.3, 0.7])
     duals = balanced(signs, upper, np.array([0.3, 0.3 * (1 + 1e-12), 0.3, 0.3 - 1e-13]))
     free, at_upper = active_sets(duals, upper)
@@ -67,7 +67,7 @@ def test_the_certificate_of_any_duals_holds():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_no_other_bias_is_cheaper(seed):
+def test_no_other_bias_has_a_lower_cost(seed):
     rng = np.random.default_rng(seed)
     values, signs = rng.normal(size=15), np.where(rng.random(15) < 0.4, 1.0, -1.0)
     signs[:2] = 1.0, -1.0
@@ -100,7 +100,7 @@ def test_no_multiple_of_the_function_has_a_lower_value(seed, price):
     assert found.primal <= point.primal
 
 
-def test_margins_short_of_1_by_rounding_are_forgiven():
+def test_margins_below_1_by_rounding_cost_nothing():
     X, y, weight = table(3, n=30)
     K, upper = Gaussian(5.0)(X), 1e9 * weight
     point = certified(K, y, upper, balanced(y, upper, machine(K, y, 1e3 * weight)[0]))

@@ -111,7 +111,9 @@ class CholeskyRun(BaseRun):
         self._combinations: list[FloatArray] = []  # (S, q) per learner
         self._kernel_values: FloatArray | None = None  # with "one": values per kernel, (p, n, q)
         if master.update == "one":
-            self._kernel_values = np.zeros((len(candidates.kernels), candidates.n_rows, self._n_outputs))
+            self._kernel_values = np.zeros(
+                (len(candidates.kernels), candidates.n_rows, self._n_outputs)
+            )
         self._factor = GrowingCholesky()
         self._right = np.zeros((0, self._n_outputs))  # [1 F]'W (y - offset)
         self._penalty = 0.0  # with "one": ridge/2 sum_k |f_k|^2
