@@ -95,14 +95,14 @@ class JointObjective:
         """`F v`, and `[1 F]' curvature [1 F] v + ridge (0, Q v)`, in one pass over F."""
         shift = v[0] if self.first else 0.0
         whole = np.broadcast_to(curvature, self._rows.targets.shape)
-        own, image = self.design.normal_product(
+        F_v, image = self.design.normal_product(
             v[self.first :], lambda rows, u: whole[rows] * (u + shift), rough=True
         )
-        image += self._ridge * self.gram_times(v[self.first :], own)
+        image += self._ridge * self.gram_times(v[self.first :], F_v)
         if self.first:
-            top = np.sum(whole * (own + shift), axis=0, keepdims=True)
+            top = np.sum(whole * (F_v + shift), axis=0, keepdims=True)
             image = np.vstack([top, image])
-        return own, image
+        return F_v, image
 
     def model_at(self, raw: FloatArray) -> Model:
         function, gradient, value = self.evaluate(raw)
@@ -118,8 +118,8 @@ class JointObjective:
         start = self._rows.offset + (raw[0] if self.first else 0.0)
         slope = np.empty_like(y)
 
-        def change(rows: slice, own: FloatArray) -> FloatArray:
-            slope[rows] = w[rows] * loss.slope(y[rows], start[rows] + own)
+        def change(rows: slice, F_v: FloatArray) -> FloatArray:
+            slope[rows] = w[rows] * loss.slope(y[rows], start[rows] + F_v)
             return slope[rows]
 
         function, image = self.design.normal_product(raw[self.first :], change)

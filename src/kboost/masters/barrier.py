@@ -116,8 +116,8 @@ class BarrierRun(MarginRun):
         """
         if not self.penalty.nonnegative:
             return 0.0
-        reach = float(np.abs(values).max(axis=0, initial=0.0).sum())
-        return min(self._mu, self.barrier / reach) if reach > 0 else self._mu
+        largest_sum = float(np.abs(values).max(axis=0, initial=0.0).sum())
+        return min(self._mu, self.barrier / largest_sum) if largest_sum > 0 else self._mu
 
     def _solve(self) -> None:
         """Minimise at the present beta; keep the best fit so far, with the present duals."""

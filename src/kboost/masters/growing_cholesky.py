@@ -311,9 +311,9 @@ class CholeskyRun(BaseRun):
         bend = w * loss.curvature(y, decision)
 
         def hessian_times(v: FloatArray) -> FloatArray:
-            own = self._design.times(v[self._first :])
-            out = self._apply_transposed(bend * (own + self._bias(v)))
-            out[self._first :] += ridge * self._omega_times(v[self._first :], own)
+            F_v = self._design.times(v[self._first :])
+            out = self._apply_transposed(bend * (F_v + self._bias(v)))
+            out[self._first :] += ridge * self._omega_times(v[self._first :], F_v)
             return out
 
         return Model(value, gradient, hessian_times)

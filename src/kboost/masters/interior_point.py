@@ -164,20 +164,20 @@ class InteriorRun(MarginRun):
         Theta rises when no column is violated by much, when none is left to add, or after
         `patience` steps.
         """
-        reach = 1.0 + max(proposal.price, float(np.max(self._prices(), initial=0.0)))
+        largest_edge = 1.0 + max(proposal.price, float(np.max(self._prices(), initial=0.0)))
         self._waited += 1
         if self._theta == 0.0:
-            self._theta = min(1.0, _RISE_EDGE / reach)
+            self._theta = min(1.0, _RISE_EDGE / largest_edge)
             # start from the middle: the duals that priced the first columns may be at their bounds
             self.duals = 0.5 * self._theta * self.repaired(self.rows.slack_costs)
             return
         if self._last is not None:
-            bound = float(self.rows.targets @ self.duals) / reach
+            bound = float(self.rows.targets @ self.duals) / largest_edge
             self._gap = 1.0 - bound / max(self._last.path.best.objective, 1e-300)
         if self._theta < 1.0:
             if (
                 not proposal.hypotheses
-                or reach < _RISE_EDGE
+                or largest_edge < _RISE_EDGE
                 or self._waited > self._master.patience
             ):
                 self._theta = min(1.0, _THETA_FACTOR * self._theta)
@@ -225,9 +225,9 @@ class InteriorRun(MarginRun):
             start = self._last.resume(problem, ids, self._master.resume_gap * self._gap)
         path = solve_interior(problem, start, tol=self._tol, seconds=self.deadline.remaining)
         self._last = _Solve(problem, ids, path)
-        found, k = path.best.x / size, int(self._active.sum())
-        self._x[self._active] = found[:k]
-        self._extra[present] = found[k:]
+        solution, k = path.best.x / size, int(self._active.sum())
+        self._x[self._active] = solution[:k]
+        self._extra[present] = solution[k:]
         if free:
             self._extra[0] = path.best.bias
         self.duals = self._tight_duals = self.repaired(path.best.duals)

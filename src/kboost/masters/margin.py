@@ -71,8 +71,8 @@ class MarginRun(BaseRun):
         return (edges if self.penalty.nonnegative else np.abs(edges)) - 1.0
 
     def bound(self, edges: FloatArray) -> float:
-        reach = 1.0 + float(np.max(self.price(edges), initial=0.0))
-        return float(self.rows.targets @ self.duals) / reach
+        scale = 1.0 + float(np.max(self.price(edges), initial=0.0))
+        return float(self.rows.targets @ self.duals) / scale
 
     def finish(self) -> Fit:
         margin_width = self.rows.margin_width
@@ -87,8 +87,8 @@ class MarginRun(BaseRun):
         return fit if margin_width is None or margin_width.sign > 0 else scale_margin(fit)
 
     def first_factor(self, edges: FloatArray) -> float:
-        reach = 1.0 + float(np.max(self.price(edges), initial=-1.0))
-        return 1.0 / reach if reach > 0 else 1.0
+        largest_edge = 1.0 + float(np.max(self.price(edges), initial=-1.0))
+        return 1.0 / largest_edge if largest_edge > 0 else 1.0
 
     def scale_slack_costs(self, factor: float) -> None:
         """Continue with `factor` times the slack costs of the problem."""
@@ -139,8 +139,8 @@ class MarginRun(BaseRun):
         duals = np.clip(duals, 0.0, self.rows.slack_costs)
         positive = self.rows.signs > 0
         up, down = float(duals[positive].sum()), float(duals[~positive].sum())
-        reach = {"free": 0.0, "penalized": self.bias_reach, "none": np.inf}
-        allowed = min(up, down) + reach[self.penalty.intercept]
+        limit = {"free": 0.0, "penalized": self.bias_reach, "none": np.inf}
+        allowed = min(up, down) + limit[self.penalty.intercept]
         shares = [min(1.0, allowed / max(side, 1e-300)) for side in (up, down)]
         duals = duals * np.where(positive, *shares)
         if self.rows.margin_width is not None and self.rows.margin_width.sign > 0:

@@ -180,9 +180,9 @@ class PCGRun(BaseRun):
         if self._newton_converged and self._residual is None:
             return 0.0
         if self._residual is None:  # other losses have less curvature than P: longer CG
-            here = self._objective.model_at(self._raw)
+            model = self._objective.model_at(self._raw)
             gain = (
-                remaining_gain(here, self._preconditioner.solve, _GAIN_STEPS, go_on=self._has_time)
+                remaining_gain(model, self._preconditioner.solve, _GAIN_STEPS, go_on=self._has_time)
                 / _GAIN_SHARE
             )
         else:
@@ -214,25 +214,25 @@ class PCGRun(BaseRun):
 
     def _solve_again(self) -> None:
         """Solve again from 0, as coefficients of rounded columns are huge; keep the better."""
-        found, kept = self._raw, self._design.times(self._raw[self._first :])
-        self._function = kept
+        old_raw, old_function = self._raw, self._design.times(self._raw[self._first :])
+        self._function = old_function
         objective = self._make_fit().objective
-        self._raw, self._function = np.zeros_like(found), np.zeros_like(kept)
+        self._raw, self._function = np.zeros_like(old_raw), np.zeros_like(old_function)
         with suppress(OutOfTimeError):
             self._preconditioner.restart(self._objective.inner_products(0))
             self._solve(fine=True)
             self._solve(fine=True)  # now relative to the residual, not to the targets
         if not self._make_fit().objective <= objective:
-            self._raw, self._function = found, kept
+            self._raw, self._function = old_raw, old_function
 
     def _solve_directly(self, gain_left: float) -> float:
         """Solve without the preconditioner; keep the better solution, return the gain left."""
-        found, kept = self._raw, self._function
+        old_raw, old_function = self._raw, self._function
         objective = self._make_fit().objective
-        self._raw, self._function, gain = self._objective.optimum(found, self._has_time)
+        self._raw, self._function, gain = self._objective.optimum(old_raw, self._has_time)
         if self._make_fit().objective <= objective:
             return gain / max(self._make_fit().objective, np.finfo(float).tiny)
-        self._raw, self._function = found, kept
+        self._raw, self._function = old_raw, old_function
         return max(gain_left, gain / max(objective, np.finfo(float).tiny))
 
     def _solve(self, *, fine: bool = False) -> None:

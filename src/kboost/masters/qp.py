@@ -122,19 +122,21 @@ class QPRun(MarginRun):
         either way `solver_gap` ends the loop. Without any coefficient the error is raised.
         """
         before, duals = self.fit, self.duals
-        found = self._qp.solve(self.deadline.remaining)
-        self._accept(found)
-        if found.precise:
+        solution = self._qp.solve(self.deadline.remaining)
+        self._accept(solution)
+        if solution.precise:
             return
-        coef = np.zeros(len(found.coef))
+        coef = np.zeros(len(solution.coef))
         coef[: len(before.coef)] = before.coef
         previous = self.make_fit(coef, before.bias, self.repaired(duals), before.margin_width)
         if not self.fit.objective < previous.objective:
             if not coef.any():
-                found.checked()
+                solution.checked()
             self.set_fit(coef, before.bias, self.repaired(duals), before.margin_width)
-        self.fit = replace(self.fit, solver_gap=found.gap)
+        self.fit = replace(self.fit, solver_gap=solution.gap)
 
-    def _accept(self, found: MarginOptimum) -> None:
+    def _accept(self, solution: MarginOptimum) -> None:
         self.columns = self._qp.columns
-        self.set_fit(found.coef, found.bias, self.repaired(found.duals), found.margin_width)
+        self.set_fit(
+            solution.coef, solution.bias, self.repaired(solution.duals), solution.margin_width
+        )

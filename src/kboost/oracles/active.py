@@ -71,14 +71,14 @@ class ActiveSearch:
         chosen = self._choose(prices, values, rms)
         first = len(self._taken)
         self._taken = np.concatenate([self._taken, theta[chosen]])
-        seen = np.concatenate([scanned, edges])
+        all_edges = np.concatenate([scanned, edges])
         return Proposal(
             ids=first + np.arange(len(chosen)),
             hypotheses=library.hypotheses_at(theta[chosen], scales[chosen], first),
             values=values[:, chosen],
-            price=max(0.0, float(run.price(seen).max())),
-            bound=run.bound(seen),
-            n_priced=len(seen),
+            price=max(0.0, float(run.price(all_edges).max())),
+            bound=run.bound(all_edges),
+            n_priced=len(all_edges),
             relative=True,
         )
 
@@ -95,10 +95,10 @@ class ActiveSearch:
         """Points and their edges; with more starts until one has a sufficient price."""
         for starts_factor, effort, enough in _ROUNDS:
             starts = self._starts(run, scanned, starts_factor * self._oracle.n_starts)
-            found = self._refine(starts, run.fit.weights, effort)
-            if np.max(run.price(found[1]), initial=0.0) > enough:
+            points, edges = self._refine(starts, run.fit.weights, effort)
+            if np.max(run.price(edges), initial=0.0) > enough:
                 break
-        return found
+        return points, edges
 
     def _starts(self, run: EdgePricer, scanned: FloatArray, count: int) -> FloatArray:
         """Points to start from: the `count` best per width, and the columns in use."""
@@ -143,12 +143,12 @@ class ActiveSearch:
         sign = np.where(edge < 0, -1.0, 1.0)
         for _ in range(effort * _FIXED_POINTS):
             trial = np.clip(np.column_stack([fixed, theta[:, -1]]), library.lower, library.upper)
-            found, _, further = library.edges_at(trial, weights)
-            better = sign * found > sign * edge
+            trial_edge, _, further = library.edges_at(trial, weights)
+            better = sign * trial_edge > sign * edge
             fixed[~better] = 0.5 * (theta[~better, :-1] + fixed[~better])
             theta[better], edge[better], fixed[better] = (
                 trial[better],
-                found[better],
+                trial_edge[better],
                 further[better],
             )
         value, kept, before = sign * edge, np.arange(len(theta)), 0
@@ -175,9 +175,9 @@ class ActiveSearch:
         unit[:, :-1] = np.exp(theta[:, -1:])
 
         def functions(points: FloatArray, which: IntArray) -> tuple[FloatArray, FloatArray]:
-            found, slope, _ = library.edges_at(points * unit[which], weights)
+            trial_edge, slope, _ = library.edges_at(points * unit[which], weights)
             signs = sign[which]
-            return signs * found, signs[:, None] * slope * unit[which]
+            return signs * trial_edge, signs[:, None] * slope * unit[which]
 
         end, value = maximise(
             functions,

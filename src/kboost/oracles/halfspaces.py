@@ -123,11 +123,11 @@ class HalfspaceSearch:
         cost, columns = np.abs(weights[rows]) / np.abs(weights).sum(), self._space.rows[rows]
         up, down = cost[signs > 0].sum(), cost[signs < 0].sum()
         balance = np.where(signs > 0, min(1.0, down / up), min(1.0, up / down)) * cost
-        reach = float(np.abs((signs * balance) @ columns).max(initial=0.0))
-        if reach <= _NEGLIGIBLE:
+        largest_edge = float(np.abs((signs * balance) @ columns).max(initial=0.0))
+        if largest_edge <= _NEGLIGIBLE:
             return none
         # (1 - delta) / delta at delta = sparsity * reach / (1 + reach)
-        ratio = (1.0 + reach) / (self._oracle.sparsity * reach) - 1.0
+        ratio = (1.0 + largest_edge) / (self._oracle.sparsity * largest_edge) - 1.0
         data = MarginData(signs, np.ones(len(rows)), ratio * cost, False, "free")
         lp: MarginLP = (SampleShape if len(rows) < columns.shape[1] else ColumnShape)(data)
         lp.extend(signs[:, None] * columns)

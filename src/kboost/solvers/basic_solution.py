@@ -33,14 +33,14 @@ def basic_solution(columns: FloatArray, coef: FloatArray) -> FloatArray:
     rank = int(np.count_nonzero(pivots > _RANK * pivots.max(initial=0.0)))
     x, basis = np.abs(coef[used]), order[:rank].copy()
     v_of = solve_triangular(factor[:rank, :rank], factor[:rank, rank:])  # (rank, the others)
-    for place, number in enumerate(order[rank:].tolist()):
-        v = v_of[:, place]
+    for column, number in enumerate(order[rank:].tolist()):
+        v = v_of[:, column]
         down = float(v.sum()) <= 1.0
         fall = -v if down else v  # of the basis, per unit of this move
         falls = np.flatnonzero(fall > _NEGLIGIBLE * np.abs(v).max(initial=0.0))
-        reach = x[basis[falls]] / fall[falls]
-        first = int(np.argmin(reach)) if len(falls) else -1
-        step = float(np.min(reach, initial=x[number] if down else np.inf))
+        ratios = x[basis[falls]] / fall[falls]
+        first = int(np.argmin(ratios)) if len(falls) else -1
+        step = float(np.min(ratios, initial=x[number] if down else np.inf))
         x[basis] = np.maximum(x[basis] - step * fall, 0.0)
         if down and step == x[number]:
             x[number] = 0.0
@@ -48,9 +48,9 @@ def basic_solution(columns: FloatArray, coef: FloatArray) -> FloatArray:
         leaving = int(falls[first])
         x[number] += -step if down else step
         x[basis[leaving]], basis[leaving] = 0.0, number
-        row = v_of[leaving, place + 1 :] / v[leaving]
-        v_of[:, place + 1 :] -= np.outer(v, row)
-        v_of[leaving, place + 1 :] = row
+        row = v_of[leaving, column + 1 :] / v[leaving]
+        v_of[:, column + 1 :] -= np.outer(v, row)
+        v_of[leaving, column + 1 :] = row
     out = np.zeros_like(coef)
     out[used] = signs * x
     return out

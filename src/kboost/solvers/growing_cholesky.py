@@ -45,11 +45,11 @@ class GrowingCholesky:
         """
         q = len(corner)
         spread = self.half_solve(cross) if self._size else cross
-        rest, least = _factor(corner - spread.T @ spread, np.diag(corner))
+        new_lower, least = _factor(corner - spread.T @ spread, np.diag(corner))
         self._reserve(self._size + q)
         new = slice(self._size, self._size + q)
         self._buffer[new, : self._size] = spread.T
-        self._buffer[new, new] = rest
+        self._buffer[new, new] = new_lower
         self._size += q
         return least
 

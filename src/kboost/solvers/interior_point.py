@@ -96,15 +96,15 @@ def solve_interior(
 def begin(lp: DenseMarginLP, x: FloatArray, bias: float, duals: FloatArray) -> Iterate:
     """An iterate from coefficients and duals that need not be feasible."""
     costs = lp.costs
-    reach = float(np.max(lp.spread(lp.edges(duals)) / costs, initial=0.0))
-    u = np.clip(duals / max(1.0, reach / _MARGIN), 1e-12 * lp.upper, (1 - 1e-12) * lp.upper)
+    scale = float(np.max(lp.spread(lp.edges(duals)) / costs, initial=0.0))
+    u = np.clip(duals / max(1.0, scale / _MARGIN), 1e-12 * lp.upper, (1 - 1e-12) * lp.upper)
     z = np.maximum(costs - lp.spread(lp.edges(u)), 1e-3 * costs)
     excess = max(lp.objective(x, bias) - float(lp.targets @ u), 1e-300)
     least = _LIFT * excess / (2 * len(u) + len(z))
     positive = np.maximum(lp.spread(x), 0.0)
     lift = lp.pairs(np.maximum(least / z - positive, 0.0)).max(axis=0)
-    rest = lp.targets - lp.margins(x) - lp.signs * bias
-    over, under = np.maximum(rest, 0.0), np.maximum(-rest, 0.0)
+    residual = lp.targets - lp.margins(x) - lp.signs * bias
+    over, under = np.maximum(residual, 0.0), np.maximum(-residual, 0.0)
     shift = np.maximum(least / (lp.upper - u) - over, least / u - under)
     shift = np.maximum(shift, 0.0)
     return Iterate(
@@ -138,7 +138,7 @@ def resume(
 def _point(lp: DenseMarginLP, iterate: Iterate) -> InteriorPoint:
     """The iterate with its gap; u is scaled to be feasible only for the bound."""
     x = lp.gather(iterate.v, -1.0)
-    reach = float(np.max(lp.spread(lp.edges(iterate.u)) / lp.costs, initial=1.0))
+    scale = float(np.max(lp.spread(lp.edges(iterate.u)) / lp.costs, initial=1.0))
     primal = lp.objective(x, iterate.b)
-    gap = (primal - float(lp.targets @ iterate.u) / reach) / max(abs(primal), 1e-300)
+    gap = (primal - float(lp.targets @ iterate.u) / scale) / max(abs(primal), 1e-300)
     return InteriorPoint(x, iterate.b, iterate.u, primal, gap)

@@ -57,8 +57,9 @@ class _Output:
         return loss + 0.5 * float(self.penalty @ u**2)
 
     def gradient(self, u: FloatArray, f: FloatArray) -> FloatArray:
-        found: FloatArray = self.penalty * u - self.G.T @ (self.weight * self.loss.slope(self.y, f))
-        return found
+        slope = self.weight * self.loss.slope(self.y, f)
+        gradient: FloatArray = self.penalty * u - self.G.T @ slope
+        return gradient
 
     def direction(self, f: FloatArray, gradient: FloatArray) -> FloatArray:
         root_curvature = np.sqrt(self.weight * self.loss.curvature(self.y, f))
@@ -70,8 +71,8 @@ class _Output:
         (R,) = qr(A, mode="r", overwrite_a=True, check_finite=False)
         R = R[: A.shape[1]]
         half = solve_triangular(R, gradient, trans=1, check_finite=False)
-        found: FloatArray = -solve_triangular(R, half, check_finite=False)
-        return found
+        direction: FloatArray = -solve_triangular(R, half, check_finite=False)
+        return direction
 
     def length(self, u: FloatArray, f: FloatArray, du: FloatArray) -> float:
         """The step length that minimises the value along `du`."""
@@ -118,15 +119,15 @@ def reweighted_solve(
     penalty = np.full(len(root), ridge)
     if bias:
         G, penalty = np.hstack([np.ones((len(F), 1)), G]), np.concatenate([[0.0], penalty])
-    found, remaining_gain = [], 0.0
+    solutions, remaining_gain = [], 0.0
     for k in range(y.shape[1]):
         output = _Output(G, penalty, y[:, k], offset[:, k], weight, loss)
         z = start[:, k]
         u = np.concatenate([z[:first], root * (vectors.T @ z[first:])])
         u, output_gain = _newton(output, u, go_on)
-        found.append(np.concatenate([u[:first], vectors @ (u[first:] / root)]))
+        solutions.append(np.concatenate([u[:first], vectors @ (u[first:] / root)]))
         remaining_gain += output_gain
-    return np.column_stack(found), remaining_gain
+    return np.column_stack(solutions), remaining_gain
 
 
 def _newton(at: _Output, u: FloatArray, go_on: Callable[[], bool]) -> tuple[FloatArray, float]:

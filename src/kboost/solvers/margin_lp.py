@@ -168,12 +168,12 @@ class SampleShape:
 
     def solve(self, seconds: float = INFINITY) -> MarginVertex:
         solution = self._lp.solve(seconds)
-        rest, bias, margin_width = self._unit * solution.values[len(self._rows.upper) :], 0.0, 0.0
+        values, bias, margin_width = self._unit * solution.values[len(self._rows.upper) :], 0.0, 0.0
         if self._rows.intercept != "none":
-            bias, rest = float(rest[0] - rest[1]), rest[2:]
+            bias, values = float(values[0] - values[1]), values[2:]
         if self._rows.margin_width is not None:
-            margin_width, rest = float(rest[0]), rest[1:]
-        coef = rest if self._rows.nonnegative else rest[0::2] - rest[1::2]
+            margin_width, values = float(values[0]), values[1:]
+        coef = values if self._rows.nonnegative else values[0::2] - values[1::2]
         return MarginVertex(
             coef / self._size, bias, solution.row_duals, solution.pivots, margin_width
         )

@@ -166,11 +166,11 @@ class MarginQP:
         return best, steps
 
     def _optimum(self, gap: float, steps: int, precise: bool) -> MarginOptimum:
-        rest = self.offset_values.tolist()
+        offsets = self.offset_values.tolist()
         bias = float(self.x[0]) if self._lead else 0.0
         if self.rows.intercept == "free":
-            bias = rest.pop(0)
-        margin_width = rest.pop(0) if self.rows.margin_width is not None else 0.0
+            bias = offsets.pop(0)
+        margin_width = offsets.pop(0) if self.rows.margin_width is not None else 0.0
         return MarginOptimum(
             self.x[self._lead :], bias, self.duals, margin_width, gap, steps, precise
         )
@@ -199,14 +199,14 @@ class MarginQP:
             self._in_products, self._worked = self._size, 0.0
         samples = which if self.sample is None else self.sample[which]
         signs = self.rows.signs[which]
-        found: FloatArray = signs[:, None] * self._products[np.ix_(samples, samples)] * signs
-        return found
+        block: FloatArray = signs[:, None] * self._products[np.ix_(samples, samples)] * signs
+        return block
 
     def margins(self, x: FloatArray, offsets: FloatArray) -> FloatArray:
         """`G x + O o`, (r,)."""
         values = self.all_columns @ x
-        seen = values if self.sample is None else values[self.sample]
-        return self.rows.signs * seen + self.offsets @ offsets
+        row_values = values if self.sample is None else values[self.sample]
+        return self.rows.signs * row_values + self.offsets @ offsets
 
     def edges(self, duals: FloatArray) -> FloatArray:
         """`[G O]' duals`; rows with dual 0 are skipped if that saves work."""
@@ -248,6 +248,6 @@ def _offsets(rows: MarginData) -> tuple[FloatArray, FloatArray, BoolArray]:
         sign, price = rows.margin_width
         parts.append((np.full(len(rows.upper), sign), price, True))
     matrix = np.zeros((len(rows.upper), len(parts)))
-    for place, part in enumerate(parts):
-        matrix[:, place] = part[0]
+    for column, part in enumerate(parts):
+        matrix[:, column] = part[0]
     return matrix, np.array([p[1] for p in parts]), np.array([p[2] for p in parts], dtype=bool)

@@ -120,7 +120,7 @@ def _direction(
     return out, float(-np.vdot(model.gradient, out)), solved
 
 
-def _dots(left: FloatArray, right: FloatArray) -> FloatArray:
+def _dots(a: FloatArray, b: FloatArray) -> FloatArray:
     """Inner products per column, at least 0."""
-    dots: FloatArray = np.maximum(np.einsum("ij,ij->j", left, right), 0.0)
+    dots: FloatArray = np.maximum(np.einsum("ij,ij->j", a, b), 0.0)
     return dots

@@ -263,15 +263,15 @@ class _Newton:
         """Solve with the normal matrix; LAPACK rejects an empty one."""
         if not len(right):
             return right
-        found: FloatArray = cho_solve(self.factor, right, check_finite=False)
-        return found
+        result: FloatArray = cho_solve(self.factor, right, check_finite=False)
+        return result
 
 
 def _gram(columns: FloatArray, weights: FloatArray) -> FloatArray:
     """`columns' diag(weights) columns`, its lower half."""
     weighted = np.asfortranarray(columns * np.sqrt(weights)[:, None])
-    found: FloatArray = blas.dsyrk(1.0, weighted, trans=1, lower=1)
-    return found
+    result: FloatArray = blas.dsyrk(1.0, weighted, trans=1, lower=1)
+    return result
 
 
 def _longest_step(values: FloatArray, change: FloatArray) -> float:

@@ -94,8 +94,8 @@ def _factored(
     coef = lapack.spotrs(K.T, y.astype(np.float32), lower=False)[0].astype(np.float64)
     # one step of refinement: the upper triangle of K, without the diagonal, is unchanged
     product = _symmetric_times(K, coef.astype(np.float32)).astype(np.float64)
-    rest = y - product - (diagonal - np.diag(K))[:, None] * coef
-    return unit * (coef + lapack.spotrs(K.T, rest.astype(np.float32), lower=False)[0]), K
+    residual = y - product - (diagonal - np.diag(K))[:, None] * coef
+    return unit * (coef + lapack.spotrs(K.T, residual.astype(np.float32), lower=False)[0]), K
 
 
 def _drop(K: FloatArray, least: float) -> None:

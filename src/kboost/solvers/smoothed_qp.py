@@ -142,9 +142,9 @@ class SmoothedQP:
         x, offsets = v[:k], v[k:]
         reached = qp.margins(x, offsets) if self.bounded.any() else self.reached
         primal, stretch = self._primal(v, reached, 1.0), self._stretch(reached)
-        stretched = self._primal(v, reached, stretch)
-        if stretched <= primal + 10.0 * _SPARE * abs(primal):
-            primal, x, offsets = stretched, stretch * x, stretch * offsets
+        stretched_primal = self._primal(v, reached, stretch)
+        if stretched_primal <= primal + 10.0 * _SPARE * abs(primal):
+            primal, x, offsets = stretched_primal, stretch * x, stretch * offsets
         dual = float(qp.rows.targets @ self.w) - 0.5 * self._charge()
         excess = self.edges[k:] - qp.offset_prices
         missed = np.where(qp.offset_bounded, np.maximum(excess, 0.0), np.abs(excess))
@@ -173,27 +173,27 @@ class SmoothedQP:
 
         With `careful` at least one: without a step the new duals belong to old coefficients.
         """
-        small, last, rest = _EPS * self.mass * self.unit, np.inf, np.inf
+        small, last, residual_norm = _EPS * self.mass * self.unit, np.inf, np.inf
         rough = careful
         for step in range(1, _STEPS + 1):
             if time.monotonic() > ends:
                 raise OutOfTimeError("max_seconds reached inside the quadratic program")
             dv = self._direction()
-            promise = float(self.residual @ dv)
+            decrease = float(self.residual @ dv)
             moved = float(np.sum((self.w - self.duals) ** 2 / self.row_curvature))
-            stuck = promise < small and promise > 0.1 * last  # rounding
-            if (not promise > _INNER * moved or stuck) and not rough:
+            stuck = decrease < small and decrease > 0.1 * last  # rounding
+            if (not decrease > _INNER * moved or stuck) and not rough:
                 return step
-            last = promise
-            ahead = self.qp.margins(dv[: self.k], dv[self.k :])
-            length = self._search(dv, ahead, promise)
+            last = decrease
+            margin_step = self.qp.margins(dv[: self.k], dv[self.k :])
+            length = self._search(dv, margin_step, decrease)
             self.v = self.v + length * dv
-            self.reached = self.reached + length * ahead
+            self.reached = self.reached + length * margin_step
             inside, binding = self.inside, self.binding
             self._evaluate()
             same = np.array_equal(inside, self.inside) and np.array_equal(binding, self.binding)
-            before, rest = rest, float(np.linalg.norm(self.residual))
-            rough = _REST * float(np.linalg.norm(self.v)) < rest < 0.5 * before
+            before, residual_norm = residual_norm, float(np.linalg.norm(self.residual))
+            rough = _REST * float(np.linalg.norm(self.v)) < residual_norm < 0.5 * before
             if length == 1.0 and same and not rough:
                 return step  # quadratic between the two points: the exact minimum
         return _STEPS
@@ -208,43 +208,43 @@ class SmoothedQP:
             A = np.hstack([qp.rows_of(inner), offsets]) / np.sqrt(D)[:, None]
             return _solve(_gram(A.T), curvature, self.residual)
         T = 1.0 / curvature[:k]
-        pulled = T * self.residual[:k]
+        scaled_residual = T * self.residual[:k]
         bound = bool(self.binding[:k].any())
         products = None if bound else qp.products(inner)
         G = None
         if products is None:
             G = qp.rows_of(inner)
-            products, reach = _gram(G * np.sqrt(T) if bound else G), G @ pulled
+            products, row_residual = _gram(G * np.sqrt(T) if bound else G), G @ scaled_residual
         else:
-            reach = qp.margins(pulled, np.zeros(len(curvature) - k))[inner]
-        found = _solve(products, D, np.column_stack([-reach, offsets]))
-        plain, along = found[:, 0], found[:, 1:]
+            row_residual = qp.margins(scaled_residual, np.zeros(len(curvature) - k))[inner]
+        solved = _solve(products, D, np.column_stack([-row_residual, offsets]))
+        plain, along = solved[:, 0], solved[:, 1:]
         border = offsets.T @ along + np.diag(curvature[k:])
         do = np.linalg.solve(border, offsets.T @ plain + self.residual[k:])
         dw = plain - along @ do
         if G is None:
             every = np.zeros(len(self.w))
             every[inner] = dw
-            return np.concatenate([pulled + T * qp.edges(every)[:k], do])
-        return np.concatenate([pulled + T * (dw @ G), do])
+            return np.concatenate([scaled_residual + T * qp.edges(every)[:k], do])
+        return np.concatenate([scaled_residual + T * (dw @ G), do])
 
-    def _search(self, dv: FloatArray, ahead: FloatArray, promise: float) -> float:
+    def _search(self, dv: FloatArray, margin_step: FloatArray, decrease: float) -> float:
         """A step length with a slope along dv of nearly 0; 1 if the slope there is not positive."""
         linear = float(dv @ (self.prices + self.curvature * (self.v - self.center)))
         square = float(dv @ (self.curvature * dv))
 
         def slope(length: float) -> float:
-            w, bound_duals = self._slopes(self.v + length * dv, self.reached + length * ahead)
-            return linear + length * square - float(w @ ahead) - float(bound_duals @ dv)
+            w, bound_duals = self._slopes(self.v + length * dv, self.reached + length * margin_step)
+            return linear + length * square - float(w @ margin_step) - float(bound_duals @ dv)
 
-        low, high, below, above = 0.0, 1.0, -promise, slope(1.0)
-        if above <= _FLAT * promise:
+        low, high, below, above = 0.0, 1.0, -decrease, slope(1.0)
+        if above <= _FLAT * decrease:
             return 1.0
         length = 1.0
         for _ in range(100):
             length = low + (high - low) * min(0.9, max(0.1, below / (below - above)))
             now = slope(length)
-            if abs(now) <= _FLAT * promise:
+            if abs(now) <= _FLAT * decrease:
                 break
             if now < 0.0:
                 low, below = length, now
@@ -263,8 +263,8 @@ def _gram(rows: FloatArray) -> FloatArray:
 
 def _solve(gram: FloatArray, diagonal: FloatArray, right: FloatArray) -> FloatArray:
     """Solve with `gram + diag(diagonal)`, the diagonal raised above rounding."""
-    place = np.diag_indices(len(gram))
-    gram[place] += np.maximum(diagonal, _JITTER * gram[place])
+    diagonal_index = np.diag_indices(len(gram))
+    gram[diagonal_index] += np.maximum(diagonal, _JITTER * gram[diagonal_index])
     factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
     solved: FloatArray = cho_solve(factor, right, check_finite=False)
     return solved

@@ -54,16 +54,16 @@ def from_guess(
     free, at_upper = active_sets(duals, upper)
     for _ in range(_ROUNDS):
         try:
-            found, bias = _newton(K, signs, upper, free, at_upper)
+            solved, bias = _newton(K, signs, upper, free, at_upper)
         except LinAlgError:
             return None
-        point = certified(K, signs, upper, balanced(signs, upper, found))
+        point = certified(K, signs, upper, balanced(signs, upper, solved))
         if point.gap <= accuracy:
             return point
-        margins = signs * (K @ (signs * found) + bias)
+        margins = signs * (K @ (signs * solved) + bias)
         slack = _AGREES * upper.max()
-        out = ~at_upper & ((~free & (margins >= 1 - _AGREES)) | (free & (found < -slack)))
-        now_at_upper = (at_upper & (margins <= 1 + _AGREES)) | (free & (found > upper + slack))
+        out = ~at_upper & ((~free & (margins >= 1 - _AGREES)) | (free & (solved < -slack)))
+        now_at_upper = (at_upper & (margins <= 1 + _AGREES)) | (free & (solved > upper + slack))
         now_free = ~out & ~now_at_upper
         if not now_free.any():
             return None
