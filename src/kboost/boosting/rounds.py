@@ -44,7 +44,7 @@ class RoundSettings:
 
 @dataclass
 class BoostedSVMs:
-    """The rounds of one binary problem; support vectors are unique_names among its rows."""
+    """The rounds of one binary problem; support vectors are numbered among its rows."""
 
     machines: list[tuple[Sequence[SVM], FloatArray]]  # of each round, with their votes
     weights: list[float]

@@ -202,7 +202,7 @@ class ActiveLibrary(KernelLibrary):
     def hypotheses_at(
         self, theta: FloatArray, scales: FloatArray, first: int
     ) -> list[ActiveColumn]:
-        """Points as functions of a row, unique_names from `first` on."""
+        """Points as functions of a row, numbered from `first` on."""
         return [
             ActiveColumn(self.family, self._raw(point[:-1]), float(np.exp(point[-1])), first + j, s)
             for j, (point, s) in enumerate(zip(theta, scales.tolist(), strict=True))

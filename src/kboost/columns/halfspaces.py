@@ -118,7 +118,7 @@ class HalfspaceSpace:
     def columns(
         self, directions: FloatArray, cuts: FloatArray, first: int
     ) -> tuple[list[HalfspaceColumn], FloatArray]:
-        """Halfspaces unique_names from `first` on, and their values at the training rows."""
+        """Halfspaces numbered from `first` on, and their values at the training rows."""
         inside = (self.rows @ directions.T > cuts).astype(np.float64)
         scales = self._scales(self._share @ inside)
         columns = [
