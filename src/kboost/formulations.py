@@ -1,16 +1,17 @@
-"""What a task makes of its targets: rows for a master.
+"""Formulations: the rows of an optimisation problem, made from targets and weights.
 
-Margin rows serve every linear-slack problem,
+Margin rows serve every problem with linear slacks,
 
-    sign_r f(x_s) + level_sign * level + slack_r >= target_r,     s = sample of row r,
+    sign_r f(x_s) + width_sign * margin_width + slack_r >= target_r,     s = sample of row r,
 
-with a price `cap_r` on each slack and, where there is one, a price on the level, a variable of at
-least 0 that all rows share:
+with a cost per unit of slack and, in nu formulations, a cost of `margin_width >= 0`, one variable
+shared by all rows:
 
-    hinge         one row a sample      sign y,  target 1,       cap C w
-    epsilon tube  two rows a sample     sign +-, target +-y - epsilon, cap C w
-    nu tube       the tube's rows       target +-y, level = epsilon, its price C nu W
-    nu-SVM        the hinge's rows      target 0, level = rho (sign -1), its price -nu, cap w/W
+    hinge         one row per sample    sign y,  target 1,             slack cost C w
+    epsilon tube  two rows per sample   sign +-, target +-y - epsilon, slack cost C w
+    nu tube       the rows of the tube  target +-y, margin_width = epsilon at cost C nu W
+    nu-SVM        the rows of the hinge target 0, margin_width = rho (sign -1) at cost -nu,
+                                        slack cost w/W
 
 Target rows serve the least-squares family.
 """
@@ -23,12 +24,12 @@ import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
 
-_ROUNDING = 1e-6  # of a slack, against the numbers it is the difference of
+_ROUNDING = 1e-6  # slack below this share of its terms is rounding
 
 
 @dataclass(frozen=True)
 class MarginWidth:
-    """A variable >= 0 shared by all rows: its sign in each of them and its price."""
+    """A variable >= 0 shared by all rows: its sign in each row and its cost."""
 
     sign: float
     cost: float
@@ -36,12 +37,12 @@ class MarginWidth:
 
 @dataclass(frozen=True)
 class MarginRows:
-    """`sign_r f(x_s) + level_sign * level >= target_r - slack_r`; slacks cost `cap_r` each."""
+    """`sign_r f(x_s) + width_sign * margin_width + slack_r >= target_r` with a cost per slack."""
 
     signs: FloatArray  # (r,), +1 or -1
     targets: FloatArray  # (r,)
     slack_costs: FloatArray  # (r,)
-    sample: IntArray | None = None  # (r,), the sample each row speaks of; None: its own
+    sample: IntArray | None = None  # (r,), the sample of each row; None: row r is sample r
     margin_width: MarginWidth | None = None
 
     @property
@@ -49,14 +50,14 @@ class MarginRows:
         return len(self.signs) if self.sample is None else int(self.sample.max()) + 1
 
     def slack(self, decision: FloatArray, margin_width: float = 0.0) -> FloatArray:
-        """How far each row is from its target."""
+        """By how much each row misses its target, (r,)."""
         reached = self.signs * self.per_row(decision)
         if self.margin_width is not None:
             reached = reached + self.margin_width.sign * margin_width
         return np.maximum(0.0, self.targets - reached)
 
     def errors(self, decision: FloatArray, margin_width: float = 0.0) -> BoolArray:
-        """The samples with a positive slack, (n,); rounding at the margin is not one."""
+        """The samples with a positive slack beyond rounding, (n,)."""
         size = np.abs(self.targets) + np.abs(self.per_row(decision)) + abs(margin_width)
         wrong = self.slack(decision, margin_width) > _ROUNDING * size
         if self.sample is None:
@@ -64,7 +65,7 @@ class MarginRows:
         return np.bincount(self.sample[wrong], minlength=self.n_samples) > 0
 
     def with_scaled_costs(self, factor: float) -> MarginRows:
-        """The same rows with other prices of slack and level."""
+        """The rows with `factor` times the costs of slack and margin width."""
         margin_width = (
             None
             if self.margin_width is None
@@ -73,19 +74,19 @@ class MarginRows:
         return replace(self, slack_costs=factor * self.slack_costs, margin_width=margin_width)
 
     def signed(self, columns: FloatArray) -> FloatArray:
-        """Columns (n, k) as the rows see them, (r, k)."""
+        """Columns (n, k) times the signs of the rows, (r, k)."""
         if self.sample is None:
             return self.signs[:, None] * columns
         signed = np.take(columns.T, self.sample, axis=1)
         signed *= self.signs
-        return signed.T  # each column in one piece
+        return signed.T  # columns are contiguous
 
     def per_row(self, values: FloatArray) -> FloatArray:
-        """Values of samples, repeated for each row."""
+        """Values per sample, (n,), as values per row, (r,)."""
         return values if self.sample is None else values[self.sample]
 
     def weights(self, duals: FloatArray) -> FloatArray:
-        """One signed number a sample: what the oracle correlates columns with."""
+        """Duals (r,) as one signed number per sample, (n,): what the oracle correlates with."""
         signed = self.signs * duals
         if self.sample is None:
             return signed
@@ -95,7 +96,7 @@ class MarginRows:
 
 @dataclass(frozen=True)
 class TargetRows:
-    """Rows of a loss of several outputs, `sum_i w_i sum_k loss(y_ik, f_ik)`, f from `offset` on."""
+    """Rows of `sum_i w_i sum_k loss(y_ik, f_ik)` over outputs k; f starts from `offset`."""
 
     targets: FloatArray  # (n, q)
     sample_weight: FloatArray  # (n,)
@@ -103,7 +104,7 @@ class TargetRows:
 
     @classmethod
     def of(cls, targets: FloatArray, sample_weight: FloatArray) -> TargetRows:
-        """Rows that start from nothing."""
+        """Rows with an offset of 0."""
         return cls(targets, sample_weight, np.zeros_like(targets))
 
 
@@ -119,10 +120,10 @@ def tube(y: FloatArray, sample_weight: FloatArray, C: float, epsilon: float) -> 
 
 
 def nu_tube(y: FloatArray, sample_weight: FloatArray, C: float, nu: float) -> MarginRows:
-    """The tube with its width found: `+ C nu W epsilon` in the objective (SRE (7))."""
+    """The tube with its half-width as a variable: `+ C nu W epsilon` (SRE (7))."""
     signs, targets, slack_costs, sample = _both_sides(y, C * sample_weight)
-    price = C * nu * float(sample_weight.sum())
-    return MarginRows(signs, targets, slack_costs, sample, MarginWidth(1.0, price))
+    cost = C * nu * float(sample_weight.sum())
+    return MarginRows(signs, targets, slack_costs, sample, MarginWidth(1.0, cost))
 
 
 def nu_margin(signs: FloatArray, sample_weight: FloatArray, nu: float) -> MarginRows:

@@ -1,4 +1,4 @@
-"""The full problems, stated once more and solved by other means."""
+"""Reference solutions of the full problems by independent solvers."""
 
 from __future__ import annotations
 

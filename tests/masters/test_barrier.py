@@ -1,3 +1,5 @@
+"""The barrier master against the full LP."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -87,7 +89,7 @@ def test_derivatives(kind, penalty):
 
 
 @EACH
-def test_variables_that_came_later_are_at_nothing(kind):
+def test_variables_added_later_start_at_zero(kind):
     problem = make(kind)
     columns = problem.columns.values(np.arange(8))
     few = SmoothedLP(columns[:, :5], problem.rows, MarginPenalty(), 0.2, 0.05)
@@ -141,7 +143,7 @@ def test_one_sided_coefficients_converge_where_errors_cost_much(kind, factor):
     assert_allclose(grown.fit.objective, full_lp(problem, MarginPenalty(True)), rtol=1e-3)
 
 
-def test_a_solve_that_moves_nothing_does_not_hold_up_the_barrier():
+def test_a_solve_without_progress_does_not_block_the_barrier():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     y = np.sin(2 * X[:, 0]) + 0.2 * rng.normal(size=40)
@@ -151,7 +153,7 @@ def test_a_solve_that_moves_nothing_does_not_hold_up_the_barrier():
     assert_allclose(grown.fit.objective, full_lp(problem, MarginPenalty()), rtol=1e-3)
 
 
-def test_a_price_of_almost_nothing_is_certified():
+def test_a_negligible_price_is_certified():
     problem = make(KINDS["nu tube"])
     problem = replace(problem, rows=problem.rows.with_scaled_costs(1e-5))
     grown = run_to(problem, BarrierMaster(tol=1e-6), 1e-6)
@@ -182,7 +184,7 @@ def test_the_objective_never_rises_and_bounds_stay_below_the_optimum(kind):
 
 
 @EACH
-def test_the_fit_of_every_step_is_what_its_coefficients_say(kind):
+def test_every_fit_matches_its_coefficients(kind):
     # steps on the way are judged on rows held out, and kept where a limit ends the fit
     problem = make(kind, seed=4)
     search, run = ScanOracle(4).start(problem), BarrierMaster().start(problem)
@@ -196,10 +198,15 @@ def test_the_fit_of_every_step_is_what_its_coefficients_say(kind):
 
 def test_the_barrier_falls_only_by_the_rule():
     problem = make(KINDS["nu tube"])
-    search, run = ScanOracle(3).start(problem), BarrierMaster(fall=0.5).start(problem)
+    search, run = ScanOracle(3).start(problem), BarrierMaster(beta_factor=0.5).start(problem)
     falls = stays = 0
     for _ in range(50):
-        proposal, before, share, left = search.propose(run), run.barrier, run._share, run._left
+        proposal, before, share, left = (
+            search.propose(run),
+            run.barrier,
+            run._beta,
+            run._gradient_size,
+        )
         run.extend(proposal)
         if max(proposal.price, left) <= share:
             assert_allclose(run.barrier, 0.5 * before)
@@ -220,7 +227,7 @@ def test_the_unit_of_the_targets_does_not_matter(scale):
     assert_allclose(other.trace.values("objective"), scale * one.trace.values("objective"))
 
 
-def test_nothing_to_explain():
+def test_constant_targets():
     rows = tube(np.zeros(10), np.ones(10), 1.0, 0.1)
     library = KernelLibrary(MIXED, np.random.default_rng(0).normal(size=(10, 3)))
     grown = run_to(Problem(library, rows), BarrierMaster(), 1e-4)

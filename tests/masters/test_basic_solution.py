@@ -1,4 +1,4 @@
-"""Corollary 4 for fits that a limit has ended: no more columns than rows, and no worse."""
+"""Corollary 4 for fits ended by a limit: no more columns than rows, and no worse."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def make(n, seed=0):
 @MASTERS
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("rows", [nu_tube, tube])
-def test_a_fit_on_the_way_is_thinned_and_no_worse(master, options, rows):
+def test_an_intermediate_fit_becomes_basic_and_no_worse(master, options, rows):
     X, y = make(30)
     library = ActiveLibrary(
         [Gaussian(0.1), Gaussian(1.0)], X, width_bounds=(0.3, 4.0), scaling="unit"

@@ -1,4 +1,4 @@
-"""Full updates on columns that nearly depend on each other: what is said is what was found."""
+"""Full updates with nearly dependent columns: the objective is that of the coefficients."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The master that comes from the inside: the optimum, a vertex, and bounds on the way."""
+"""The interior-point master: the optimum, a vertex, and valid bounds at every step."""
 
 import numpy as np
 import pytest

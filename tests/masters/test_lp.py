@@ -160,7 +160,7 @@ class Sloppy:
 @VARIANTS
 @pytest.mark.parametrize("error", [1e-9, 1e-3])
 @pytest.mark.parametrize("seed", range(3))
-def test_what_the_solver_leaves_inexact_is_repaired(nonnegative, intercept, error, seed):
+def test_inexact_duals_of_the_solver_are_repaired(nonnegative, intercept, error, seed):
     library, rows, H = margin_problem(seed)
     optimum = margin_lp(H, rows, nonnegative, intercept)
     exact = MarginVertex(optimum.coef, optimum.bias, optimum.duals, 0)
@@ -183,7 +183,7 @@ def test_what_the_solver_leaves_inexact_is_repaired(nonnegative, intercept, erro
 
 
 @pytest.mark.parametrize("few_rows", [0, 10**6])
-def test_when_the_time_is_over_the_last_fit_stands(few_rows):
+def test_out_of_time_keeps_the_last_fit(few_rows):
     library, rows, _ = margin_problem(0)
     problem = Problem(library, rows, Deadline.after(0.0))
     run = LPMaster(few_rows=few_rows).start(problem)

@@ -1,4 +1,4 @@
-"""All coefficients together: the optimum, whatever the loss, the sample and the way F is kept."""
+"""All coefficients together: the optimum for every loss, sample and storage of F."""
 
 import numpy as np
 import pytest
@@ -89,8 +89,8 @@ def test_the_objective_never_rises(loss):
 
 def test_the_sample_of_the_preconditioner_does_not_matter(monkeypatch):
     whole = grown(PCGMaster(ridge=RIDGE), KERNELS["one"])
-    monkeypatch.setattr("kboost.masters._sampled_preconditioner._FEW", 1)
-    monkeypatch.setattr("kboost.masters._sampled_preconditioner._SAMPLE", 2)
+    monkeypatch.setattr("kboost.masters._sampled_preconditioner._LEAST_ROWS", 1)
+    monkeypatch.setattr("kboost.masters._sampled_preconditioner._ROWS_PER_COLUMN", 2)
     some = grown(PCGMaster(ridge=RIDGE, capacity=24), KERNELS["one"])
     assert some.fit.objective == pytest.approx(whole.fit.objective, rel=1e-4)
 
@@ -102,8 +102,8 @@ def test_a_derivative_is_that_of_the_value():
     for loss in LOSSES.values():
         numeric = (loss.value(y, f - step) - loss.value(y, f + step)) / (2 * step)
         np.testing.assert_allclose(loss.slope(y, f), numeric, atol=1e-6)
-        bend = (loss.slope(y, f - step) - loss.slope(y, f + step)) / (2 * step)
-        np.testing.assert_allclose(loss.curvature(y, f), bend, atol=1e-6)
+        curvature = (loss.slope(y, f - step) - loss.slope(y, f + step)) / (2 * step)
+        np.testing.assert_allclose(loss.curvature(y, f), curvature, atol=1e-6)
         assert np.all(loss.curvature(y, f) <= loss.bound)
 
 
@@ -151,11 +151,11 @@ def test_a_single_design_rounds_little_and_can_be_promoted(always_single):
     for rough in (False, True):
         found = design.transposed_times(right, rough=rough)
         np.testing.assert_allclose(found, F.T @ right, atol=1e-4)
-        own, image = design.normal_product(right[:24], lambda rows, u: 2 * u, rough=rough)
-        np.testing.assert_allclose(own, F @ right[:24], atol=1e-4)
+        image_rows, image = design.normal_product(right[:24], lambda rows, u: 2 * u, rough=rough)
+        np.testing.assert_allclose(image_rows, F @ right[:24], atol=1e-4)
         np.testing.assert_allclose(image, 2 * F.T @ (F @ right[:24]), atol=1e-3)
-    away = (F - design.at(np.arange(80))) @ right[:24]
-    np.testing.assert_allclose(design.rounding(right[:24]), np.sqrt(np.mean(away**2, axis=0)))
+    distance = (F - design.at(np.arange(80))) @ right[:24]
+    np.testing.assert_allclose(design.rounding(right[:24]), np.sqrt(np.mean(distance**2, axis=0)))
     assert design.promote()
     assert not design.is_float32
     assert not design.promote()
@@ -170,12 +170,12 @@ def test_a_single_design_rounds_little_and_can_be_promoted(always_single):
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("kernels", KERNELS)
-def test_a_gradient_that_came_along_is_the_gradient(kernels, fit_intercept):
+def test_the_updated_gradient_is_the_gradient(kernels, fit_intercept):
     problem = Problem(CandidateColumns(KERNELS[kernels], X), ROWS)
     run = PCGMaster(ridge=RIDGE, fit_intercept=fit_intercept).start(problem)
     for ids in np.split(np.arange(0, 48, 2), 3):
         run.extend(Proposal(ids, [], np.zeros((80, 0)), 0.0, None, 0))
-        came, gradient = run._residual, run._basis.look(run._raw)[1]
+        came, gradient = run._residual, run._objective.evaluate(run._raw)[1]
         assert came is not None
         np.testing.assert_allclose(came, -gradient, atol=1e-9)
     run.finish()
@@ -213,9 +213,9 @@ def test_where_rounding_shows_the_columns_are_made_again(always_single):
 
 
 def test_a_preconditioner_whose_pivots_round_is_made_again(always_single, monkeypatch):
-    monkeypatch.setattr("kboost.masters._sampled_preconditioner._SOUND", 2.0)
+    monkeypatch.setattr("kboost.masters._sampled_preconditioner._LEAST_PIVOT", 2.0)
     again = grown(PCGMaster(ridge=RIDGE, capacity=24), KERNELS["one"], selection="random")
-    monkeypatch.setattr("kboost.masters._sampled_preconditioner._SOUND", 0.0)
+    monkeypatch.setattr("kboost.masters._sampled_preconditioner._LEAST_PIVOT", 0.0)
     once = grown(PCGMaster(ridge=RIDGE, capacity=24), KERNELS["one"], selection="random")
     assert again.fit.objective == pytest.approx(once.fit.objective, rel=1e-4)
 
@@ -227,7 +227,7 @@ def test_a_kernel_without_an_rkhs_is_refused(make):
 
 
 @pytest.mark.parametrize("unit", [1e-150, 1e-45, 1e45, 1e150])
-def test_rough_products_have_no_unit(unit, always_single):
+def test_float32_products_do_not_depend_on_units(unit, always_single):
     candidates, ids = CandidateColumns(KERNELS["one"], X), np.arange(24)
     design, right = (
         DesignMatrix(candidates, 24, 1 << 30, single=True),
@@ -237,8 +237,8 @@ def test_rough_products_have_no_unit(unit, always_single):
     F = candidates.values(ids)
     found = design.transposed_times(right, rough=True)
     np.testing.assert_allclose(found, F.T @ right, atol=1e-4 * unit)
-    own, image = design.normal_product(right[:24], lambda rows, u: u, rough=True)
-    np.testing.assert_allclose(own, F @ right[:24], atol=1e-4 * unit)
+    image_rows, image = design.normal_product(right[:24], lambda rows, u: u, rough=True)
+    np.testing.assert_allclose(image_rows, F @ right[:24], atol=1e-4 * unit)
     np.testing.assert_allclose(image, F.T @ (F @ right[:24]), atol=1e-3 * unit)
 
 
@@ -300,7 +300,7 @@ class Ends(Deadline):
 @pytest.mark.parametrize("single", [True, False])
 @pytest.mark.parametrize("error", [OutOfTimeError, KeyboardInterrupt])
 @pytest.mark.parametrize("after", [1, 4, 9, 14, 60])
-def test_the_last_finished_step_stands(after, error, single, monkeypatch):
+def test_out_of_time_keeps_the_last_finished_step(after, error, single, monkeypatch):
     """Wherever time ends, in a step or in the last solution."""
     monkeypatch.setattr("kboost.columns.design_matrix._LARGE", 1 if single else 1 << 30)
     kernel = Gaussian(0.01).resolve(X)
@@ -377,7 +377,7 @@ def test_small_problems_of_every_loss_end_at_the_optimum(loss, kernels, ridge, s
 
 
 @pytest.mark.parametrize("loss", ["log", "hinge"])
-def test_large_problems_of_every_loss_tell_what_is_left(loss, monkeypatch):
+def test_large_problems_of_every_loss_report_the_remaining_gain(loss, monkeypatch):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(300, 3))
     y = np.sign(np.sin(2 * rows[:, 0]) + rows[:, 1] * rows[:, 2] + 0.5 * rng.normal(size=300))
@@ -385,7 +385,7 @@ def test_large_problems_of_every_loss_tell_what_is_left(loss, monkeypatch):
     model = SparseKernelClassifier([Gaussian(0.1)], loss=loss, ridge=1e-7, max_columns=80)
     best = clone(model).fit(rows, y, weight)
     assert "left to gain" not in best.stop_reason_
-    monkeypatch.setattr(preconditioned_cg, "_DIRECT", 0.0)
+    monkeypatch.setattr(preconditioned_cg, "_MAX_WORK", 0.0)
     model.fit(rows, y, weight)
     assert "left to gain" in model.stop_reason_
     assert best.objective_ < 0.9 * model.objective_
@@ -399,15 +399,15 @@ def _outlying():
     return X, np.sin(2 * X[:, 0]) * X[:, -1]
 
 
-def test_coefficients_that_are_not_the_best_are_told(monkeypatch):
+def test_suboptimal_coefficients_are_reported(monkeypatch):
     monkeypatch.setitem(preconditioned_cg._FINE, "max_inner", 1)
-    monkeypatch.setattr(preconditioned_cg, "_DIRECT", 0.0)
+    monkeypatch.setattr(preconditioned_cg, "_MAX_WORK", 0.0)
     X, y = _outlying()
     model = SparseKernelRegressor([Gaussian(1.0)], ridge=1e-4, max_columns=300).fit(X, y)
     assert "left to gain" in model.stop_reason_
 
 
-def test_few_rows_are_solved_for_where_the_iteration_comes_to_its_limit(monkeypatch):
+def test_small_problems_are_solved_directly_when_the_iteration_stalls(monkeypatch):
     X, y = _outlying()
     best = SparseKernelRegressor([Gaussian(1.0)], ridge=1e-4, max_columns=300).fit(X, y)
     monkeypatch.setitem(preconditioned_cg._FINE, "max_inner", 1)

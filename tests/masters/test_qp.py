@@ -172,7 +172,7 @@ def test_duals_are_exactly_feasible_at_every_step(nonnegative, intercept, kind):
 
 
 @VARIANTS
-def test_a_path_of_prices_meets_each_optimum(nonnegative, intercept):
+def test_a_path_of_slack_costs_meets_each_optimum(nonnegative, intercept):
     library, rows, H = problem(1)
     run = QPMaster(nonnegative, intercept).start(Problem(library, rows))
     run.extend(proposal(library, np.arange(library.n_columns)))
@@ -229,7 +229,7 @@ def test_rows_of_one_sign_need_a_bias_only():
     assert_allclose(found.fit.decision, np.ones(24), atol=1e-6)
 
 
-def test_when_the_time_is_over_the_last_fit_stands():
+def test_out_of_time_keeps_the_last_fit():
     library, rows, _ = problem(0)
     late = Problem(library, rows, Deadline.after(0.0))
     run = QPMaster().start(late)
@@ -265,7 +265,7 @@ def test_columns_of_any_size_are_solved_for(size):
 
 @pytest.mark.filterwarnings("ignore:overflow")
 @pytest.mark.parametrize("size", [1e155, 1e300])
-def test_columns_too_large_for_the_solver_are_an_error_in_words(size):
+def test_columns_too_large_for_the_solver_raise(size):
     with pytest.raises(SolverError, match="scale the features or the columns"):
         grown(*enlarged(size), QPMaster(), 4)
 
@@ -293,7 +293,7 @@ def ruined(found):
 
 
 @pytest.mark.parametrize("spoil", [lambda found: found, ruined])
-def test_a_loose_solution_ends_the_fit_with_the_best_model_and_its_true_gap(monkeypatch, spoil):
+def test_an_imprecise_solution_ends_the_fit_with_the_best_model_and_its_gap(monkeypatch, spoil):
     library, rows, H = problem(1)
     optimum = margin_qp(H, rows).objective
     loosened(monkeypatch, after=12, spoil=spoil)
@@ -310,7 +310,7 @@ def test_a_loose_solution_ends_the_fit_with_the_best_model_and_its_true_gap(monk
     assert_allclose(found.gap, (found.fit.objective - bound) / found.fit.objective)
 
 
-def test_a_loose_first_step_that_is_of_no_use_is_an_error(monkeypatch):
+def test_an_imprecise_first_step_without_improvement_raises(monkeypatch):
     library, rows, _ = problem(1)
     loosened(monkeypatch, after=4, spoil=ruined)
     with pytest.raises(SolverError, match=r"relative gap of 3\.0e-04 only; scale"):
@@ -319,7 +319,7 @@ def test_a_loose_first_step_that_is_of_no_use_is_an_error(monkeypatch):
 
 @pytest.mark.parametrize("C", [1e-6, 1e-2, 1.0])
 @pytest.mark.parametrize("nonnegative", [False, True])
-def test_columns_as_they_are_though_large(C, nonnegative):
+def test_large_unscaled_columns(C, nonnegative):
     """Prices of errors that mean almost none are to be made."""
     X, y, weight = table(1)
     library = KernelLibrary([Polynomial(2, gamma=30.0), Gaussian(1.0)], X)

@@ -1,4 +1,4 @@
-"""The preconditioner of joint fits: the normal matrix itself where the sample is all rows."""
+"""The sampled preconditioner: the normal matrix itself if the sample is all rows."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from kboost.columns.candidates import CandidateColumns
 from kboost.columns.design_matrix import DesignMatrix
 from kboost.kernels import Gaussian
-from kboost.masters._sampled_preconditioner import SampledNormal
+from kboost.masters._sampled_preconditioner import SampledPreconditioner
 
 RNG = np.random.default_rng(3)
 X = RNG.uniform(-2, 2, size=(600, 2))
@@ -16,12 +16,12 @@ KERNEL = Gaussian(2.0)
 
 @pytest.mark.parametrize("single", [False, True])
 @pytest.mark.parametrize("fit_intercept", [False, True])
-def test_it_grows_into_the_normal_matrix(fit_intercept, single, monkeypatch):
+def test_it_equals_the_normal_matrix_on_all_rows(fit_intercept, single, monkeypatch):
     monkeypatch.setattr("kboost.columns.design_matrix._LARGE", 1)
     monkeypatch.setattr("kboost.columns.design_matrix._MADE", 1)  # several blocks
     design = DesignMatrix(CandidateColumns([KERNEL], X), 12, 1 << 30, single=single)
     options = {"bound": 0.25, "ridge": 0.5, "fit_intercept": fit_intercept}
-    normal = SampledNormal(design, WEIGHT, 12, **options)
+    normal = SampledPreconditioner(design, WEIGHT, 12, **options)
     ids = np.arange(0, 84, 7)
     for start, stop in ((0, 5), (5, 12)):
         design.make(ids[start:stop])

@@ -1,3 +1,5 @@
+"""The search for centres and widths against a fine grid."""
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -56,7 +58,7 @@ def test_no_point_of_a_fine_grid_is_better(scaling, d):
         assert found.price >= (np.abs(library.edges_at(grid, weights)[0]) - 1.0).max() - 1e-6
 
 
-def test_cheap_columns_are_left_out_only_while_there_are_dearer_ones():
+def test_columns_of_low_price_are_left_out_only_while_others_have_a_higher_one():
     problem = make()
     weights = np.random.default_rng(5).normal(size=problem.columns.n_rows)
     weights -= weights.mean()
@@ -75,7 +77,7 @@ def test_cheap_columns_are_left_out_only_while_there_are_dearer_ones():
 
 
 @SCALINGS
-def test_a_peak_at_the_end_of_the_widths_is_seen(scaling):
+def test_a_maximum_at_the_bound_of_the_widths_is_found(scaling):
     """Two rows of equal weight and opposite sign: only narrow columns tell them apart."""
     X = np.concatenate([np.linspace(-2, 2, 30), [0.05, 0.1]])[:, None]
     weights = np.zeros(len(X))
@@ -87,7 +89,7 @@ def test_a_peak_at_the_end_of_the_widths_is_seen(scaling):
     assert min(h.width for h in found.hypotheses) < 0.1
 
 
-def test_a_peak_between_rows_is_seen_though_many_rows_promise_more():
+def test_a_maximum_between_rows_is_found_though_many_rows_have_larger_edges():
     """Seven rows two widths from each other: together, from their middle, they are worth most."""
     corners = np.sqrt(2.0) * np.eye(7)  # on the 6 features of the plane they lie in
     middle = corners.mean(axis=0)
@@ -106,7 +108,7 @@ def test_a_peak_between_rows_is_seen_though_many_rows_promise_more():
 
 
 @SCALINGS
-def test_an_offer_is_new_worth_its_price_and_inside_the_limits(scaling):
+def test_proposals_are_new_of_positive_price_and_within_limits(scaling):
     problem = make(scaling=scaling)
     library, oracle = problem.columns, ActiveOracle(4, max_columns=30)
     search, run = oracle.start(problem), LPMaster().start(problem)

@@ -1,4 +1,4 @@
-"""Several basis vectors a step: the local selection, the base learner, and what it is worth."""
+"""Several basis vectors per step: the local selection, the base learner, and its price."""
 
 import numpy as np
 import pytest
@@ -91,7 +91,7 @@ def test_a_base_learner_is_combined_and_weighted_as_in_the_paper(combination, up
     np.testing.assert_allclose(result.fit.coef[:, 0], expected, rtol=1e-5, atol=1e-8)
 
 
-def test_of_several_kernels_the_one_that_says_more_is_taken():
+def test_of_several_kernels_the_one_with_the_larger_drop_is_taken():
     signal = np.sin(20 * X[:, :1])  # far too fast for a wide kernel
     kernels = [Gaussian(0.01), Gaussian(20.0)]
     oracle = EnsembleOracle("mp", 5, 60, ridge=RIDGE)
@@ -118,7 +118,7 @@ def test_rows_of_large_residual_are_drawn_more_often():
 
 
 @pytest.mark.parametrize("per_step", [20, 50])
-def test_where_nothing_is_left_to_fit_no_column_is_taken(per_step, monkeypatch):
+def test_without_a_residual_no_column_is_taken(per_step, monkeypatch):
     monkeypatch.setattr("kboost.oracles.ensemble._MOST_ROWS", 60)
     rows = TargetRows.of(np.full((100, 1), 2.0), np.ones(100))
     points = np.random.default_rng(0).normal(size=(100, 2))

@@ -1,4 +1,4 @@
-"""One basis vector a step: every choice and every coefficient as the formulas have them."""
+"""One basis vector per step: every choice and coefficient against the formulas."""
 
 import numpy as np
 import pytest
@@ -172,7 +172,7 @@ def test_ran_takes_what_is_new_and_lowers_the_objective():
 
 @pytest.mark.parametrize("selection", ["ald", "ran"])
 @pytest.mark.parametrize("looks", [0, 1, 3])
-def test_a_pass_out_of_time_ends_with_what_it_has_found(monkeypatch, selection, looks):
+def test_a_pass_out_of_time_keeps_its_columns(monkeypatch, selection, looks):
     class Clock:
         looked = 0
 

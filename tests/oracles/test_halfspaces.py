@@ -1,3 +1,5 @@
+"""Halfspaces: the LP (26), the best threshold, and a model of them."""
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -99,7 +101,7 @@ def test_a_model_of_halfspaces(scaling, intercept, both):
 
 # at the larger C the LP's halfspace is at last one of those in use, of an edge of 1 up to rounding
 @pytest.mark.parametrize(("C", "n", "d"), [(0.05, 40, 5), (0.2, 100, 3)])
-def test_the_end_is_relative_to_the_search_and_single_features_were_looked_at(C, n, d):
+def test_the_end_is_relative_to_a_search_that_includes_single_features(C, n, d):
     problem, X, _ = make(C=C, n=n, d=d)
     grown = grow(problem, HalfspaceOracle(0.5), LPMaster(), STOP)
     assert "as far as the search could see" in str(grown.reason)
@@ -108,7 +110,7 @@ def test_the_end_is_relative_to_the_search_and_single_features_were_looked_at(C,
         assert max(abs(weights[feature > t].sum()) for t in feature) <= 1 + 1e-6
 
 
-def test_a_column_in_use_is_not_offered_again():
+def test_a_column_in_use_is_not_proposed_again():
     problem, _, _ = make(n=30, d=3, C=1.0)
     grown = grow(problem, HalfspaceOracle(0.5), LPMaster(), AnyOf((MaxIterations(200),)))
     assert grown.reason.rule == "exhausted"
@@ -121,7 +123,7 @@ def test_max_columns_holds_in_the_middle_of_a_pair():
     assert grown.trace[-1].n_columns == 5
 
 
-def test_constant_features_are_nothing_to_cut():
+def test_constant_features_give_no_halfspace():
     y = np.array([0.0, 1.0, 2.0])
     problem = Problem(HalfspaceSpace(np.ones((3, 2)), np.ones(3)), nu_tube(y, np.ones(3), 1.0, 0.5))
     grown = grow(problem, HalfspaceOracle(), LPMaster(), STOP)

@@ -116,14 +116,14 @@ def test_only_positive_prices_and_live_columns():
     assert proposal.price == 1e-300
 
 
-def test_nothing_worth_taking():
+def test_no_positive_price():
     _, proposal = offered(prices=[-1.0, -2.0, 0.0], sizes=np.ones(3))
     assert len(proposal.ids) == len(proposal.hypotheses) == 0
     assert proposal.values.shape == (3, 0)
     assert proposal.price == 0.0
 
 
-def test_taken_columns_are_not_offered_again_and_the_room_runs_out():
+def test_taken_columns_are_not_proposed_again_until_the_limit():
     search, first = offered(prices=[4.0, 3.0, 2.0, 1.0, 0.5], sizes=np.ones(5), limit=3)
     second, third = (search.propose(Quoting([4.0, 3.0, 2.0, 1.0, 0.5])) for _ in range(2))
     assert_array_equal(first.ids, [0, 1])
@@ -163,7 +163,7 @@ def test_a_column_given_twice_is_harmless():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_of_columns_that_say_the_same_one_goes_a_step(seed):
+def test_of_correlated_columns_one_is_proposed_per_step(seed):
     """Against picking one at a time by hand; what is left out comes in a later step."""
     rng = np.random.default_rng(seed)
     H = rng.normal(size=(40, 5))[:, rng.integers(0, 5, 14)] + 0.1 * rng.normal(size=(40, 14))
@@ -183,7 +183,7 @@ def test_of_columns_that_say_the_same_one_goes_a_step(seed):
     assert len(taken) > 5  # more than there are directions: neighbours came later
 
 
-def test_looking_at_columns_does_not_count_against_the_budget():
+def test_comparing_columns_does_not_fill_the_cache():
     X = np.random.default_rng(0).normal(size=(50, 3))
     library = KernelLibrary([Gaussian(0.5)], X, scaling="unit", memory_budget=60_000)
     ids = np.arange(20)

@@ -1,10 +1,10 @@
-"""The same sum of columns from few of them."""
+"""Basic solutions: the same sum of columns from few of them."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kboost.solvers.basic_solution import basic
+from kboost.solvers.basic_solution import basic_solution
 
 
 def crowded(rng, n, k, width):
@@ -31,7 +31,7 @@ def test_the_sum_stays_and_neither_number_nor_norm_grows(kind, seed):
     columns = COLUMNS[kind](rng)
     coef = rng.normal(size=columns.shape[1]) * rng.exponential(size=columns.shape[1])
     coef[rng.random(len(coef)) < 0.1] = 0.0
-    found = basic(columns, coef)
+    found = basic_solution(columns, coef)
     assert_allclose(columns @ found, columns @ coef, atol=1e-10 * np.abs(coef).sum())
     assert np.abs(found).sum() <= np.abs(coef).sum() * (1 + 1e-12)
     assert np.count_nonzero(found) <= np.linalg.matrix_rank(columns)
@@ -42,5 +42,5 @@ def test_the_sum_stays_and_neither_number_nor_norm_grows(kind, seed):
 def test_independent_columns_stay():
     rng = np.random.default_rng(0)
     columns, coef = rng.normal(size=(15, 6)), rng.normal(size=6)
-    assert_allclose(basic(columns, coef), coef)
-    assert_allclose(basic(columns, np.zeros(6)), 0.0)
+    assert_allclose(basic_solution(columns, coef), coef)
+    assert_allclose(basic_solution(columns, np.zeros(6)), 0.0)

@@ -1,3 +1,5 @@
+"""Damped Newton steps against SciPy."""
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -49,7 +51,7 @@ def test_the_minimum_is_that_of_another_method(seed):
     assert (x > 0).all()
 
 
-def test_a_factor_that_pays_is_kept_and_grows():
+def test_a_factor_that_reduces_the_gradient_is_kept():
     rng = np.random.default_rng(0)
     A, b = 0.02 * rng.normal(size=(20, 6)), rng.normal(size=20)
     newton, g = DampedNewton(), Rounded(A, b)
@@ -65,7 +67,7 @@ def test_a_factor_that_pays_is_kept_and_grows():
     assert newton._factor.size == 6
 
 
-def test_nothing_left_to_gain_ends_it():
+def test_it_ends_at_the_minimum():
     g = Rounded(np.eye(2), np.zeros(2))
     x, left = DampedNewton().minimise(g, np.ones(2), tol=0.0, max_steps=500)
     assert left == 0.0

@@ -1,4 +1,4 @@
-"""The warm linear program: growing equals starting cold; failures say what happened."""
+"""The warm linear program: growing equals a cold start; failures raise clear errors."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_time_spent_before_is_not_a_credit():
 
 
 @pytest.mark.parametrize("value", [1e15, -1e18, 1e300, np.inf])
-def test_entries_highs_refuses_are_an_error(value):
+def test_entries_that_highs_rejects_raise(value):
     lp = small()
     with pytest.raises(SolverError, match="scale the features or the columns"):
         lp.add_rows(np.array([[1.0, value, 1.0]]), np.array([-1.0]), np.array([1.0]))

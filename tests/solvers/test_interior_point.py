@@ -58,7 +58,7 @@ def test_a_warm_start_needs_fewer_steps(seed):
     near = solve_interior(lp, cold(lp), tol=0.05).best
     warm = solve_interior(lp, begin(lp, near.x, near.bias, near.duals), tol=1e-6)
     assert warm.best.gap <= 1e-6
-    assert len(warm.passed) < len(whole.passed)
+    assert len(warm.iterates) < len(whole.iterates)
 
 
 def some_columns(lp, ids):
@@ -99,17 +99,17 @@ def test_resuming_with_the_same_columns_changes_nothing():
 def test_iterates_by_their_gap():
     _, _, lp = problem(0)
     path = solve_interior(lp, cold(lp), tol=1e-6)
-    gaps = [gap for gap, _ in path.passed]
+    gaps = [gap for gap, _ in path.iterates]
     assert min(gaps) == path.best.gap
     wanted = 0.5 * (gaps[2] + gaps[3])
-    assert path.at_gap(wanted) is path.passed[2][1]
-    assert path.at_gap(np.inf) is path.passed[0][1]
+    assert path.at_gap(wanted) is path.iterates[2][1]
+    assert path.at_gap(np.inf) is path.iterates[0][1]
 
 
-def test_no_time_gives_the_start_back():
+def test_without_time_the_start_is_returned():
     _, _, lp = problem(0)
     found = solve_interior(lp, cold(lp), tol=1e-8, seconds=-1.0)
-    assert len(found.passed) == 1
+    assert len(found.iterates) == 1
     assert np.isfinite(found.best.objective)
 
 

@@ -1,4 +1,4 @@
-"""Newton's method on a basis against a general minimiser, and by what duality proves."""
+"""Newton's method on a basis against a general minimiser and the dual value."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def test_the_optimum_is_that_of_a_general_minimiser(loss, bias):
     ("gamma", "ridge"), [(0.1, 1.0), (0.1, 1e-4), (0.1, 1e-8), (0.01, 1.0), (0.01, 1e-6)]
 )
 @pytest.mark.parametrize("loss", ["log", "hinge"])
-def test_duality_leaves_no_room_below(loss, gamma, ridge, spread):
+def test_the_dual_value_proves_the_optimum(loss, gamma, ridge, spread):
     """In an orthonormal basis the optimum is at most |gradient|^2 / (2 ridge) lower."""
     F, Q = basis(gamma)
     loss, weight = LOSSES[loss], weights(spread)
@@ -76,7 +76,7 @@ def test_duality_leaves_no_room_below(loss, gamma, ridge, spread):
     assert gradient @ gradient / (2 * ridge) <= 1e-4 * value
 
 
-def test_an_early_end_tells_what_is_left():
+def test_an_early_end_returns_the_remaining_gain():
     F, Q = basis(0.1)
     start, loss = np.zeros((41, 2)), LOSSES["log"]
     same, left = reweighted_solve(
@@ -103,7 +103,7 @@ def test_a_step_that_rises_is_not_taken(monkeypatch):
     assert left == pytest.approx(expected, rel=1e-12)
 
 
-def test_rows_beyond_their_margin_bend_nothing():
+def test_rows_beyond_their_margin_have_no_curvature():
     """From where no row has a loss, the penalty alone pulls back to the optimum."""
     F, Q = basis(1.0)
     exact = np.sign(F @ np.linalg.solve(Q, RNG.normal(size=(40, 1))))

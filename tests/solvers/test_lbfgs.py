@@ -1,4 +1,4 @@
-"""L-BFGS that is stopped: the best point it has seen, and the end where it is not."""
+"""L-BFGS with a time limit: the best point seen, or SciPy's result."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def banana(point):
     return rosen(point), rosen_der(point)
 
 
-def test_with_time_it_is_scipys():
+def test_with_time_it_equals_scipy():
     point, value, finished = minimise_until(lambda: False, banana, START, BOUNDS, maxiter=500)
     peer = minimize(
         banana, START, jac=True, method="L-BFGS-B", bounds=BOUNDS, options={"maxiter": 500}
@@ -24,7 +24,7 @@ def test_with_time_it_is_scipys():
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 9])
-def test_without_it_is_the_best_so_far(count):
+def test_without_time_the_best_point_is_returned(count):
     seen = []
 
     def watched(point):
@@ -36,14 +36,14 @@ def test_without_it_is_the_best_so_far(count):
     assert rosen(found[0]) == min(seen)
 
 
-def test_none_was_looked_at():
+def test_no_evaluation_gives_nan():
     point, value, finished = minimise_until(lambda: True, banana, START, BOUNDS)
     np.testing.assert_array_equal(point, START)
     assert np.isnan(value)
     assert not finished
 
 
-def test_what_is_no_number_is_not_the_best():
+def test_nan_is_never_the_best_value():
     seen = []
 
     def watched(point):

@@ -161,7 +161,7 @@ def test_equal_rows_equal_columns_and_columns_of_zeros():
 
 @pytest.mark.parametrize("factor", [0.01, 0.5, 30.0])
 @pytest.mark.parametrize("kind", ["hinge", "nu tube"])
-def test_other_prices_from_the_warm_state(factor, kind):
+def test_other_slack_costs_from_the_warm_state(factor, kind):
     H, rows = draw(4, kind)
     qp = start(rows)
     qp.extend(H)

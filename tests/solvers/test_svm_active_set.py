@@ -1,11 +1,18 @@
-"""The dual of a machine from a guess, its certificate, and the best bias."""
+"""The SVM dual from a guess, its certificate, and the best bias."""
 
 import numpy as np
 import pytest
 from sklearn.svm import SVC
 
 from kboost.kernels import Gaussian, Linear
-from kboost.solvers.svm_active_set import balanced, best_bias, from_guess, judged, sides, stretched
+from kboost.solvers.svm_active_set import (
+    active_sets,
+    balanced,
+    best_bias,
+    best_multiple,
+    certified,
+    from_guess,
+)
 from tests.contracts.reference import table
 
 
@@ -28,17 +35,17 @@ def test_from_the_solution_of_another_kernel():
     assert y @ found.duals == pytest.approx(0.0, abs=1e-12)
 
 
-def test_no_answer_is_better_than_a_wrong_one():
+def test_a_bad_guess_returns_none():
     X, y, weight = table(1, n=40)
     assert from_guess(Linear()(X), y, weight, np.zeros(40), 1e-9) is None  # no row is free
     every = from_guess(Linear()(X), y, weight, weight / 2, 1e-9)  # 40 rows free, rank 3
     assert every is None or every.gap <= 1e-9
 
 
-def test_a_dual_that_was_scaled_to_balance_is_still_at_its_cap():
+def test_a_dual_scaled_for_balance_is_still_at_its_bound():
     signs, upper = np.array([1.0, 1.0, -1.0, -1.0]), np.array([0.3, 0.3, 0.3, 0.7])
     duals = balanced(signs, upper, np.array([0.3, 0.3 * (1 + 1e-12), 0.3, 0.3 - 1e-13]))
-    free, at_upper = sides(duals, upper)
+    free, at_upper = active_sets(duals, upper)
     assert (duals[:3] < upper[:3]).any()
     np.testing.assert_array_equal(at_upper, [True, True, True, False])
     np.testing.assert_array_equal(free, [False, False, False, True])
@@ -47,7 +54,7 @@ def test_a_dual_that_was_scaled_to_balance_is_still_at_its_cap():
 def test_the_certificate_of_any_duals_holds():
     X, y, weight = table(2, n=40)
     K = Gaussian(0.5)(X)
-    best = judged(K, y, weight, machine(K, y, weight)[0])
+    best = certified(K, y, weight, machine(K, y, weight)[0])
     assert best.gap < 1e-7
     for seed in range(5):
         raw = np.random.default_rng(seed).uniform(-1, 2, size=40) * weight
@@ -55,12 +62,12 @@ def test_the_certificate_of_any_duals_holds():
         assert (duals >= 0).all()
         assert (duals <= weight).all()
         assert y @ duals == pytest.approx(0.0, abs=1e-12)
-        point = judged(K, y, weight, duals)
+        point = certified(K, y, weight, duals)
         assert point.value <= best.value <= best.primal <= point.primal
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_no_other_bias_is_cheaper(seed):
+def test_no_other_bias_has_a_lower_cost(seed):
     rng = np.random.default_rng(seed)
     values, signs = rng.normal(size=15), np.where(rng.random(15) < 0.4, 1.0, -1.0)
     signs[:2] = 1.0, -1.0
@@ -83,8 +90,8 @@ def test_no_multiple_of_the_function_has_a_lower_value(seed, price):
     X, y, weight = table(seed, n=30)
     K, upper = Gaussian(0.5)(X), price * weight
     duals = balanced(y, upper, np.random.default_rng(seed).uniform(0, 1, size=30) * weight)
-    point = judged(K, y, upper, duals)
-    found = stretched(K, y, upper, point)
+    point = certified(K, y, upper, duals)
+    found = best_multiple(K, y, upper, point)
     v = y * duals
     margins = y * (K @ v + point.bias)
     for t in np.concatenate([np.linspace(0, 3, 300), 1 / margins[margins > 0]]):
@@ -93,15 +100,15 @@ def test_no_multiple_of_the_function_has_a_lower_value(seed, price):
     assert found.primal <= point.primal
 
 
-def test_margins_short_of_1_by_rounding_are_forgiven():
+def test_margins_below_1_by_rounding_cost_nothing():
     X, y, weight = table(3, n=30)
     K, upper = Gaussian(5.0)(X), 1e9 * weight
-    point = judged(K, y, upper, balanced(y, upper, machine(K, y, 1e3 * weight)[0]))
+    point = certified(K, y, upper, balanced(y, upper, machine(K, y, 1e3 * weight)[0]))
     assert point.gap > 1e-4
-    assert stretched(K, y, upper, point).gap <= 1e-7
+    assert best_multiple(K, y, upper, point).gap <= 1e-7
 
 
 def test_a_function_that_is_zero_has_no_multiples():
     y, upper = np.array([1.0, -1.0]), np.ones(2)
-    point = judged(np.zeros((2, 2)), y, upper, np.ones(2))
-    assert stretched(np.zeros((2, 2)), y, upper, point) == point
+    point = certified(np.zeros((2, 2)), y, upper, np.ones(2))
+    assert best_multiple(np.zeros((2, 2)), y, upper, point) == point

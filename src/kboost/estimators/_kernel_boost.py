@@ -152,7 +152,7 @@ class KernelBoostBase(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         for learn, held in splits:
             library = self._make_library(learn, data.n_input_rows, deadline, among=len(splits))
             oracle = self._tuning_oracle(self._columns_per_step(library.n_rows))
-            master = self._path_master(library, loose=PATH_TOL / 2)
+            master = self._path_master(library, path_gap=PATH_TOL / 2)
             problems = [Problem(library, rows, deadline) for rows in data.problems(learn, 1.0)]
             followers = [PathFitter(p, oracle, master, stop, polish=False) for p in problems]
             parts.append(self._part(library, followers, data.tasks, learn, held))

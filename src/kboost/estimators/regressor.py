@@ -58,12 +58,12 @@ _NU = 0.5
 _DEFAULTS = {"width_bounds": None, "halfspace_sparsity": 0.7}
 # Active columns crowd around the peaks they were climbing to, and hardly differ in their edges.
 _CROWDED = {
-    "idle_edge": 0.97,
-    "idle_share": 1e-2,
-    "fraction": 0.5,
-    "back": 1.0,
-    "closing": 2.0,
-    "naming": 1e-5,
+    "inactive_edge": 0.97,
+    "inactive_coef": 1e-2,
+    "gap_fraction": 0.5,
+    "resume_gap": 1.0,
+    "inactive_gap_factor": 2.0,
+    "crossover_gap": 1e-5,
     "patience": 30,
 }
 

@@ -1,10 +1,9 @@
-"""A point inside with no more columns than rows, where there is no time for the vertex.
+"""A fit with no more columns than rows, where there is no time for simplex.
 
-A point inside has a coefficient for every column it holds, and an infinite library has many that
-say nearly the same. The same decision at the rows costs no more with as many columns as rows or
-fewer (solvers/basic_solution.py): Corollary 4 of SRE for a fit that a limit has ended. It is no
-vertex of
-the whole problem, but it is as good as the point it comes from.
+An interior solution has a coefficient for every column, and an infinite library has many columns
+that are nearly equal. The same decision values at the same or a lower cost are possible with at
+most as many columns as rows (solvers/basic_solution.py): Corollary 4 of SRE for a fit ended by a
+limit. The result is not a vertex of the whole problem, but as good as the fit it comes from.
 """
 
 from __future__ import annotations
@@ -15,20 +14,20 @@ import numpy as np
 
 from kboost.core.protocols import Fit
 from kboost.masters.margin import MarginRun
-from kboost.solvers.basic_solution import basic
+from kboost.solvers.basic_solution import basic_solution
 
-_SAME = 1e-8  # relative, what rounding may cost
-_QUICK = 1e10  # rows squared times columns: a few seconds
+_ROUNDING = 1e-8  # relative rise of the objective that counts as rounding
+_MAX_WORK = 1e10  # rows squared times columns: a few seconds
 
 
 def basic_fit(run: MarginRun, fit: Fit) -> Fit:
-    """`fit`, or one that is no worse, of no more columns than rows, if that can be had quickly."""
+    """`fit`, or one no worse with at most as many columns as rows, if that is quick."""
     n, used = run.rows.n_samples, int(np.count_nonzero(fit.coef))
-    if used <= n or n * n * used > _QUICK:
+    if used <= n or n * n * used > _MAX_WORK:
         return fit
-    coef = np.zeros(run.columns.shape[1])  # columns of a step that did not end have come since
-    coef[: len(fit.coef)] = basic(run.columns[:, : len(fit.coef)], fit.coef)
-    found = run.make_fit(coef, fit.bias, run.duals, fit.margin_width)
-    if found.objective > fit.objective + _SAME * abs(fit.objective):
+    coef = np.zeros(run.columns.shape[1])  # an unfinished step may have added columns
+    coef[: len(fit.coef)] = basic_solution(run.columns[:, : len(fit.coef)], fit.coef)
+    basic = run.make_fit(coef, fit.bias, run.duals, fit.margin_width)
+    if basic.objective > fit.objective + _ROUNDING * abs(fit.objective):
         return fit
-    return replace(found, coef=coef[: len(fit.coef)], weights=fit.weights, converged=fit.converged)
+    return replace(basic, coef=coef[: len(fit.coef)], weights=fit.weights, converged=fit.converged)

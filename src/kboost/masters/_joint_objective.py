@@ -1,9 +1,9 @@
-"""The columns of a joint fit, their inner products, and the objective by products with them.
+"""The objective of a fit of all coefficients, evaluated by products with the columns.
 
     E(z) = sum_i w_i sum_k loss(y_ik, f_ik) + ridge/2 sum_k z_k' Q z_k,    f = offset + [1 F] z
 
-Since centres are training rows, `Q z` is `F z` at their rows. For several kernels, or a matrix that
-is rounded, whose Q gets a nugget, it is not, and Q is kept.
+with F (n, m) and Q (m, m). Centres are training rows, so `Q z` is `F z` at their rows. For several
+kernels, or a rounded kernel matrix (whose Q gets a nugget), it is not, and Q is stored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kboost.solvers.ridge import basis_solve
 
 
 class JointObjective:
-    """F, in `design`, and Q; coefficients `raw` are the bias, if any, then those of the columns."""
+    """F (in `design`) and Q; `raw` is the bias, if any, followed by the coefficients."""
 
     def __init__(
         self,
@@ -38,19 +38,19 @@ class JointObjective:
         budget: int,
     ) -> None:
         self._candidates, self._rows, self._loss, self._ridge = candidates, rows, loss, ridge
-        self.first = int(fit_intercept)  # where coefficients of columns begin
+        self.first = int(fit_intercept)  # position of the first coefficient
         self.design = design_matrix_for(candidates, capacity, budget)
         self._ids: IntArray = np.zeros(0, dtype=np.intp)
-        self._inner: FloatArray | None = None  # Q, where `F z` does not have `Q z`
+        self._inner: FloatArray | None = None  # Q, if `F z` does not give `Q z`
         if not candidates.is_single_rkhs:
             self._inner = np.zeros((0, 0))
 
     def take(self, proposal: Proposal) -> FloatArray:
-        """Append columns; their inner products with all, (all, new)."""
+        """Append columns; return their inner products with all, (all, new)."""
         ids, size = proposal.ids, self.design.size
         if proposal.values.shape[1]:
             self.design.append(proposal.values, ids)
-        else:  # the oracle had no use for them
+        else:  # the oracle did not evaluate them
             self.design.make(ids)
         self._ids = np.concatenate([self._ids, ids])
         inner = self.inner_products(size)
@@ -62,10 +62,10 @@ class JointObjective:
     def optimum(
         self, start: FloatArray, go_on: Callable[[], bool]
     ) -> tuple[FloatArray, FloatArray, float]:
-        """Coefficients by a direct solution, `F z`, and what is left to gain if it ended early."""
+        """A direct solution: coefficients, `F z`, and the remaining gain if it ended early."""
         F, rows, bias = self._candidates.values(self._ids), self._rows, bool(self.first)
-        own = F[self._candidates.rows_of(self._ids)]
-        Q = (own + own.T) / 2 if self._inner is None else self._inner
+        at_centers = F[self._candidates.rows_of(self._ids)]
+        Q = (at_centers + at_centers.T) / 2 if self._inner is None else self._inner
         y, w, gain = rows.targets, rows.sample_weight, 0.0
         if self._loss.quadratic:
             raw = basis_solve(F, Q, y - rows.offset, w, self._ridge, bias=bias)
@@ -98,21 +98,21 @@ class JointObjective:
         own, image = self.design.normal_product(
             v[self.first :], lambda rows, u: whole[rows] * (u + shift), rough=True
         )
-        image += self._ridge * self.pull(v[self.first :], own)
+        image += self._ridge * self.gram_times(v[self.first :], own)
         if self.first:
             top = np.sum(whole * (own + shift), axis=0, keepdims=True)
             image = np.vstack([top, image])
         return own, image
 
-    def around(self, raw: FloatArray) -> Model:
-        function, gradient, value = self.look(raw)
+    def model_at(self, raw: FloatArray) -> Model:
+        function, gradient, value = self.evaluate(raw)
         start = self._rows.offset + (raw[0] if self.first else 0.0)
         bend = self._loss.curvature(self._rows.targets, start + function)
         curvature = self._rows.sample_weight[:, None] * bend
         return Model(value, gradient, lambda v: self.normal_times(v, curvature)[1])
 
-    def look(self, raw: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-        """`F z`, the gradient and the objective at `raw`, exact and in one pass over F."""
+    def evaluate(self, raw: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+        """`F z`, the gradient and the objective at `raw`, in float64 and one pass over F."""
         loss, ridge = self._loss, self._ridge
         w, y = self._rows.sample_weight[:, None], self._rows.targets
         start = self._rows.offset + (raw[0] if self.first else 0.0)
@@ -123,24 +123,24 @@ class JointObjective:
             return slope[rows]
 
         function, image = self.design.normal_product(raw[self.first :], change)
-        pull = self.pull(raw[self.first :], function)  # Q z
-        penalty = 0.5 * ridge * float(np.sum(raw[self.first :] * pull))
+        Q_z = self.gram_times(raw[self.first :], function)
+        penalty = 0.5 * ridge * float(np.sum(raw[self.first :] * Q_z))
         value = float(np.sum(w * loss.value(y, start + function))) + max(0.0, penalty)
-        gradient = ridge * pull - image
+        gradient = ridge * Q_z - image
         if self.first:
-            if not self.design.size:  # nothing passed through
+            if not self.design.size:  # `change` was not called
                 slope = w * loss.slope(y, start)
             gradient = np.vstack([-slope.sum(axis=0, keepdims=True), gradient])
         return function, gradient, value
 
-    def pull(self, coef: FloatArray, function: FloatArray) -> FloatArray:
-        """`Q coef`, from `F coef` where that has it."""
+    def gram_times(self, coef: FloatArray, function: FloatArray) -> FloatArray:
+        """`Q coef`, from `F coef` if that gives it."""
         if self._inner is not None:
             return self._inner @ coef
         return function[self._candidates.rows_of(self._ids)]
 
     def function_at(self, ids: IntArray, raw: FloatArray, function: FloatArray) -> FloatArray:
-        """`f_p(c_j)` for each column."""
+        """`f_p(c_j)` for each column, (k, q)."""
         rows = self._candidates.rows_of(ids)
         if self._inner is None:
             return function[rows]
@@ -149,11 +149,11 @@ class JointObjective:
         return out
 
     def fit_of(self, raw: FloatArray, function: FloatArray) -> Fit:
-        """Coefficients, and `F z`, as a fit."""
+        """The fit of coefficients `raw` with `F z` = `function`."""
         loss, w, y = self._loss, self._rows.sample_weight[:, None], self._rows.targets
         bias, coef = self.bias(raw), raw[self.first :]
         decision = self._rows.offset + function + bias
-        penalty = 0.5 * self._ridge * float(np.sum(coef * self.pull(coef, function)))
+        penalty = 0.5 * self._ridge * float(np.sum(coef * self.gram_times(coef, function)))
         return Fit(
             coef=coef,
             bias=bias,

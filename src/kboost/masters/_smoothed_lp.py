@@ -1,4 +1,4 @@
-"""The margin problem with its corners rounded, as a smooth function; see barrier.py."""
+"""The margin LP smoothed by barriers, a function of bias, width and coefficients (barrier.py)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from kboost._typing import FloatArray, IntArray
 from kboost.formulations import MarginRows
 from kboost.masters.margin import MarginPenalty
 
-_INSIDE = 1e-9  # of mu: how near to 0 one-sided variables may begin
-_SEEN = 1e-12  # samples whose curvature is this far below the largest do not count
+_LEAST = 1e-9  # of mu: least first value of nonnegative variables
+_NEGLIGIBLE = 1e-12  # of the largest curvature: samples below it are left out
 
 
 class SmoothedLP:
-    """A function of x = (bias, level, coefficients), the first two where there are any."""
+    """A function of x = (bias, margin width, coefficients), the first two if there are any."""
 
     def __init__(
         self,
@@ -45,25 +45,25 @@ class SmoothedLP:
         self._z: FloatArray = np.zeros(0)
 
     def join(self, bias: float, margin_width: float, coef: FloatArray) -> FloatArray:
-        """The point of these values, moved inside the domain."""
+        """The point x of these values, moved into the domain."""
         head = [bias] * self._n_bias + [margin_width] * self._n_width
         x = np.concatenate([head, coef])
-        x[self._one] = np.maximum(x[self._one], _INSIDE * self._mu / self._cost[self._one])
+        x[self._one] = np.maximum(x[self._one], _LEAST * self._mu / self._cost[self._one])
         return x
 
     def split(self, x: FloatArray) -> tuple[float, float, FloatArray]:
-        """Bias, level and coefficients."""
+        """Bias, margin width and coefficients of x."""
         bias = float(x[0]) if self._n_bias else 0.0
         return bias, (float(x[self._n_bias]) if self._n_width else 0.0), x[self._head :]
 
     def duals(self, x: FloatArray) -> FloatArray:
-        """`u_r`, the derivatives of the losses by z."""
-        duals: FloatArray = self._rows.slack_costs * expit(self._short(x) / self._barrier)
+        """`u_r`, the derivatives of the losses by z_r."""
+        duals: FloatArray = self._rows.slack_costs * expit(self._distances(x) / self._barrier)
         return duals
 
     def value(self, x: FloatArray) -> float:
         mu, one, root = self._mu, x[self._one], np.hypot(self._mu, x[self._two])
-        losses = self._rows.slack_costs @ np.logaddexp(0.0, self._short(x) / self._barrier)
+        losses = self._rows.slack_costs @ np.logaddexp(0.0, self._distances(x) / self._barrier)
         plain = self._cost[self._one] @ one - mu * np.log(one).sum()
         return float(self._barrier * losses + plain + (root - mu * np.log(root + mu)).sum())
 
@@ -81,16 +81,16 @@ class SmoothedLP:
         return out
 
     def reach(self, x: FloatArray, direction: FloatArray) -> float:
-        """How far the one-sided variables let x go."""
+        """The longest step that keeps nonnegative variables in the domain."""
         falling = self._one & (direction < 0)
         return float(np.min(-x[falling] / direction[falling], initial=np.inf))
 
     def curvature(self, x: FloatArray) -> Any:
-        """Second derivatives by f of the samples that count, with the level, and of each x."""
+        """Second derivatives by f per sample, mixed with the width, and by the width; and x."""
         rows, duals = self._rows, self.duals(x)
         bend = duals * (1.0 - duals / rows.slack_costs) / self._barrier
         by_sample = _per_sample(rows, bend)
-        kept = np.flatnonzero(by_sample > _SEEN * by_sample.max(initial=0.0))
+        kept = np.flatnonzero(by_sample > _NEGLIGIBLE * by_sample.max(initial=0.0))
         sign = 0.0 if rows.margin_width is None else rows.margin_width.sign
         with_width = sign * rows.weights(bend)[kept]
         return kept, by_sample[kept], with_width, float(bend.sum()), x
@@ -104,11 +104,11 @@ class SmoothedLP:
             out[row] += with_width @ right
             out[:, column] += (with_width @ left)[:, None]
             out[np.ix_(row, column)] += by_width
-        out[rows[:, None] == columns] += self._own(x)[np.intersect1d(rows, columns)]
+        out[rows[:, None] == columns] += self._penalty_curvature(x)[np.intersect1d(rows, columns)]
         return out
 
-    def _own(self, x: FloatArray) -> FloatArray:
-        """Second derivatives of the penalties; variables that came later are at 0, or at mu."""
+    def _penalty_curvature(self, x: FloatArray) -> FloatArray:
+        """Second derivatives of the penalties; variables added after x are at 0, or at mu."""
         mu, at = self._mu, np.zeros(len(self._cost))
         at[: len(x)] = x
         at[len(x) :][self._one[len(x) :]] = mu
@@ -120,16 +120,16 @@ class SmoothedLP:
         )
 
     def _design(self, kept: IntArray, which: IntArray) -> FloatArray:
-        """The columns of some variables at some samples; 0 for the level."""
+        """The columns of the variables `which` at the samples `kept`; 0 for the margin width."""
         out = np.zeros((len(kept), len(which)), order="F")
-        inside = which >= self._head
-        out[:, inside] = self._columns[np.ix_(kept, which[inside] - self._head)]
+        is_column = which >= self._head
+        out[:, is_column] = self._columns[np.ix_(kept, which[is_column] - self._head)]
         if self._n_bias:
             out[:, which == 0] = 1.0
         return out
 
-    def _short(self, x: FloatArray) -> FloatArray:
-        """`z_r`: how far each row is from its target; the last ones are remembered."""
+    def _distances(self, x: FloatArray) -> FloatArray:
+        """`z_r`, the distance of each row to its target; the last values are cached."""
         if self._at is None or not np.array_equal(x, self._at):
             bias, margin_width, coef = self.split(x)
             rows = self._rows
@@ -141,7 +141,7 @@ class SmoothedLP:
 
 
 def _per_sample(rows: MarginRows, values: FloatArray) -> FloatArray:
-    """Sums over the rows of each sample."""
+    """Sums of row values per sample."""
     if rows.sample is None:
         return values
     summed = np.bincount(rows.sample, weights=values, minlength=rows.n_samples)

@@ -1,21 +1,23 @@
-"""The 1-norm master for the whole optimum: inside first, along a rising C, then the vertex.
+"""The 1-norm master for the full optimum: interior point for a rising C, then crossover to simplex.
 
-Simplex takes many thin pivots, and its duals jump from vertex to vertex, so column generation with
-them adds many columns it does not need. Here
+Problem, dual, price and bound are those of margin.py. Simplex takes many small pivots, and its
+duals jump from vertex to vertex, so column generation adds many columns that it does not need.
+Here
 
-1. the slack prices are `theta * caps`; theta starts where the first columns become worth their
-   price and rises in factors, each solution warm for the next, solved loosely by the interior
-   point (solvers/interior_point.py). Duals of a smaller C are feasible for a larger one and stay near
-   the middle of their optimal set: they price well;
-2. at theta = 1 the solves tighten as the gap over the whole library closes: a solve is a fixed
-   fraction of that gap from its own optimum, so its duals stay central while columns still come,
-   and it resumes from an iterate that was about that gap away;
-3. when the library's gap is small, one tight solve names the active columns and the rows on the
-   margin: a basis. Simplex starts from it and needs few pivots or none; then column generation
-   goes on exactly, as in lp.py.
+1. the slack costs are `theta * slack_costs`; theta starts where the first columns have a positive
+   price and rises by factors. Each solution starts the next, and is solved to a loose gap by the
+   interior point (solvers/interior_point.py). Duals of a smaller C are feasible for a larger one
+   and stay near the middle of their optimal set, so they price well;
+2. at theta = 1 the solves tighten as the gap over the whole library closes: a solve stops at a
+   fixed fraction of that gap, so its duals stay central while columns are still added, and it
+   resumes from an iterate about as far from its optimum;
+3. when the gap over the library is small, one tight solve gives the active columns and the rows on
+   the margin: a basis. Simplex starts from it and needs few pivots or none; from then on column
+   generation is exact, as in lp.py.
 
-Columns that are clearly inactive are set aside; one that comes back, being violated, stays. The
-fit of an interior step is the best one so far for the full C, so the objective never rises.
+Columns that are clearly inactive are left out of the solve; a column that is violated later returns
+for good. The fit of an interior step is the best one so far for the full C, so the objective never
+rises.
 """
 
 from __future__ import annotations
@@ -30,44 +32,52 @@ from kboost.exceptions import SolverError
 from kboost.formulations import MarginRows
 from kboost.masters._basic_solution import basic_fit
 from kboost.masters._restricted_lp import RestrictedLP
-from kboost.masters.margin import MarginPenalty, MarginRun, best_length
+from kboost.masters.margin import MarginPenalty, MarginRun, best_scale
 from kboost.solvers.interior_point import InteriorPath, begin, resume, solve_interior
 from kboost.solvers.margin_lp import ColumnShape
 from kboost.solvers.predictor_corrector import DenseMarginLP, Iterate, scaled_lp
 
-_EXTRA = ("bias", "level")
-_RISE = 4.0  # of theta
-_NEARLY = 1.5  # theta may rise when no edge is above this
-_TIGHT = 1e-9  # relative gap of the solve that names it
-_CLOSED = 1e-6  # gap below which no more columns are set aside for it
-_NEAR = 0.01  # columns whose edge is so near to 1 may matter to simplex
-_SAME = 1e-8  # relative difference of objectives that are one
-_NOTHING = 1e-7  # of the largest coefficient: rounding of the tight solve
-_WAITING_EDGE = 0.8  # the same where a path goes on: most columns of the last C are not needed
+_EXTRA = ("bias", "margin_width")
+_THETA_FACTOR = 4.0
+_RISE_EDGE = 1.5  # theta may rise when no edge is above this
+_TIGHT = 1e-9  # relative gap of the solve before the crossover
+_LEAST_GAP = 1e-6  # the gap that lifts the inactive edge counts at least this
+_NEAR = 0.01  # columns with an edge this close to 1 enter the LP
+_SAME = 1e-8  # relative difference of objectives that count as equal
+_NEGLIGIBLE = 1e-7  # of the largest coefficient: rounding of the tight solve
+_PATH_EDGE = 0.8  # inactive edge at the next C of a path: most columns are not needed there
 
 
 @dataclass(frozen=True)
 class InteriorLPMaster(MarginPenalty):
-    """Interior point along a rising C, then simplex from the basis it names.
+    """Interior point along a rising C, then simplex from the basis it gives.
 
-    `loose` is the relative gap of the solves on the way. At the full C a solve resumes from a gap
-    of `back` times that over the library, and goes down to `fraction` of it. A column is set aside
-    when its edge is below `idle_edge` and its coefficient below the share `idle_share` of the
-    largest.
-
-    An infinite library has no columns to come back to: those near an active one crowd the problem,
-    and the vertex of what was found so far is no better a place to look from than its inside. For
-    such, `closing` lifts the idle edge to `1 - closing * gap`, and the basis is named late: at a
-    small gap over the library (`naming`), or when `patience` steps at one C have not closed it.
+    Parameters
+    ----------
+    path_gap : float
+        Relative gap of the solves before the full C.
+    inactive_edge, inactive_coef : float
+        A column is left out if its edge is below `inactive_edge` and its coefficient below the
+        share `inactive_coef` of the largest.
+    gap_fraction, resume_gap : float
+        At the full C a solve resumes from an iterate with `resume_gap` times the gap over the
+        library, and stops at `gap_fraction` of that gap.
+    inactive_gap_factor : float or None
+        Raises the inactive edge to `1 - inactive_gap_factor * gap`. For infinite libraries, where
+        many columns near an active one would crowd the problem.
+    crossover_gap : float
+        The gap over the library at which simplex takes over.
+    patience : int
+        Steps at one C, after which C rises; twice as many at the full C until the crossover.
     """
 
-    loose: float = 0.2
-    idle_edge: float = 0.4
-    idle_share: float = 1e-3
-    fraction: float = 1 / 30
-    back: float = 0.5
-    closing: float | None = None
-    naming: float = 3e-3
+    path_gap: float = 0.2
+    inactive_edge: float = 0.4
+    inactive_coef: float = 1e-3
+    gap_fraction: float = 1 / 30
+    resume_gap: float = 0.5
+    inactive_gap_factor: float | None = None
+    crossover_gap: float = 3e-3
     patience: int = 12
 
     def start(self, problem: Problem[object, MarginRows]) -> InteriorRun:
@@ -75,132 +85,135 @@ class InteriorLPMaster(MarginPenalty):
 
 
 class InteriorRun(MarginRun):
-    """Columns with their interior solution, and a simplex solver once there is a basis."""
+    """Columns with their interior solution, and a simplex solver after the crossover."""
 
     def __init__(self, master: InteriorLPMaster, problem: Problem[object, MarginRows]) -> None:
         super().__init__(master, problem)
         self._fit_without_columns()
-        self._vertices: RestrictedLP | None = None
+        self._restricted: RestrictedLP | None = None
         self._theta = 0.0
-        self._loose = self._tol = master.loose
-        self._idle_edge, self._idle_share = master.idle_edge, master.idle_share
-        self._closing, self._naming = master.closing, master.naming
-        self._fraction, self._back = master.fraction, master.back
-        self._patience = master.patience  # steps at one theta; twice that at the last
+        self._master, self._tol = master, master.path_gap
         self._gap = 1.0  # over the library, at the present theta
         self._central_duals = self._tight_duals = self.duals
         self._waited = 0  # steps at the present theta
         self._active = np.zeros(0, dtype=bool)  # (k,)
-        self._returned = np.zeros(0, dtype=bool)  # (k,), once set aside and violated later
+        self._returned = np.zeros(0, dtype=bool)  # (k,), left out once and violated later
         self._last: _Solve | None = None  # at the present theta
         self._x: FloatArray = np.zeros(0)  # (k,), the interior solution, not the incumbent
-        self._extra: FloatArray = np.zeros(len(_EXTRA))  # the same of bias and level
+        self._extra: FloatArray = np.zeros(len(_EXTRA))  # bias and margin width
 
     def extend(self, proposal: Proposal) -> None:
-        self.columns = np.concatenate([self.columns.T, proposal.values.T]).T  # each in one piece
+        self.columns = np.concatenate([self.columns.T, proposal.values.T]).T  # contiguous
         new = proposal.values.shape[1]
         self._active = np.concatenate([self._active, np.ones(new, dtype=bool)])
         self._returned = np.concatenate([self._returned, np.zeros(new, dtype=bool)])
         self._x = np.concatenate([self._x, np.zeros(new)])
-        if self._vertices is not None:
-            self._pivot(self._vertices)
+        if self._restricted is not None:
+            self._solve_simplex(self._restricted)
             return
         self._choose_stage(proposal)
-        self._choose_columns(new)
-        self._solve_inside()
+        self._update_active(new)
+        self._solve_interior()
         if self._tol == _TIGHT:
-            self._cross_over()
+            self._crossover()
             return
-        if self._tol == self._loose:
+        if self._tol == self._master.path_gap:
             self._central_duals = self.duals
         self._keep_best(converged=False)
 
     def scale_slack_costs(self, factor: float) -> None:
-        """Go on inside, from where the last loose solve was, towards the new prices."""
+        """Return to the interior point, from the last loose solve, with the new costs."""
         before = self.rows.slack_costs.sum()
         super().scale_slack_costs(factor)
         self._theta *= float(before / self.rows.slack_costs.sum())
-        self._vertices, self._tol, self._last = None, self._loose, None
+        self._restricted, self._tol, self._last = None, self._master.path_gap, None
         if self._theta == 0.0:  # no columns yet
             self._fit_without_columns()
             return
         self._theta, self._waited = min(1.0, self._theta), 0
         self.duals = self.repaired(self._central_duals)
         self._returned[:] = False
-        self._set_aside(_WAITING_EDGE)
+        self._leave_out(_PATH_EDGE)
         fit = self.fit
         self.fit = self.make_fit(fit.coef, fit.bias, self.duals, fit.margin_width, converged=False)
 
     def _fit_without_columns(self) -> None:
-        """The vertex without columns."""
+        """The optimum without columns."""
         start = ColumnShape(self.data).solve()
         self.set_fit(start.coef, start.bias, self.central(start.duals), start.margin_width)
 
     def finish(self) -> Fit:
-        """The vertex of the columns so far, if the loop ended before there was one."""
-        if self._vertices is None and self.columns.shape[1]:
+        """The vertex over the columns so far, if the loop ended before the crossover."""
+        if self._restricted is None and self.columns.shape[1]:
             if self._theta < 1.0:
                 self._theta, self._last = 1.0, None
             self._tol = _TIGHT
-            self._choose_columns(0)
-            self._solve_inside()
-            self._cross_over(last=True)
-        return self.fit if self._vertices is not None else basic_fit(self, self.fit)
+            self._update_active(0)
+            self._solve_interior()
+            self._crossover(last=True)
+        return self.fit if self._restricted is not None else basic_fit(self, self.fit)
 
     def cut_short(self, fit: Fit) -> Fit:
         return basic_fit(self, fit)
 
-    # -- inside ----------------------------------------------------------------------------------
+    # -- interior point --------------------------------------------------------------------------
 
     def _choose_stage(self, proposal: Proposal) -> None:
-        """Where theta starts, when it rises, and how tight the next solve is.
+        """Choose theta and the gap of the next solve.
 
-        Theta rises when few columns are violated, when none is left to add, or after some steps.
+        Theta rises when no column is violated by much, when none is left to add, or after
+        `patience` steps.
         """
         reach = 1.0 + max(proposal.price, float(np.max(self._prices(), initial=0.0)))
         self._waited += 1
         if self._theta == 0.0:
-            self._theta = min(1.0, _NEARLY / reach)
-            # from the middle: the duals that priced the first columns may be at their bounds
+            self._theta = min(1.0, _RISE_EDGE / reach)
+            # start from the middle: the duals that priced the first columns may be at their bounds
             self.duals = 0.5 * self._theta * self.repaired(self.rows.slack_costs)
             return
         if self._last is not None:
             bound = float(self.rows.targets @ self.duals) / reach
             self._gap = 1.0 - bound / max(self._last.path.best.objective, 1e-300)
         if self._theta < 1.0:
-            if not proposal.hypotheses or reach < _NEARLY or self._waited > self._patience:
-                self._theta = min(1.0, _RISE * self._theta)
+            if (
+                not proposal.hypotheses
+                or reach < _RISE_EDGE
+                or self._waited > self._master.patience
+            ):
+                self._theta = min(1.0, _THETA_FACTOR * self._theta)
                 self._waited, self._last = 0, None
         elif self._last is not None:
-            near = self._gap < self._naming or self._waited > 2 * self._patience
-            self._tol = _TIGHT if near else min(self._tol, self._fraction * self._gap)
+            near = (
+                self._gap < self._master.crossover_gap or self._waited > 2 * self._master.patience
+            )
+            self._tol = _TIGHT if near else min(self._tol, self._master.gap_fraction * self._gap)
 
     def _prices(self) -> FloatArray:
         """Prices of the columns so far at the present duals."""
         return self.price(self.columns.T @ self.rows.weights(self.duals))
 
-    def _choose_columns(self, new: int) -> None:
-        """Set idle columns aside, but for `new` ones at the end; take violated ones back."""
-        edge = self._idle_edge
-        if self._closing is not None and self._theta == 1.0:
-            edge = max(edge, 1.0 - self._closing * max(self._gap, _CLOSED))
-        prices = self._set_aside(edge, new)
+    def _update_active(self, new: int) -> None:
+        """Leave out inactive columns except the last `new` ones; bring back violated ones."""
+        edge, factor = self._master.inactive_edge, self._master.inactive_gap_factor
+        if factor is not None and self._theta == 1.0:
+            edge = max(edge, 1.0 - factor * max(self._gap, _LEAST_GAP))
+        prices = self._leave_out(edge, new)
         self._returned |= (prices > 0.0) & ~self._active
         self._active |= self._returned
 
-    def _set_aside(self, edge: float, new: int = 0) -> FloatArray:
-        """Leave out columns of a smaller edge and no coefficient to speak of; all prices."""
+    def _leave_out(self, edge: float, new: int = 0) -> FloatArray:
+        """Leave out columns with a smaller edge and a negligible coefficient; return all prices."""
         share, prices = np.abs(self._x), self._prices()
-        busy = share > self._idle_share * share.max(initial=0.0)
-        busy[len(busy) - new :] = True
-        self._active &= (prices > edge - 1.0) | busy | self._returned
+        used = share > self._master.inactive_coef * share.max(initial=0.0)
+        used[len(used) - new :] = True
+        self._active &= (prices > edge - 1.0) | used | self._returned
         self._x[~self._active] = 0.0
         return prices
 
-    def _solve_inside(self) -> None:
-        """The interior solution of the active columns at the present theta."""
+    def _solve_interior(self) -> None:
+        """Solve for the active columns at the present theta."""
         rows, free = self.rows, self.penalty.intercept == "free"
-        signed, two_sided, cost = self._charged_columns()
+        signed, two_sided, cost = self._signed_columns()
         data = replace(self.data, upper=self._theta * rows.slack_costs)
         problem, size = scaled_lp(signed, data, cost, two_sided, free_bias=free)
         present = np.array([self.penalty.intercept == "penalized", rows.margin_width is not None])
@@ -209,7 +222,7 @@ class InteriorRun(MarginRun):
             x = np.concatenate([self._x[self._active], self._extra[present]]) * size
             start = begin(problem, x, self._extra[0] if free else 0.0, self.duals)
         else:
-            start = self._last.resume(problem, ids, self._back * self._gap)
+            start = self._last.resume(problem, ids, self._master.resume_gap * self._gap)
         path = solve_interior(problem, start, tol=self._tol, seconds=self.deadline.remaining)
         self._last = _Solve(problem, ids, path)
         found, k = path.best.x / size, int(self._active.sum())
@@ -219,10 +232,11 @@ class InteriorRun(MarginRun):
             self._extra[0] = path.best.bias
         self.duals = self._tight_duals = self.repaired(path.best.duals)
 
-    def _charged_columns(self) -> tuple[FloatArray, BoolArray, FloatArray]:
-        """Active columns as the rows see them, whether their sign is free, and their price.
+    def _signed_columns(self) -> tuple[FloatArray, BoolArray, FloatArray]:
+        """Signed active columns, whether their sign is free, and their cost.
 
-        A penalised bias is a column of ones whose sign is free, the level one that is not negative.
+        A penalised bias is a column of ones with a free sign, the margin width one that is not
+        negative.
         """
         rows, columns = self.rows, self.columns[:, self._active]
         parts = [rows.signed(columns)]
@@ -240,9 +254,9 @@ class InteriorRun(MarginRun):
         return signed, np.array(two_sided, dtype=bool), np.array(cost)
 
     def _keep_best(self, *, converged: bool) -> None:
-        """The best coefficients so far for the full C, with the duals of now.
+        """Keep the best coefficients so far for the full C, with the present duals.
 
-        A solution for a smaller C is too short for the full one: it is taken at its best length.
+        A solution for a smaller C is too small for the full one: it is rescaled first.
         """
         bias, margin_width = self._extra
         length = 1.0
@@ -250,7 +264,7 @@ class InteriorRun(MarginRun):
             values = self.columns @ self._x + bias
             penalty = float(np.abs(self._x).sum())
             penalty += abs(bias) if self.penalty.intercept == "penalized" else 0.0
-            length = best_length(penalty, self.rows.signs * self.rows.per_row(values), self.rows)
+            length = best_scale(penalty, self.rows.signs * self.rows.per_row(values), self.rows)
         now = self.make_fit(
             length * self._x,
             length * float(bias),
@@ -265,48 +279,49 @@ class InteriorRun(MarginRun):
             grown[: len(self.fit.coef)] = self.fit.coef
             self.fit = replace(self.fit, coef=grown, weights=now.weights, converged=converged)
 
-    # -- at the vertex ---------------------------------------------------------------------------
+    # -- crossover and simplex -------------------------------------------------------------------
 
-    def _cross_over(self, *, last: bool = False) -> None:
-        """Hand the columns that matter, and the basis the interior point names, to simplex.
+    def _crossover(self, *, last: bool = False) -> None:
+        """Give simplex the active columns and the basis of the interior solution.
 
-        Where column generation goes on, those that nearly matter too; a `last` vertex need not have
-        duals that price, only the objective. Where simplex finds no vertex in a bounded number of
-        pivots (a degenerate optimum), the interior solution stands: as good, only not as sparse.
+        If column generation continues, columns with an edge near 1 are included; the `last` vertex
+        needs the objective only, not duals that price. If simplex finds no vertex in a bounded
+        number of pivots (a degenerate optimum), the interior solution stays: as good, not as
+        sparse.
         """
-        self._x[np.abs(self._x) <= _NOTHING * np.abs(self._x).max(initial=0.0)] = 0.0
+        self._x[np.abs(self._x) <= _NEGLIGIBLE * np.abs(self._x).max(initial=0.0)] = 0.0
         self._keep_best(converged=True)
         share = np.abs(self._x) / max(float(np.abs(self._x).max(initial=0.0)), 1e-300)
-        distance = np.abs(self._prices())  # from the edge of 1
+        distance = np.abs(self._prices())  # of the edges from 1
         near = 0.0 if last else _NEAR
-        inside = np.flatnonzero((distance < near) | (share > 1e-4))
+        entering = np.flatnonzero((distance < near) | (share > 1e-4))
         lp = ColumnShape(self.data)
-        lp.extend(self.rows.signed(self.columns[:, inside]))
-        lp.crash(self._x[inside] * (distance < share)[inside], self.duals)
+        lp.extend(self.rows.signed(self.columns[:, entering]))
+        lp.start_from_solution(self._x[entering] * (distance < share)[entering], self.duals)
         try:
             enough = (1 + _SAME) * self.fit.objective if last else -np.inf
-            self._pivot(RestrictedLP(self, lp, inside, enough))
+            self._solve_simplex(RestrictedLP(self, lp, entering, enough))
         except SolverError:
             self.duals = self.repaired(self._tight_duals)
 
-    def _pivot(self, vertices: RestrictedLP) -> None:
-        """Solve exactly; those set aside count too."""
-        self._vertices = None  # in case it fails
+    def _solve_simplex(self, vertices: RestrictedLP) -> None:
+        """Solve exactly over all columns."""
+        self._restricted = None  # in case it fails
         vertex = vertices.solve()
-        self._vertices = vertices
+        self._restricted = vertices
         self.set_fit(vertex.coef, vertex.bias, vertex.duals, vertex.margin_width)
 
 
 @dataclass(frozen=True)
 class _Solve:
-    """An interior solve and whose columns it had."""
+    """An interior solve and its columns."""
 
     problem: DenseMarginLP
-    ids: IntArray  # number of each column, negative for bias and level
+    ids: IntArray  # number of each column, negative for bias and width
     path: InteriorPath
 
     def resume(self, problem: DenseMarginLP, ids: IntArray, gap: float) -> Iterate:
-        """A start for other columns, from where this solve was about `gap` from its optimum."""
-        where = {number: place for place, number in enumerate(self.ids.tolist())}
-        place = np.array([where.get(number, -1) for number in ids.tolist()], dtype=np.intp)
-        return resume(problem, self.problem, self.path.at_gap(gap), place, gap=gap)
+        """A start for other columns, from the iterate of this solve with about this gap."""
+        position = {number: i for i, number in enumerate(self.ids.tolist())}
+        old = np.array([position.get(number, -1) for number in ids.tolist()], dtype=np.intp)
+        return resume(problem, self.problem, self.path.at_gap(gap), old, gap=gap)

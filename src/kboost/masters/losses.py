@@ -1,11 +1,11 @@
-"""The losses of the SYB family, for targets (n, q) and decisions (n, q); weights are outside.
+"""The losses of the SYB family, for targets (n, q) and decision values (n, q), without weights.
 
     squared    1/2 (y - f)^2          regression, or labels -1 and 1
     log        log(1 + exp(-y f))     labels -1 and 1
-    hinge      max(0, 1 - y f)^2      labels -1 and 1; the papers' squared hinge
+    hinge      max(0, 1 - y f)^2      labels -1 and 1; the squared hinge of the papers
 
-Each has a bound on its second derivative. With it the quadratic problem that the growing factor
-solves lies above the true one, and is the preconditioner of Newton's method.
+Each has a bound on its second derivative: the quadratic problem with that curvature lies above the
+true one and is the preconditioner of Newton's method.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Loss(Protocol):
     """A convex loss of one number."""
 
     bound: float  # of the second derivative
-    quadratic: bool  # the second derivative is the bound everywhere
+    quadratic: bool  # the second derivative equals the bound everywhere
 
     def value(self, y: FloatArray, f: FloatArray) -> FloatArray: ...
 

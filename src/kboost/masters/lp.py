@@ -1,7 +1,8 @@
 """The 1-norm master of CG-Boost (4)/(5) and SSMK (9)/(10): the exact vertex at every step.
 
-The margin LP over the columns so far (margin.py), re-solved from the last basis by simplex. Each
-step is the exact optimum of the columns generated, which is what the papers' stop rules speak of.
+The margin LP over the columns so far (problem, dual, price and bound: margin.py), solved again by
+simplex from the last basis. Each step is the exact optimum of its columns, as the stop rules of the
+papers assume.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from kboost.solvers.margin_lp import ColumnShape, MarginLP, SampleShape
 
 @dataclass(frozen=True)
 class LPMaster(MarginPenalty):
-    """Simplex; up to `few_rows` samples are themselves the LP's rows."""
+    """Simplex; with at most `few_rows` margin rows, on the primal (solvers/margin_lp.py)."""
 
     few_rows: int = 50
 
@@ -28,13 +29,13 @@ class LPMaster(MarginPenalty):
 
 
 class LPRun(MarginRun):
-    """The LP at work: a warm solver beside the columns."""
+    """The columns and a warm LP solver."""
 
     def __init__(self, master: LPMaster, problem: Problem[object, MarginRows]) -> None:
         super().__init__(master, problem)
         few = len(self.rows.signs) <= master.few_rows
         self._lp: MarginLP = SampleShape(self.data) if few else ColumnShape(self.data)
-        self._vertices = RestrictedLP(self, self._lp, np.zeros(0, dtype=np.intp))
+        self._restricted = RestrictedLP(self, self._lp, np.zeros(0, dtype=np.intp))
         vertex = self._lp.solve()
         self.set_fit(vertex.coef, vertex.bias, self.central(vertex.duals), vertex.margin_width)
 
@@ -48,5 +49,5 @@ class LPRun(MarginRun):
         self._solve()
 
     def _solve(self) -> None:
-        vertex = self._vertices.solve()
+        vertex = self._restricted.solve()
         self.set_fit(vertex.coef, vertex.bias, vertex.duals, vertex.margin_width)

@@ -1,17 +1,18 @@
-"""What every 1-norm margin master shares: prices, the bound, and duals made exactly feasible.
+"""What the margin masters share: prices, the bound, and exactly feasible duals.
 
-    minimise  sum_j |coef_j| [+ |bias|] [+ level_price level] + sum_i cap_i slack_i
-    with      sign_i f_i [+ level_sign level] + slack_i >= target_i        (formulations.py)
+    minimise  sum_j |coef_j| [+ |bias|] [+ width_cost margin_width] + sum_i slack_cost_i slack_i
+    with      sign_i f_i [+ width_sign margin_width] + slack_i >= target_i     (formulations.py)
 
-Weights for the oracle are the `sign_i u_i` of each sample with the duals u; a column is worth
-`|edge| - 1` (nonnegative coefficients: `edge - 1`). Certificate over the whole library: u over
-`max(1, largest |edge|)` is feasible for every column at once, so
+Weights for the oracle are `sign_i u_i`, summed per sample, with the duals u (r,). The price of a
+column is `|edge| - 1` (nonnegative coefficients: `edge - 1`). Certificate over the whole library:
+u / max(1, largest |edge|) is feasible for every column at once, so
 
     bound = sum_i target_i u_i / max(1, max_j |edge_j|)   <=   optimum.
 
-For that the duals must satisfy the box and the bias row exactly; solver tolerances are repaired
-by clipping and by scaling down the heavier side. A penalised bias is a column of ones whose sign
-is free; its row, `|sum_i u_i sign_i| <= 1`, is kept by the same repair, and so is the level's.
+This requires duals that satisfy the box and the row of the bias exactly; solver tolerances are
+repaired by clipping and by scaling down the heavier side. A penalised bias is a column of ones with
+a free sign; its row, `|sum_i u_i sign_i| <= 1`, and that of the margin width are kept by the same
+repair.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _NO_MARGIN = 1e-12
 
 @dataclass(frozen=True)
 class MarginPenalty:
-    """What is penalised and how: the hyper-parameters the 1-norm masters share."""
+    """The hyper-parameters that the margin masters share."""
 
     nonnegative: bool = False
     intercept: Intercept = "free"
@@ -40,8 +41,8 @@ class MarginPenalty:
 class MarginRun(BaseRun):
     """The rows, the columns so far, and the last fit with its duals."""
 
-    duals: FloatArray  # (r,), exactly feasible for rows, bias and level
-    bias_reach = 1.0  # what a penalised bias allows of `|sum_i u_i sign_i|`
+    duals: FloatArray  # (r,), exactly feasible
+    bias_reach = 1.0  # limit of `|sum_i u_i sign_i|` for a penalised bias
 
     def __init__(self, penalty: MarginPenalty, problem: Problem[object, MarginRows]) -> None:
         self.rows = problem.rows
@@ -52,7 +53,7 @@ class MarginRun(BaseRun):
 
     @property
     def data(self) -> MarginData:
-        """The problem as the LP solvers take it."""
+        """The problem in the form of the LP and QP solvers."""
         rows, penalty = self.rows, self.penalty
         margin_width = (
             None if rows.margin_width is None else (rows.margin_width.sign, rows.margin_width.cost)
@@ -75,24 +76,28 @@ class MarginRun(BaseRun):
 
     def finish(self) -> Fit:
         margin_width = self.rows.margin_width
-        return self.fit if margin_width is None or margin_width.sign > 0 else unit_margin(self.fit)
+        return (
+            self.fit
+            if margin_width is None or margin_width.sign > 0
+            else require_unit_margin(self.fit)
+        )
 
     def complete(self, fit: Fit) -> Fit:
         margin_width = self.rows.margin_width
-        return fit if margin_width is None or margin_width.sign > 0 else with_margin(fit)
+        return fit if margin_width is None or margin_width.sign > 0 else scale_margin(fit)
 
     def first_factor(self, edges: FloatArray) -> float:
         reach = 1.0 + float(np.max(self.price(edges), initial=-1.0))
         return 1.0 / reach if reach > 0 else 1.0
 
     def scale_slack_costs(self, factor: float) -> None:
-        """Go on with other slack prices: `factor` times those of the problem."""
+        """Continue with `factor` times the slack costs of the problem."""
         self.rows = self._first_rows.with_scaled_costs(factor)
 
     def set_fit(
         self, coef: FloatArray, bias: float, duals: FloatArray, margin_width: float
     ) -> None:
-        """Make this the fit."""
+        """Make this solution the fit."""
         self.fit, self.duals = self.make_fit(coef, bias, duals, margin_width), duals
 
     def make_fit(
@@ -104,10 +109,12 @@ class MarginRun(BaseRun):
         *,
         converged: bool = True,
     ) -> Fit:
-        """A fit of the columns so far; its objective is computed from the coefficients."""
+        """A fit of the columns so far; the objective is computed from the coefficients."""
         coef = np.maximum(coef, 0.0) if self.penalty.nonnegative else coef
         decision = self.columns @ coef + bias
-        penalty = self.charge(np.append(coef, bias if self.penalty.intercept == "penalized" else 0))
+        penalty = self.penalty_of(
+            np.append(coef, bias if self.penalty.intercept == "penalized" else 0)
+        )
         if self.rows.margin_width is not None:
             margin_width = max(0.0, margin_width)
             penalty += self.rows.margin_width.cost * margin_width
@@ -123,12 +130,12 @@ class MarginRun(BaseRun):
             errors=self.rows.errors(decision, margin_width),
         )
 
-    def charge(self, coef: FloatArray) -> float:
+    def penalty_of(self, coef: FloatArray) -> float:
         """The penalty of the coefficients."""
         return float(np.abs(coef).sum())
 
     def repaired(self, duals: FloatArray) -> FloatArray:
-        """Inside the box, scaled down to what the rows of bias and level allow."""
+        """Duals clipped to their box and scaled until the rows of bias and width hold."""
         duals = np.clip(duals, 0.0, self.rows.slack_costs)
         positive = self.rows.signs > 0
         up, down = float(duals[positive].sum()), float(duals[~positive].sum())
@@ -141,29 +148,29 @@ class MarginRun(BaseRun):
         return duals
 
     def central(self, duals: FloatArray) -> FloatArray:
-        """Without columns the LP has many optimal duals; spread them evenly if that is one."""
-        even, found = self.repaired(self.rows.slack_costs), self.repaired(duals)
+        """Optimal duals without columns: spread evenly, if that is optimal too."""
+        even, given = self.repaired(self.rows.slack_costs), self.repaired(duals)
         targets = self.rows.targets
-        return even if targets @ even >= targets @ found * (1 - 1e-12) else found
+        return even if targets @ even >= targets @ given * (1 - 1e-12) else given
 
 
-def unit_margin(fit: Fit) -> Fit:
-    """A nu fit with its margin rho scaled to 1, as the margin is everywhere else."""
+def require_unit_margin(fit: Fit) -> Fit:
+    """A nu fit with its margin rho scaled to 1; raises if the margin is 0."""
     if fit.margin_width <= _NO_MARGIN:
         raise ValueError("the classes cannot be separated at this nu (the margin is 0); raise nu.")
-    return with_margin(fit)
+    return scale_margin(fit)
 
 
-def with_margin(fit: Fit) -> Fit:
-    """The same of a fit on the way, which may not have a margin yet and then stays as it is."""
+def scale_margin(fit: Fit) -> Fit:
+    """A nu fit with its margin rho scaled to 1; unchanged while the margin is 0."""
     rho = fit.margin_width
     if rho <= _NO_MARGIN:
         return fit
     return replace(fit, coef=fit.coef / rho, bias=fit.bias / rho, decision=fit.decision / rho)
 
 
-def best_length(penalty: float, margins: FloatArray, rows: MarginRows) -> float:
-    """The s >= 0 that minimises `s penalty + sum_i cap_i max(0, target_i - s margin_i)`.
+def best_scale(penalty: float, margins: FloatArray, rows: MarginRows) -> float:
+    """The s >= 0 that minimises `s penalty + sum_i cost_i max(0, target_i - s margin_i)`.
 
     Convex and piecewise linear in s: the slope rises at the breakpoints target / margin.
     """

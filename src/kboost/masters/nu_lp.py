@@ -1,10 +1,10 @@
-"""The 1-norm nu master: the margin found instead of C (nu-SVM and one-class with a 1-norm).
+"""The 1-norm nu master: the margin is maximised at a given nu (nu-SVM and one-class, 1-norm).
 
     maximise    rho - 1/(nu W) sum_i w_i slack_i
     subject to  sum_j |coef_j| <= 1,   sign_i f_i + slack_i >= rho,   slack >= 0
 
-As a penalty the 1-norm would make everything homogeneous (the optimum 0 or unbounded), so it is a
-bound. The dual, one row a column and side, is what simplex keeps warm:
+As a penalty the 1-norm would make the problem homogeneous (the optimum 0 or unbounded), so it is a
+constraint. Simplex keeps the dual warm, which has one row per column and side:
 
     minimise    tau
     subject to  |sum_i u_i sign_i h_ij| <= tau      (nonnegative coef: without the bars)
@@ -16,9 +16,9 @@ bound. The dual, one row a column and side, is what simplex keeps warm:
     col j [ +g_j'         -1  ] <= 0
     col j [ -g_j'         -1  ] <= 0            (absent for nonnegative coefficients)
 
-A column is worth `(|edge| - tau) / |tau|`. For every feasible u, minus the largest edge is a lower
-bound of minus the optimum, so no scaling is needed. The fit is divided by rho at the end: the
-margin is 1 then, as everywhere else.
+The price of a column is `(|edge| - tau) / |tau|`. For every feasible u, minus the largest |edge| is
+a lower bound of minus the optimum, so no scaling is needed. At the end the fit is divided by rho:
+its margin is then 1, as in the other masters.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from kboost._typing import FloatArray
 from kboost.core.base_run import BaseRun
 from kboost.core.protocols import Fit, Problem, Proposal
 from kboost.formulations import MarginRows
-from kboost.masters.margin import unit_margin, with_margin
+from kboost.masters.margin import require_unit_margin, scale_margin
 from kboost.solvers.highs import INFINITY, GrowingLP
 from kboost.solvers.margin_lp import both_signs
 
 
 @dataclass(frozen=True)
 class NuLPMaster:
-    """A bound on the 1-norm, the margin as large as the outliers `nu` allows make it."""
+    """The largest margin for a share `nu` of outliers, with the 1-norm bounded by 1."""
 
     nu: float
     nonnegative: bool = False
@@ -49,7 +49,7 @@ class NuLPMaster:
 
 
 class NuLPRun(BaseRun):
-    """The dual LP at work."""
+    """The columns and a warm solver of the dual LP."""
 
     def __init__(self, master: NuLPMaster, problem: Problem[object, MarginRows]) -> None:
         rows = problem.rows  # slack costs are w/W
@@ -70,33 +70,33 @@ class NuLPRun(BaseRun):
         self.fit = self._make_fit(np.zeros(0), 0.0, 0.0, self._even())
 
     def price(self, edges: FloatArray) -> FloatArray:
-        return (self._reach(edges) - self._tau) / max(abs(self._tau), 1e-12)
+        return (self._signed_edges(edges) - self._tau) / max(abs(self._tau), 1e-12)
 
     def bound(self, edges: FloatArray) -> float:
-        return -float(self._reach(edges).max())
+        return -float(self._signed_edges(edges).max())
 
     def extend(self, proposal: Proposal) -> None:
         signed = self._rows.signed(proposal.values)
         sides = signed if self._master.nonnegative else both_signs(signed)
         block = np.vstack([sides, -np.ones((1, sides.shape[1]))]).T
         self._lp.add_rows(block, np.full(len(block), -INFINITY), np.zeros(len(block)))
-        found = self._lp.solve(self._deadline.remaining)
+        solution = self._lp.solve(self._deadline.remaining)
         self._columns = np.hstack([self._columns, proposal.values])
-        # the multipliers in the order of the rows: rho, then bias, then the sides of the columns
-        rho, rest, bias = float(found.row_duals[0]), -found.row_duals[1:], 0.0
+        # multipliers in the order of the rows: rho, bias, the sides of the columns
+        rho, rest, bias = float(solution.row_duals[0]), -solution.row_duals[1:], 0.0
         if self._master.free_bias:
             bias, rest = float(rest[0]), rest[1:]
         coef = np.maximum(rest, 0.0) if self._master.nonnegative else rest[0::2] - rest[1::2]
-        self._tau = float(found.values[-1])
-        self.fit = self._make_fit(coef, bias, rho, np.clip(found.values[:-1], 0.0, self._upper))
+        self._tau = float(solution.values[-1])
+        self.fit = self._make_fit(coef, bias, rho, np.clip(solution.values[:-1], 0.0, self._upper))
 
     def finish(self) -> Fit:
-        return unit_margin(self.fit)
+        return require_unit_margin(self.fit)
 
     def complete(self, fit: Fit) -> Fit:
-        return with_margin(fit)
+        return scale_margin(fit)
 
-    def _reach(self, edges: FloatArray) -> FloatArray:
+    def _signed_edges(self, edges: FloatArray) -> FloatArray:
         return edges if self._master.nonnegative else np.abs(edges)
 
     def _make_fit(self, coef: FloatArray, bias: float, rho: float, duals: FloatArray) -> Fit:
@@ -112,7 +112,7 @@ class NuLPRun(BaseRun):
         )
 
     def _even(self) -> FloatArray:
-        """Duals of sum 1 in proportion to the weights; with a bias, the same for both signs."""
+        """Duals of sum 1 proportional to the weights; with a bias, half per sign."""
         slack_costs, positive = self._upper, self._rows.signs > 0
         if not self._master.free_bias:
             share: FloatArray = slack_costs / slack_costs.sum()

@@ -1,39 +1,38 @@
-"""All coefficients of all basis vectors together, by a preconditioned iteration.
+"""All coefficients of all basis vectors together, by preconditioned conjugate gradients.
 
     minimise  E(z) = sum_i w_i sum_k loss(y_ik, f_ik) + ridge/2 sum_k z_k' Q z_k,
     f = offset + [1 F] z,    F (n, m) kernel columns,    Q_jl = k_p(c_j, c_l), 0 across kernels
 
-The normal matrix of all rows costs n m^2 and is what plain least squares spends its time on. Here
-it is formed on a sample of r rows only, as a preconditioner P (masters/_sampled_preconditioner.py), with r twice
-m: then P is like the true matrix in every direction (the eigenvalues of a sample covariance), some
-twenty iterations are enough, and each is one pass over F. The sample are the first r rows, which
-must stand in random order (canonical order is one: see data/indexed_rows.py); they need no memory of
-their own. Gradients are formed in float64 from all rows, so the answer does not
-depend on the sample. As z is warm from step to step, two iterations a step keep the residual good
-enough to choose by.
+Weights for the oracle are `w` times minus the derivative of the loss, (n, q); the price of a column
+is the drop of E with the others fixed (`price_of`); there is no certificate.
 
-A large F is in float32, and so are the products inside the iterations, which are restarted from
-gradients in float64, unless rounding is nothing against the residual, until these are as small as
-asked for. What rounding F does to the model is measured at the end; where that is not small against
-the residual, F is made again in float64 (tiny ridges, exact data), and the iteration begins again
-from nothing.
+The normal matrix of all rows costs n m^2, most of the time of plain least squares. Here it is
+formed on a sample of r = 2 m rows, as a preconditioner P (_sampled_preconditioner.py): P is then
+close to the true matrix in every direction (eigenvalues of a sample covariance), some twenty
+iterations suffice, and each is one pass over F. The sample is the first r rows, which must be in
+random order (canonical order is: data/indexed_rows.py). Gradients are computed in float64 from all
+rows, so the result does not depend on the sample. z is warm from step to step: two iterations per
+step keep the residual accurate enough to select by.
 
-The preconditioned square of the last gradient says what is left to gain, as far as P is like the
-true matrix; a basis of outlying rows, which a sample hardly has, is where it is not. If much is
-left when the iteration comes to its limit, the fit says so (`loose`).
+A large F is stored as float32, and so are the products inside the iterations, which restart from
+float64 gradients until these are small enough. The effect of rounding F on the model is measured at
+the end; if it is not small against the residual (tiny ridges, exact data), F is computed again in
+float64 and the iteration restarts from 0.
 
-Columns that nearly depend on each other give P a jitter, which hides directions in which there is
-still something to gain. Where either happens and the problem is small, its coefficients come in the
-end from solvers/ridge.py, which forms no squares.
+The preconditioned square of the last gradient estimates the remaining gain, as far as P is close to
+the true matrix; for a basis of outlying rows, which a sample hardly contains, it is not. If the
+remaining gain is large when the iterations end, the fit reports it (`solver_gap`).
 
-For losses that are not squared these are the inner iterations of Newton's method. They bend less
-than P, most of all where rows are beyond their margin or a ridge is tiny: then CG meets its limit
-and Newton's steps crawl. A small problem comes in the end from solvers/irls.py; of a large
-one a longer CG tells what may be left (it saw a twelfth to all of it where the optimum was known,
-and is taken for a quarter).
+Nearly dependent columns give P a jitter, which hides directions with a gain. In both cases a small
+problem is solved directly at the end (solvers/ridge.py, which forms no squares).
 
-The columns, and the objective by products with them, are in _joint_basis.py; here is the iteration,
-and its end.
+For other than the squared loss these are the inner iterations of Newton's method. Their curvature
+is below that of P, most of all for rows beyond their margin or a tiny ridge: CG then meets its
+limit and Newton's steps become short. A small problem is solved at the end by solvers/irls.py; for
+a large one a longer CG estimates the remaining gain (it saw between a twelfth and all of it where
+the optimum was known; a quarter is assumed).
+
+The columns and the objective are in _joint_objective.py; this file has the iterations.
 """
 
 from __future__ import annotations
@@ -54,37 +53,37 @@ from kboost.data.kernel_checks import check_psd
 from kboost.exceptions import OutOfTimeError
 from kboost.formulations import TargetRows
 from kboost.masters._joint_objective import JointObjective
-from kboost.masters._sampled_preconditioner import SampledNormal
+from kboost.masters._sampled_preconditioner import SampledPreconditioner
 from kboost.masters.losses import Loss, Squared
-from kboost.solvers.newton_cg import left_at, minimise
+from kboost.solvers.newton_cg import minimise, remaining_gain
 
 _ROUGH: dict[str, Any] = {
     "tol": 1e-3,
     "max_steps": 2,
     "max_inner": 6,
     "inner_tol": 1e-2,
-}  # on the way
+}  # between steps
 _FINE: dict[str, Any] = {
     "tol": 1e-7,
     "max_steps": 50,
     "max_inner": 50,
     "inner_tol": 1e-4,
 }  # at the end
-_BRIEF = _FINE | {"max_steps": 5}  # where a direct solution may follow
-_LOOKS, _SEEN = 200, 0.25  # iterations of CG that see what is left, and how much of it
-_FEW_STEPS, _ENOUGH = 2, 1e-4  # of a large F: iterations on the way, gain at the end
+_BRIEF = _FINE | {"max_steps": 5}  # if a direct solution may follow
+_GAIN_STEPS, _GAIN_SHARE = 200, 0.25  # CG iterations that estimate the gain, and their share of it
+_FEW_STEPS, _LARGE_TOL = 2, 1e-4  # of a large F: iterations between steps, tolerance at the end
 _RESTARTS = 5
-_SHORT = 1e-2  # of the objective: what may be left to gain without a word
-_DEPENDENT = 1e-6  # least pivot, over its diagonal, at which columns nearly depend on each other
-_FAINT, _VISIBLE = 1e-3, 0.03  # of the residual: rounding that is nothing, or too much
-_GROSS = 0.3  # rounding that is worth to make F for every product, where there is no room
-_DIRECT, _SMALL = 1e10, 1 << 26  # products, and bytes of F, of what may be solved directly
-_REPEATS = 5  # what Newton's method, of many systems, may cost over one solution
+_LARGE_GAIN = 1e-2  # of the objective: a remaining gain that is reported
+_DEPENDENT = 1e-6  # least pivot over its diagonal, below which columns are nearly dependent
+_FAINT, _VISIBLE = 1e-3, 0.03  # rounding over the residual: negligible, and too much
+_GROSS = 0.3  # rounding above which F is computed for every product, if it does not fit
+_MAX_WORK, _MAX_BYTES = 1e10, 1 << 26  # products, and bytes of F, of a direct solution
+_REPEATS = 5  # systems of Newton's method counted per output
 
 
 @dataclass(frozen=True)
 class PCGMaster:
-    """A loss with a ridge in the RKHS, many columns a step."""
+    """A loss with a ridge in the RKHS, for many columns per step."""
 
     loss: Loss = Squared()  # noqa: RUF009  it has no state
     ridge: float = 1.0
@@ -105,7 +104,7 @@ class PCGRun(BaseRun):
     ) -> None:
         self._master, self._candidates, self._rows = master, candidates, rows
         capacity = min(master.capacity, candidates.n_columns)
-        self._basis = JointObjective(
+        self._objective = JointObjective(
             candidates,
             rows,
             master.loss,
@@ -114,9 +113,9 @@ class PCGRun(BaseRun):
             capacity=capacity,
             budget=master.budget,
         )
-        self._design, self._first = self._basis.design, self._basis.first
+        self._design, self._first = self._objective.design, self._objective.first
         self._capacity, self._is_final = capacity, False
-        self._normal = SampledNormal(
+        self._preconditioner = SampledPreconditioner(
             self._design,
             rows.sample_weight,
             capacity,
@@ -128,18 +127,18 @@ class PCGRun(BaseRun):
         self._raw: FloatArray = np.zeros(
             (0, rows.targets.shape[1])
         )  # bias, if any, then coefficients
-        self._residual: FloatArray | None = None  # minus the gradient there, where it is known
-        self._sound = True  # whether Newton's method, where there is one, came to its end
+        self._residual: FloatArray | None = None  # minus the gradient there, if known
+        self._newton_converged = True  # whether Newton's method, if used, reached its tolerance
         self._measured: tuple[FloatArray, float] | None = None  # coefficients and their rounding
         self._deadline = NO_LIMIT
-        self._solve()  # the bias alone, so that there is a model whatever the time
+        self._solve()  # the bias alone, so that there is a model without any time
         self._deadline = deadline
-        self.fit = self._describe()
+        self.fit = self._make_fit()
 
     def price_of(self, ids: IntArray, values: FloatArray, rule: PriceRule) -> FloatArray:
-        """The drop of the objective with the others fixed, (28); `rule` "boost": (27)."""
+        """The drop of the objective with the others fixed, (28); for "boost" (27)."""
         ridge, bound, w = self._master.ridge, self._master.loss.bound, self._rows.sample_weight
-        gain = values.T @ self.fit.weights - ridge * self._basis.function_at(
+        gain = values.T @ self.fit.weights - ridge * self._objective.function_at(
             ids, self._raw, self._function
         )
         norm = self._candidates.diagonal(ids)
@@ -150,50 +149,57 @@ class PCGRun(BaseRun):
 
     def extend(self, proposal: Proposal) -> None:
         size = self._design.size
-        if not self._normal.grow(size, self._basis.take(proposal)):
-            self._normal.start_again(self._basis.inner_products(0))
+        if not self._preconditioner.grow(size, self._objective.take(proposal)):
+            self._preconditioner.restart(self._objective.inner_products(0))
         self._is_final = self._design.is_float32 and self._design.size >= self._capacity
-        self._solve(fine=self._is_final)  # the last step needs no rough solution first
-        self.fit = self._describe()
+        self._solve(fine=self._is_final)  # the last step is solved accurately at once
+        self.fit = self._make_fit()
 
     def finish(self) -> Fit:
         loss = self._master.loss
         if not loss.quadratic and self._is_small and self._is_dependent:
-            self._deadline.check()  # the direct solution does without this one
+            self._deadline.check()  # the direct solution replaces this one
         elif not self._is_final:
             self._solve(fine=True)
         rounding = self._rounding()
         if rounding > _VISIBLE and self._design.promote(made=rounding > _GROSS):
-            self._begin_again()
-        left = self._left() if loss.quadratic or not self._is_small else 0.0
-        if self._is_small and (left > _SHORT or not self._sound or self._is_dependent):
-            left = self._solve_directly(left)
-        self._residual = None  # the coefficients may be others now
-        self.fit = replace(self._describe(), solver_gap=left if left > _SHORT else None)
+            self._solve_again()
+        gain_left = self._remaining_gain() if loss.quadratic or not self._is_small else 0.0
+        if self._is_small and (
+            gain_left > _LARGE_GAIN or not self._newton_converged or self._is_dependent
+        ):
+            gain_left = self._solve_directly(gain_left)
+        self._residual = None  # the coefficients may have changed
+        self.fit = replace(
+            self._make_fit(), solver_gap=gain_left if gain_left > _LARGE_GAIN else None
+        )
         return self.fit
 
-    def _left(self) -> float:
-        """What more iterations might gain, over the objective."""
-        if self._sound and self._residual is None:
+    def _remaining_gain(self) -> float:
+        """An estimate of the remaining gain, relative to the objective."""
+        if self._newton_converged and self._residual is None:
             return 0.0
-        if self._residual is None:  # other losses bend less than P: CG looks further
-            here = self._basis.around(self._raw)
-            gain = left_at(here, self._normal.solve, _LOOKS, go_on=self._has_time) / _SEEN
+        if self._residual is None:  # other losses have less curvature than P: longer CG
+            here = self._objective.model_at(self._raw)
+            gain = (
+                remaining_gain(here, self._preconditioner.solve, _GAIN_STEPS, go_on=self._has_time)
+                / _GAIN_SHARE
+            )
         else:
-            gain = 0.5 * float(np.sum(self._residual * self._normal.solve(self._residual)))
-        return gain / max(self._describe().objective, np.finfo(float).tiny)
+            gain = 0.5 * float(np.sum(self._residual * self._preconditioner.solve(self._residual)))
+        return gain / max(self._make_fit().objective, np.finfo(float).tiny)
 
     @property
     def _is_small(self) -> bool:
-        """Whether a direct solution is cheap enough."""
+        """Whether a direct solution is affordable."""
         (n, q), m = self._rows.targets.shape, self._design.size
         systems = 1 if self._master.loss.quadratic else _REPEATS * q
-        fits = 0 < 8 * n * m <= min(_SMALL, self._master.budget)
-        return bool(fits and systems * n * m * m <= _DIRECT)
+        fits = 0 < 8 * n * m <= min(_MAX_BYTES, self._master.budget)
+        return bool(fits and systems * n * m * m <= _MAX_WORK)
 
     @property
     def _is_dependent(self) -> bool:
-        return self._normal.least < _DEPENDENT
+        return self._preconditioner.least < _DEPENDENT
 
     def _has_time(self) -> bool:
         return self._deadline.remaining > 0
@@ -206,129 +212,126 @@ class PCGRun(BaseRun):
         except OutOfTimeError:
             return fit
 
-    def _begin_again(self) -> None:
-        """From nothing: coefficients that fit rounded columns are huge. The better ones stand."""
+    def _solve_again(self) -> None:
+        """Solve again from 0, as coefficients of rounded columns are huge; keep the better."""
         found, kept = self._raw, self._design.times(self._raw[self._first :])
         self._function = kept
-        objective = self._describe().objective
+        objective = self._make_fit().objective
         self._raw, self._function = np.zeros_like(found), np.zeros_like(kept)
         with suppress(OutOfTimeError):
-            self._normal.start_again(self._basis.inner_products(0))
+            self._preconditioner.restart(self._objective.inner_products(0))
             self._solve(fine=True)
-            self._solve(fine=True)  # now small against what is left, not against the targets
-        if not self._describe().objective <= objective:
+            self._solve(fine=True)  # now relative to the residual, not to the targets
+        if not self._make_fit().objective <= objective:
             self._raw, self._function = found, kept
 
-    def _solve_directly(self, left: float) -> float:
-        """Without a preconditioner, which is not sound here; the better coefficients stand.
-
-        Returns what is left to gain now.
-        """
+    def _solve_directly(self, gain_left: float) -> float:
+        """Solve without the preconditioner; keep the better solution, return the gain left."""
         found, kept = self._raw, self._function
-        objective = self._describe().objective
-        self._raw, self._function, gain = self._basis.optimum(found, self._has_time)
-        if self._describe().objective <= objective:
-            return gain / max(self._describe().objective, np.finfo(float).tiny)
+        objective = self._make_fit().objective
+        self._raw, self._function, gain = self._objective.optimum(found, self._has_time)
+        if self._make_fit().objective <= objective:
+            return gain / max(self._make_fit().objective, np.finfo(float).tiny)
         self._raw, self._function = found, kept
-        return max(left, gain / max(objective, np.finfo(float).tiny))
+        return max(gain_left, gain / max(objective, np.finfo(float).tiny))
 
     def _solve(self, *, fine: bool = False) -> None:
-        new = np.zeros((self._normal.size - len(self._raw), self._raw.shape[1]))
+        new = np.zeros((self._preconditioner.size - len(self._raw), self._raw.shape[1]))
         self._raw = np.vstack([self._raw, new])
         if not len(self._raw):
             return
         if self._master.loss.quadratic:
-            self._iterate_again(fine)
+            self._solve_quadratic(fine)
         else:
-            self._raw, self._sound = minimise(
-                self._basis.around,
-                self._normal.solve,
+            self._raw, self._newton_converged = minimise(
+                self._objective.model_at,
+                self._preconditioner.solve,
                 self._raw,
                 before_step=self._deadline.check,
                 **((_BRIEF if self._is_small else _FINE) if fine else _ROUGH),
             )
             self._function = self._design.times(self._raw[self._first :])
 
-    def _iterate_again(self, fine: bool) -> None:
-        """Until there is nothing left to do: rough products drift, exact ones do not."""
+    def _solve_quadratic(self, fine: bool) -> None:
+        """Conjugate gradients, restarted until converged: float32 products drift."""
         single = self._design.is_float32
         if not fine:
             self._iterate(_ROUGH["tol"], _FEW_STEPS if single else _ROUGH["max_inner"])
             return
-        self._residual = None  # what was updated only, in float32 perhaps, is not for the end
+        self._residual = None  # it may have been updated in float32
         if not single:
             self._iterate(_FINE["tol"], _FINE["max_inner"])
             return
         for attempt in range(_RESTARTS):
-            done = self._iterate(_ENOUGH, _FINE["max_inner"], exact_start=attempt > 0)
-            if done == _FINE["max_inner"] and self._normal.rough:
-                self._normal.start_again(self._basis.inner_products(0))
+            done = self._iterate(_LARGE_TOL, _FINE["max_inner"], exact_start=attempt > 0)
+            if done == _FINE["max_inner"] and self._preconditioner.rough:
+                self._preconditioner.restart(self._objective.inner_products(0))
             elif not done or self._rounding() <= _FAINT:
                 return
 
     def _iterate(self, tol: float, max_steps: int, *, exact_start: bool = False) -> int:
-        """Conjugate gradients from where we are; `F z` comes along, so no pass is wasted.
+        """Conjugate gradients from the present z; `F z` is updated along with it.
 
-        The preconditioned square of the gradient is twice what there is to gain. Returns how many
-        iterations there were.
+        The preconditioned square of the gradient is twice the remaining gain. Returns the number
+        of iterations.
         """
         w = self._rows.sample_weight[:, None]
         if not self._design.size:  # the bias alone
-            away = self._rows.targets - self._rows.offset
-            self._raw = np.sum(w * away, axis=0, keepdims=True) / w.sum()
-            self._function = np.zeros_like(away)
+            distance = self._rows.targets - self._rows.offset
+            self._raw = np.sum(w * distance, axis=0, keepdims=True) / w.sum()
+            self._function = np.zeros_like(distance)
             return 0
         if exact_start:
-            self._function, gradient, objective = self._basis.look(self._raw)
+            self._function, gradient, objective = self._objective.evaluate(self._raw)
             residual = -gradient
         else:
-            fit = self._describe()
-            objective, residual = fit.objective, self._start(fit.weights)
-        self._residual = None  # until the iteration has come to its end
+            fit = self._make_fit()
+            objective, residual = fit.objective, self._first_residual(fit.weights)
+        self._residual = None  # until the iterations end
         search, power = np.zeros_like(residual), np.zeros(residual.shape[1])
         for done in range(max_steps):
-            ready = self._normal.solve(residual)
-            new = np.maximum(np.einsum("ij,ij->j", residual, ready), 0.0)
+            preconditioned = self._preconditioner.solve(residual)
+            new = np.maximum(np.einsum("ij,ij->j", residual, preconditioned), 0.0)
             if new.sum() <= tol * max(objective, np.finfo(float).tiny):
                 self._residual = residual
                 return done
             self._deadline.check()
             ratio = np.divide(new, power, out=np.zeros_like(new), where=power > 0)
-            search, power = ready + ratio * search, new
-            own, image = self._basis.normal_times(search, w)
-            bend = np.einsum("ij,ij->j", search, image)
-            length = np.divide(power, bend, out=np.zeros_like(power), where=bend > 0)
+            search, power = preconditioned + ratio * search, new
+            image_rows, image = self._objective.normal_times(search, w)
+            curvature = np.einsum("ij,ij->j", search, image)
+            length = np.divide(power, curvature, out=np.zeros_like(power), where=curvature > 0)
             self._raw = self._raw + length * search
-            self._function = self._function + length * own
+            self._function = self._function + length * image_rows
             residual = residual - length * image
         self._residual = residual
         return max_steps
 
-    def _start(self, weights: FloatArray) -> FloatArray:
-        """Minus the gradient; where that of older columns is at hand, only F' of new ones."""
+    def _first_residual(self, weights: FloatArray) -> FloatArray:
+        """Minus the gradient; if that of earlier columns is known, computed for new ones only."""
         known = np.zeros((0, weights.shape[1])) if self._residual is None else self._residual
         after = max(0, len(known) - self._first)
-        pull = self._basis.pull(self._raw[self._first :], self._function)[after:]
+        gram_times = self._objective.gram_times(self._raw[self._first :], self._function)[after:]
         new = self._design.transposed_times(weights, after=after, rough=True)
-        new -= self._master.ridge * pull
+        new -= self._master.ridge * gram_times
         if self._first and not len(known):
             known = weights.sum(axis=0, keepdims=True)
         return np.vstack([known, new])
 
     def _rounding(self) -> float:
-        """What rounding F does to the function, over the residual as it is weighted."""
+        """The effect of rounding F on the function, relative to the weighted residual."""
         if not self._design.is_float32:
             return 0.0
         if self._measured is not None and self._measured[0] is self._raw:
             return self._measured[1]
         targets = self._rows.targets - self._rows.offset
         residual = root_mean_square(
-            targets - self._function - self._basis.bias(self._raw), self._rows.sample_weight
+            targets - self._function - self._objective.bias(self._raw), self._rows.sample_weight
         )
         least = np.finfo(float).eps * root_mean_square(targets) + np.finfo(float).tiny
-        away: FloatArray = self._design.rounding(self._raw[self._first :])
-        self._measured = self._raw, float(np.max(away / np.maximum(residual, least)))
+        distance: FloatArray = self._design.rounding(self._raw[self._first :])
+        self._measured = self._raw, float(np.max(distance / np.maximum(residual, least)))
         return self._measured[1]
 
-    def _describe(self) -> Fit:
-        return self._basis.fit_of(self._raw, self._function)
+    def _make_fit(self) -> Fit:
+        return self._objective.fit_of(self._raw, self._function)

@@ -26,7 +26,7 @@ from kboost._typing import FloatArray
 from kboost.mkl.line_search import along
 from kboost.mkl.simple import SimpleSearch
 from kboost.mkl.svm import MixtureSVM, MKLPoint
-from kboost.solvers.svm_active_set import sides
+from kboost.solvers.svm_active_set import active_sets
 
 _JITTER = 1e-10  # of the mean diagonal of K_FF
 _ROUND = 1e-8  # of the mean diagonal of H, where H is flat
@@ -56,7 +56,7 @@ class HessianSearch:
 
     def _root(self, point: MKLPoint) -> FloatArray:
         """W with the bias projected out, (n_free, P): H = W'W."""
-        free = np.flatnonzero(sides(point.duals, self._machine.caps)[0])
+        free = np.flatnonzero(active_sets(point.duals, self._machine.caps)[0])
         V = point.pulls[:, free].T
         if not len(free):
             return V

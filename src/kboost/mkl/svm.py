@@ -25,7 +25,7 @@ import numpy as np
 
 from kboost._typing import FloatArray
 from kboost.solvers.libsvm import MOST_STEPS, solve_dual
-from kboost.solvers.svm_active_set import DualPoint, balanced, from_guess, judged, stretched
+from kboost.solvers.svm_active_set import DualPoint, balanced, best_multiple, certified, from_guess
 
 _SHARE = 0.05  # of the tolerance of theta, that a machine may be wrong by
 _BEST = 1e-9  # relative accuracy, not to be asked for more
@@ -125,7 +125,7 @@ class MixtureSVM:
         best: DualPoint | None = None
         while True:
             duals, _, steps = solve_dual(K, self.signs, self.caps, self._libsvm_tol)
-            point = judged(K, self.signs, self.caps, balanced(self.signs, self.caps, duals))
+            point = certified(K, self.signs, self.caps, balanced(self.signs, self.caps, duals))
             if point.gap > self.accuracy:
                 exact = from_guess(K, self.signs, self.caps, duals, self.accuracy)
                 point = exact if exact is not None else point
@@ -134,5 +134,5 @@ class MixtureSVM:
             if best.gap <= self.accuracy:
                 return best
             if self._libsvm_tol <= _TIGHT or steps >= MOST_STEPS:
-                return stretched(K, self.signs, self.caps, best)
+                return best_multiple(K, self.signs, self.caps, best)
             self._libsvm_tol /= 10

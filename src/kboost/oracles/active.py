@@ -27,7 +27,7 @@ from kboost._typing import FloatArray, IntArray
 from kboost.columns.active import ActiveLibrary
 from kboost.core.protocols import EdgePricer, Problem, Proposal
 from kboost.oracles.candidates import distinct
-from kboost.solvers.gradient_ascent import ascend
+from kboost.solvers.gradient_ascent import maximise
 
 _FIXED_POINTS = 1  # iterations of (25) before the gradient
 _FIRST_STEPS, _FEW_STEPS = 16, 4  # gradient steps of all starts, and if these are very many
@@ -179,7 +179,7 @@ class ActiveSearch:
             signs = sign[which]
             return signs * found, signs[:, None] * slope * unit[which]
 
-        end, value = ascend(
+        end, value = maximise(
             functions,
             theta / unit,
             library.lower / unit,

@@ -96,26 +96,26 @@ class DictionaryCandidates(Candidates):
         )
 
 
-class PoolCandidates(Candidates):
-    """Candidates of a candidates of kernel columns centred at training rows, drawn at random."""
+class CenterCandidates(Candidates):
+    """Candidates of a library of kernel columns centred at training rows, drawn at random."""
 
     def __init__(
         self, problem: Problem[CandidateColumns, TargetRows], max_columns: int | None, seed: int
     ) -> None:
-        self.candidates, self.weight = problem.columns, problem.rows.sample_weight
-        super().__init__(np.ones(self.candidates.n_columns, dtype=bool), max_columns)
+        self.library, self.weight = problem.columns, problem.rows.sample_weight
+        super().__init__(np.ones(self.library.n_columns, dtype=bool), max_columns)
         self.rng = np.random.default_rng(seed)
         self._has_dropped = False
 
     @property
     def by_kernel(self) -> BoolArray:
         """A view of `available`, (n_kernels, n_centers)."""
-        return self.available.reshape(-1, self.candidates.n_centers)
+        return self.available.reshape(-1, self.library.n_centers)
 
     def residual(self, run: MasterRun) -> FloatArray:
         """Size of the residual at each centre: the largest over its rows, norm over outputs."""
         size = np.sqrt(np.sum(run.fit.weights**2, axis=1)) / self.weight
-        largest: FloatArray = np.maximum.reduceat(size, self.candidates.center_rows)
+        largest: FloatArray = np.maximum.reduceat(size, self.library.center_rows)
         return largest
 
     def drop_zero_norm(self) -> bool:
@@ -126,18 +126,18 @@ class PoolCandidates(Candidates):
         remaining = np.flatnonzero(self.available)
         for start in range(0, len(remaining), _BLOCK):
             ids = remaining[start : start + _BLOCK]
-            self.available[ids] = self.candidates.diagonal(ids) > 0
+            self.available[ids] = self.library.diagonal(ids) > 0
         return bool(np.count_nonzero(self.available) < before)
 
     def proposal(self, ids: IntArray, values: FloatArray, price: float, n_priced: int) -> Proposal:
         """Take columns and propose them."""
         self.take(ids)
-        return Proposal(ids, self.candidates.hypotheses(ids), values, price, None, n_priced)
+        return Proposal(ids, self.library.hypotheses(ids), values, price, None, n_priced)
 
     def empty_proposal(self) -> Proposal:
         """A proposal of no column."""
         ids = np.zeros(0, dtype=np.intp)
-        return Proposal(ids, [], np.zeros((self.candidates.n_rows, 0)), 0.0, None, 0)
+        return Proposal(ids, [], np.zeros((self.library.n_rows, 0)), 0.0, None, 0)
 
 
 def _best(prices: FloatArray) -> float:

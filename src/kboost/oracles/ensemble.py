@@ -20,7 +20,7 @@ from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.columns.candidates import CandidateColumns
 from kboost.core.protocols import ColumnPricer, Problem, Proposal
 from kboost.formulations import TargetRows
-from kboost.oracles.candidates import PoolCandidates
+from kboost.oracles.candidates import CenterCandidates
 from kboost.solvers.forward_selection import LocalRule, select
 
 Draw = Literal["even", "residual"]
@@ -45,13 +45,13 @@ class EnsembleOracle:
     seed: int = 0
 
     def start(self, problem: Problem[CandidateColumns, TargetRows]) -> EnsembleSearch:
-        return EnsembleSearch(self, PoolCandidates(problem, self.max_columns, self.seed))
+        return EnsembleSearch(self, CenterCandidates(problem, self.max_columns, self.seed))
 
 
 class EnsembleSearch:
     """The columns not yet taken."""
 
-    def __init__(self, oracle: EnsembleOracle, candidates: PoolCandidates) -> None:
+    def __init__(self, oracle: EnsembleOracle, candidates: CenterCandidates) -> None:
         self._oracle, self._candidates = oracle, candidates
         self._n_taken = 0
 
@@ -77,9 +77,9 @@ class EnsembleSearch:
                 kernel, centers, price = self._selected(run, count, among, oracle.selection)
         if not len(centers):
             return candidates.empty_proposal()
-        ids = kernel * candidates.candidates.n_centers + centers
+        ids = kernel * candidates.library.n_centers + centers
         self._n_taken += len(ids)
-        values = candidates.candidates.values(ids if oracle.evaluate else ids[:0])
+        values = candidates.library.values(ids if oracle.evaluate else ids[:0])
         return candidates.proposal(ids, values, price, len(ids))
 
     def bound(self, run: ColumnPricer) -> float | None:
@@ -97,12 +97,12 @@ class EnsembleSearch:
             return 0, self._drawn(run, useful, count), 0.0
         drawn = self._drawn(run, among, max(count, T))
         best: tuple[int, IntArray, float] = (0, drawn[:0], 0.0)
-        for p in range(len(candidates.candidates.kernels)):
+        for p in range(len(candidates.library.kernels)):
             centers = drawn[available[p, drawn]]
-            rows = candidates.candidates.center_rows[centers]
+            rows = candidates.library.center_rows[centers]
             weight = oracle.curvature * candidates.weight[rows]
             picks, drop = select(
-                candidates.candidates.values(p * candidates.candidates.n_centers + centers, rows),
+                candidates.library.values(p * candidates.library.n_centers + centers, rows),
                 run.fit.weights[rows] / weight[:, None],
                 weight,
                 oracle.ridge,

@@ -23,7 +23,7 @@ from kboost._typing import IntArray
 from kboost.columns.candidates import CandidateColumns
 from kboost.core.protocols import ColumnPricer, Problem, Proposal
 from kboost.formulations import TargetRows
-from kboost.oracles.candidates import PoolCandidates
+from kboost.oracles.candidates import CenterCandidates
 
 Selection = Literal["random", "mp", "boost", "max-res"]
 
@@ -38,13 +38,13 @@ class ForwardOracle:
     seed: int = 0
 
     def start(self, problem: Problem[CandidateColumns, TargetRows]) -> ForwardSearch:
-        return ForwardSearch(self, PoolCandidates(problem, self.max_columns, self.seed))
+        return ForwardSearch(self, CenterCandidates(problem, self.max_columns, self.seed))
 
 
 class ForwardSearch:
     """The columns not yet taken."""
 
-    def __init__(self, oracle: ForwardOracle, candidates: PoolCandidates) -> None:
+    def __init__(self, oracle: ForwardOracle, candidates: CenterCandidates) -> None:
         self._oracle, self._candidates = oracle, candidates
 
     def propose(self, run: ColumnPricer) -> Proposal:
@@ -52,7 +52,7 @@ class ForwardSearch:
         if candidates.room < 1 or not candidates.available.any():
             return candidates.empty_proposal()
         ids = self._drawn(run)
-        values = candidates.candidates.values(ids)
+        values = candidates.library.values(ids)
         prices = run.price_of(ids, values, "boost" if rule == "boost" else "mp")
         best = int(np.argmax(prices))
         if not prices[best] > 0:
@@ -71,7 +71,7 @@ class ForwardSearch:
             by_kernel = candidates.by_kernel
             residual = np.where(by_kernel.any(axis=0), candidates.residual(run), -1.0)
             center = int(np.argmax(residual))
-            return np.flatnonzero(by_kernel[:, center]) * candidates.candidates.n_centers + center
+            return np.flatnonzero(by_kernel[:, center]) * candidates.library.n_centers + center
         ids = np.flatnonzero(candidates.available)
         count = 1 if self._oracle.selection == "random" else self._oracle.n_candidates
         if count is None or count >= len(ids):

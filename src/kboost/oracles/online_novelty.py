@@ -26,7 +26,7 @@ from kboost._typing import FloatArray, IntArray
 from kboost.columns.candidates import CandidateColumns
 from kboost.core.protocols import ColumnPricer, Problem, Proposal
 from kboost.formulations import TargetRows
-from kboost.oracles.candidates import PoolCandidates
+from kboost.oracles.candidates import CenterCandidates
 from kboost.solvers.growing_cholesky import GrowingCholesky
 
 _CHUNK = {"ald": 256, "ran": 32}
@@ -45,7 +45,7 @@ class NoveltyOracle:
     seed: int = 0
 
     def start(self, problem: Problem[CandidateColumns, TargetRows]) -> NoveltySearch:
-        return NoveltySearch(self, PoolCandidates(problem, self.max_columns, self.seed), problem)
+        return NoveltySearch(self, CenterCandidates(problem, self.max_columns, self.seed), problem)
 
 
 class NoveltySearch:
@@ -54,11 +54,11 @@ class NoveltySearch:
     def __init__(
         self,
         oracle: NoveltyOracle,
-        candidates: PoolCandidates,
+        candidates: CenterCandidates,
         problem: Problem[CandidateColumns, TargetRows],
     ) -> None:
         self._oracle, self._candidates = oracle, candidates
-        n_kernels = len(candidates.candidates.kernels)
+        n_kernels = len(candidates.library.kernels)
         self._factors = [GrowingCholesky() for _ in range(n_kernels)]
         self._taken: list[IntArray] = [np.zeros(0, dtype=np.intp) for _ in range(n_kernels)]
         self._unit, self._deadline = _variance(problem.rows), problem.deadline
@@ -72,36 +72,36 @@ class NoveltySearch:
         if not passed:
             return candidates.empty_proposal()
         ids = np.array([j for j, _ in passed], dtype=np.intp)
-        kinds = candidates.candidates.kernel_of(ids)
+        kinds = candidates.library.kernel_of(ids)
         if np.any(kinds != kinds[0]):
             ids = ids[np.argsort(kinds, kind="stable")]
         price = max(score for _, score in passed)
-        return candidates.proposal(ids, candidates.candidates.values(ids), price, len(ids))
+        return candidates.proposal(ids, candidates.library.values(ids), price, len(ids))
 
     def bound(self, run: ColumnPricer) -> float | None:
         return None
 
     def _pass(self) -> Iterator[tuple[int, float]]:
         """The columns that pass the test, with their scores."""
-        candidates = self._candidates.candidates
-        order = self._candidates.rng.permutation(candidates.n_columns)
+        library = self._candidates.library
+        order = self._candidates.rng.permutation(library.n_columns)
         size = _CHUNK[self._oracle.selection]
         for start in range(0, len(order), size):
             if self._deadline.remaining == 0.0:
                 return
             chunk = order[start : start + size]
-            kinds = candidates.kernel_of(chunk)
+            kinds = library.kernel_of(chunk)
             for p in np.unique(kinds):  # inner products across kernels are 0
                 yield from self._chunk(int(p), chunk[kinds == p])
 
     def _chunk(self, p: int, ids: IntArray) -> Iterator[tuple[int, float]]:
         """The columns of one kernel in a chunk that pass, with their scores."""
-        candidates, factor = self._candidates.candidates, self._factors[p]
-        rows, norm = candidates.rows_of(ids), candidates.diagonal(ids)
+        library, factor = self._candidates.library, self._factors[p]
+        rows, norm = library.rows_of(ids), library.diagonal(ids)
         basis = self._taken[p]
-        cross = candidates.values(basis, rows).T  # (m, k)
+        cross = library.values(basis, rows).T  # (m, k)
         half = factor.half_solve(cross) if len(basis) else cross
-        among = candidates.values(ids, rows)  # (k, k)
+        among = library.values(ids, rows)  # (k, k)
         novelty = norm - np.einsum("ij,ij->j", half, half)
         accepted: list[int] = []
         for i, score in self._tested(ids, novelty, norm):
@@ -124,7 +124,7 @@ class NoveltySearch:
                 if novelty[i] > max(threshold, _LEAST * norm[i]):
                     yield i, float(novelty[i])
             return
-        values = self._candidates.candidates.values(ids)  # (n, k)
+        values = self._candidates.library.values(ids)  # (n, k)
         position = 0
         while position < len(ids):
             ahead = slice(position, min(position + _AHEAD, len(ids)))

@@ -1,8 +1,8 @@
-"""Cholesky factors, inverses and triangular systems, in place and without Python's lock.
+"""Cholesky factors, inverses and triangular systems, in place and without Python's global lock.
 
-SciPy's wrappers hold Python's lock for the whole call, so threads that factor a matrix each would
-wait for one another; and they copy a triangle that is part of a larger array. The routines are
-reached through the pointers SciPy offers to Cython; ctypes gives the lock back while they run.
+SciPy's wrappers hold the lock for the whole call, so threads that factor matrices would wait for
+one another; and they copy a triangle that is part of a larger array. The routines are called by the
+pointers that SciPy exports for Cython; ctypes releases the lock while they run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def cholesky_in_place(K: FloatArray) -> None:
 
 
 def invert_in_place(factor: FloatArray) -> None:
-    """Overwrite the factor by the lower triangle of the inverse of what it is the factor of."""
+    """Overwrite a factor L by the lower triangle of the inverse of `L L'`."""
     _call("potri", factor)
 
 

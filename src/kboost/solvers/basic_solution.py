@@ -1,13 +1,13 @@
-"""From a point inside to a basic one: the same sum of columns, no dearer, from few of them.
+"""From a nonnegative solution to a basic one: the same sum of columns, at no higher cost, of few.
 
     A x = b,  x >= 0,  cost sum x      ->      x' >= 0,  A x' = b,  sum x' <= sum x,
-                                               no more than rank(A) entries of x' above 0
+                                               at most rank(A) entries of x' above 0
 
-(Caratheodory). A basis B of the columns is named by a factorisation with pivoting; each column a
-outside it is `B v`, so moving its x by t moves those of the basis by `-t v` and the cost by
-`t (1 - sum v)`. It goes the way that is not dearer until it is 0 itself, or one of the basis is:
-then the two change places. That is the push phase of a crossover: as many moves as there are
-columns too many, each a product of two vectors in size, and never a choice to take back.
+(Caratheodory). A factorisation with pivoting gives a basis B of the columns; each column a outside
+it is `B v`, so changing its x by t changes those of the basis by `-t v` and the cost by `t (1 - sum
+v)`. It moves in the direction that does not raise the cost until it reaches 0, or one of the basis
+does: then the two change places. This is the push phase of a crossover: one move per superfluous
+column, each of the cost of an outer product, and none is ever taken back.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from scipy.linalg import qr, solve_triangular
 
 from kboost._typing import FloatArray
 
-_RANK = 1e-12  # of the largest pivot: columns whose own part is smaller are sums of others
-_NO_MOVE = 1e-9  # of the largest entry of v: such a coefficient stays, it is no pivot
+_RANK = 1e-12  # of the largest pivot: columns with a smaller one depend on the others
+_NEGLIGIBLE = 1e-9  # of the largest entry of v: too small for a pivot
 
 
-def basic(columns: FloatArray, coef: FloatArray) -> FloatArray:
-    """Coefficients of the same `columns @ coef`, (k,): fewer, none larger in sum, no sign changed.
+def basic_solution(columns: FloatArray, coef: FloatArray) -> FloatArray:
+    """Coefficients (k,) with the same `columns @ coef`, fewer, of no larger 1-norm, same signs.
 
-    The sum of columns is kept to rounding, so the caller may want to look at it again.
+    The sum of columns is kept up to rounding; the caller should check it.
     """
     used = np.flatnonzero(coef)
     signs = np.sign(coef[used])
@@ -36,8 +36,8 @@ def basic(columns: FloatArray, coef: FloatArray) -> FloatArray:
     for place, number in enumerate(order[rank:].tolist()):
         v = v_of[:, place]
         down = float(v.sum()) <= 1.0
-        fall = -v if down else v  # of the basis, a unit that this one moves
-        falls = np.flatnonzero(fall > _NO_MOVE * np.abs(v).max(initial=0.0))
+        fall = -v if down else v  # of the basis, per unit of this move
+        falls = np.flatnonzero(fall > _NEGLIGIBLE * np.abs(v).max(initial=0.0))
         reach = x[basis[falls]] / fall[falls]
         first = int(np.argmin(reach)) if len(falls) else -1
         step = float(np.min(reach, initial=x[number] if down else np.inf))

@@ -1,11 +1,11 @@
-"""SmoothFunction convex minimisation by damped Newton steps on a factor that grows.
+"""Damped Newton steps for a smooth convex function, with a factor of the Hessian that grows.
 
     direction = -H^-1 gradient,      x <- x + t direction,
 
-with t at most what keeps x inside the domain, halved until the function falls enough for the
-distance moved. The factor of H keeps the second derivatives of where it was made: new variables are
-appended to it, and it is made anew only when a step with it does not pay. So a few columns more
-cost a few rows more of the factor and not another one.
+with t small enough to stay in the domain, halved until the function falls enough for the distance
+moved. The factor of H keeps the second derivatives of the point where it was made: new variables
+are appended, and it is recomputed only when a step with it reduces the gradient too little. So a
+few new variables cost a few new rows of the factor, not a new factor.
 """
 
 from __future__ import annotations
@@ -17,53 +17,53 @@ import numpy as np
 from kboost._typing import FloatArray, IntArray
 from kboost.solvers.growing_cholesky import GrowingCholesky
 
-_ENOUGH = 1e-4  # of the fall that the gradient promises
+_ARMIJO = 1e-4  # share of the decrease predicted by the gradient
 _HALVINGS = 60
-_PAYING = 0.1  # a step with an old factor must leave no more of the gradient than this
-_ROUNDING = 1e-15  # of a value: what two evaluations may differ by
+_REDUCTION = 0.1  # of the gradient per step, else the factor is recomputed
+_ROUNDING = 1e-15  # relative rounding of a value
 
 
 class SmoothFunction(Protocol):
     """A smooth strictly convex function of k variables."""
 
     def value(self, x: FloatArray) -> float:
-        """The function itself."""
+        """The value at x."""
 
     def gradient(self, x: FloatArray) -> FloatArray:
-        """Its first derivatives, (k,)."""
+        """The first derivatives, (k,)."""
 
     def reach(self, x: FloatArray, direction: FloatArray) -> float:
-        """The longest step along a direction inside the domain."""
+        """The longest step along a direction in the domain."""
 
     def curvature(self, x: FloatArray) -> Any:
-        """What blocks of second derivatives at x are made from."""
+        """What `block` needs for second derivatives at x."""
 
     def block(self, curvature: Any, rows: IntArray, columns: IntArray) -> FloatArray:
-        """Second derivatives, (len(rows), len(columns)), of the x that made the curvature."""
+        """Second derivatives at the x of `curvature`, (len(rows), len(columns))."""
 
 
 class DampedNewton:
-    """A factor that stays warm while the function only gains variables."""
+    """A factor of the Hessian, kept while the function only gains variables."""
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """Make the factor anew next time: the function is another one."""
+        """Recompute the factor in the next step: the function has changed."""
         self._factor = GrowingCholesky()
         self._curvature: Any = None
 
     def minimise(
         self, g: SmoothFunction, x: FloatArray, *, tol: float, max_steps: int
     ) -> tuple[FloatArray, float]:
-        """A point where no derivative is above `tol`, and the largest that is left.
+        """A point with no derivative above `tol`, and the largest derivative there.
 
-        0 stands for it where values are too coarse to come any closer.
+        The latter is 0 if rounding of the values allows no further step.
         """
         value, gradient = g.value(x), g.gradient(x)
-        left = float(np.abs(gradient).max(initial=0.0))
+        gradient_size = float(np.abs(gradient).max(initial=0.0))
         for _ in range(max_steps):
-            if left <= tol:
+            if gradient_size <= tol:
                 break
             fresh = self._grow(g, x)
             moved = _step(g, x, value, gradient, -self._factor.solve(gradient))
@@ -74,16 +74,16 @@ class DampedNewton:
                 continue
             fall = value - moved[1]
             x, value = moved
-            gradient, before = g.gradient(x), left
-            left = float(np.abs(gradient).max(initial=0.0))
-            if left > _PAYING * before:
+            gradient, before = g.gradient(x), gradient_size
+            gradient_size = float(np.abs(gradient).max(initial=0.0))
+            if gradient_size > _REDUCTION * before:
                 self.forget()
                 if fresh and fall <= _ROUNDING * abs(value):
                     return x, 0.0
-        return x, left
+        return x, gradient_size
 
     def _grow(self, g: SmoothFunction, x: FloatArray) -> bool:
-        """Bring the factor up to the variables of now; says whether it is all new."""
+        """Extend the factor to all variables; returns whether it is new."""
         fresh = self._curvature is None
         if fresh:
             self._curvature = g.curvature(x)
@@ -97,13 +97,13 @@ class DampedNewton:
 def _step(
     g: SmoothFunction, x: FloatArray, value: float, gradient: FloatArray, direction: FloatArray
 ) -> tuple[FloatArray, float] | None:
-    """A point further on and its value; None if the function does not fall."""
+    """The next point and its value; None if the function does not fall."""
     slope = float(gradient @ direction)
     t = min(1.0, 0.99 * g.reach(x, direction))
     for _ in range(_HALVINGS if slope < 0 else 0):
         trial = x + t * direction
-        found = g.value(trial)
-        if found <= value + _ENOUGH * t * slope + _ROUNDING * abs(value):
-            return trial, found
+        trial_value = g.value(trial)
+        if trial_value <= value + _ARMIJO * t * slope + _ROUNDING * abs(value):
+            return trial, trial_value
         t /= 2
     return None

@@ -1,20 +1,19 @@
-"""Forward selection on few rows, against the residual there (SYB III-C).
+"""Forward selection on a few rows, against the residual there (SYB III-C).
 
-On T rows with weights w and residual r, a column for each row, full update after each pick. With
-`K = U U'` the regularised problem
+On T rows with weights w and residual r, one column per row, all coefficients updated after each
+pick. With `K = U U'` the regularised problem
 
     minimise  1/2 sum_i w_i (r_i - (K a)_i)^2 + ridge/2 a' K a      over chosen columns a
 
-is plain least squares on longer columns: `b_j = (sqrt(w) k_j, sqrt(ridge) u_j)`, target
+is plain least squares with longer columns: `b_j = (sqrt(w) k_j, sqrt(ridge) u_j)`, target
 `(sqrt(w) r, 0)`. So the picks are orthogonal matching pursuit on B = [b_1 ... b_T], and the scores
 are correlations with the long residual rho:
 
     MAX-RES  |r_j|     MP (28)  1/2 (b_j' rho)^2 / |b_j|^2     BOOST (27)  1/2 (b_j' rho)^2 / k_jj
 
-U is never needed: `B'B = K W K + ridge K`, all of it at once, or its columns as they are picked
-where these are few. A pick j adds one column to a pivoted Cholesky factor V
-of it, `V = B'[q_1 q_2 ...]` for orthonormal q, and to the upper halves of the q; both correlations
-and residual follow from these.
+U is never needed: `B'B = K W K + ridge K`, computed at once, or column by column if few are picked.
+A pick j adds one column to a pivoted Cholesky factor V of B'B, `V = B'[q_1 q_2 ...]` for
+orthonormal q, and to the upper halves of the q; correlations and residual follow from these.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from kboost._typing import FloatArray, IntArray
 
 LocalRule = Literal["max-res", "mp", "boost"]
 
-_ONE_BY_ONE = 15  # products of a matrix and a vector that cost what a row of a matrix product does
-_DEPENDENT = 1e-9  # of a column's square: what is left of one that the others span
+_VECTOR_COST = 15  # matrix-vector products that cost as much as one row of a matrix product
+_DEPENDENT = 1e-9  # squared norm left of a column, relative, below which it depends on the others
 
 
 def select(
@@ -43,23 +42,23 @@ def select(
     T = len(K)
     K = (K + K.T) / 2
     weighted = weight[:, None] * K
-    whole = K @ weighted + ridge * K if _ONE_BY_ONE * count >= T else None  # B'B
+    whole = K @ weighted + ridge * K if _VECTOR_COST * count >= T else None  # B'B
     norms = np.einsum("ij,ij->j", K, weighted) + ridge * np.diag(K)
     correlation = weighted.T @ residual  # B' rho, (T, q)
-    left = residual.copy()
+    remaining = residual.copy()
     divisor = np.diag(K) if rule == "boost" else norms
     divisor = np.where(divisor > 0, divisor, 1.0)
-    open_ = norms > 0
+    available = norms > 0
     V, Q = np.empty((2, T, min(count, T)))  # B'q, and the upper halves of q over sqrt(w)
     picked: list[int] = []
     drop = 0.0
-    while len(picked) < count and open_.any():
+    while len(picked) < count and available.any():
         if rule == "max-res":
-            score = np.sum(left**2, axis=1)
+            score = np.sum(remaining**2, axis=1)
         else:
             score = np.sum(correlation**2, axis=1) / divisor
-        j, k = int(np.argmax(np.where(open_, score, -1.0))), len(picked)
-        open_[j] = False
+        j, k = int(np.argmax(np.where(available, score, -1.0))), len(picked)
+        available[j] = False
         row = V[j, :k].copy()
         pivot = norms[j] - float(row @ row)
         if pivot <= _DEPENDENT * norms[j]:
@@ -70,7 +69,7 @@ def select(
         Q[:, k] = (K[:, j] - Q[:, :k] @ row) / root
         step = correlation[j] / root  # q' rho
         correlation = correlation - np.outer(V[:, k], step)
-        left -= np.outer(Q[:, k], step)
+        remaining -= np.outer(Q[:, k], step)
         drop += 0.5 * float(step @ step)
         picked.append(j)
     return np.array(picked, dtype=np.intp), drop

@@ -1,13 +1,13 @@
-"""Many small maximisations at once: projected gradient ascent in a box, vectorised over the starts.
+"""Projected gradient ascent in a box, vectorised over many starts.
 
     maximise  value_k(theta_k)   subject to  lower_k <= theta_k <= upper_k,      k = 1 ... m
 
-The functions are of one kind and evaluated in one call, so a step costs a few matrix products
-whatever m is. Each start has its own step length, the one of Barzilai and Borwein
+The functions are of one kind and evaluated in one call, so a step costs a few matrix products for
+all m. Each start has its own step length, that of Barzilai and Borwein,
 
     step = -<s, s> / <s, y>,    s, y the last changes of theta and of the gradient,
 
-which makes up for second derivatives; a step is taken only if the value rises enough for the
+which stands in for second derivatives; a step is accepted only if the value rises enough for the
 distance moved, else it is quartered. So every path is monotone.
 """
 
@@ -20,14 +20,14 @@ import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 
-# (points (m, q), which of the starts they belong to (m,)) -> values (m,), gradients (m, q)
+# (points (m, q), the numbers of their starts (m,)) -> values (m,), gradients (m, q)
 Functions: TypeAlias = Callable[[FloatArray, IntArray], tuple[FloatArray, FloatArray]]
 
-_ENOUGH = 1e-4  # of the rise that the gradient promises
+_ARMIJO = 1e-4  # share of the rise predicted by the gradient
 _SHORTEST, _LONGEST = 1e-10, 1e10
 
 
-def ascend(
+def maximise(
     functions: Functions,
     start: FloatArray,
     lower: FloatArray,
@@ -37,42 +37,42 @@ def ascend(
     tol: float,
     first_move: float = 0.1,
 ) -> tuple[FloatArray, FloatArray]:
-    """Points (m, q) and their values (m,) that no step of this kind improves by much.
+    """The points reached, (m, q), and their values, (m,).
 
-    A start is given up when a step moves its value by less than `tol` relative to its size, or
-    cannot be made. `first_move` is the length of the first step in units of theta.
+    A start ends when a step changes its value by less than `tol` (relative), or when no step is
+    accepted. `first_move` is the length of the first step in units of theta.
     """
     theta = np.clip(start, lower, upper)
-    going = np.arange(len(theta))
-    value, gradient = functions(theta, going)
+    active = np.arange(len(theta))
+    value, gradient = functions(theta, active)
     size = np.abs(gradient).max(axis=1, initial=0.0)
     step = first_move / np.where(size > 0, size, 1.0)
     for _ in range(max_steps):
-        if not len(going):
+        if not len(active):
             break
-        old, slope = theta[going], gradient[going]
-        trial = np.clip(old + step[going, None] * slope, lower[going], upper[going])
+        old, slope = theta[active], gradient[active]
+        trial = np.clip(old + step[active, None] * slope, lower[active], upper[active])
         moved = trial - old
-        promised = np.einsum("kq,kq->k", slope, moved)
-        found, new_slope = functions(trial, going)
-        taken = (found >= value[going] + _ENOUGH * promised) & (promised > 0)
-        step[going] = np.where(
-            taken, _spectral(moved, new_slope - slope, step[going]), step[going] / 4
+        predicted = np.einsum("kq,kq->k", slope, moved)
+        trial_value, new_slope = functions(trial, active)
+        accepted = (trial_value >= value[active] + _ARMIJO * predicted) & (predicted > 0)
+        step[active] = np.where(
+            accepted, _spectral(moved, new_slope - slope, step[active]), step[active] / 4
         )
-        rise = found - value[going]
-        chosen = going[taken]
-        theta[chosen], value[chosen] = trial[taken], found[taken]
-        gradient[chosen] = new_slope[taken]
-        small = tol * np.abs(value[going])
-        done = np.where(taken, rise <= small, promised <= small)
-        going = going[~done]
+        rise = trial_value - value[active]
+        moved_starts = active[accepted]
+        theta[moved_starts], value[moved_starts] = trial[accepted], trial_value[accepted]
+        gradient[moved_starts] = new_slope[accepted]
+        small = tol * np.abs(value[active])
+        done = np.where(accepted, rise <= small, predicted <= small)
+        active = active[~done]
     return theta, value
 
 
-def _spectral(moved: FloatArray, turned: FloatArray, before: FloatArray) -> FloatArray:
-    """Step lengths from the last move; doubled where the function is not concave along it."""
-    bend = -np.einsum("kq,kq->k", moved, turned)
+def _spectral(moved: FloatArray, gradient_change: FloatArray, last_step: FloatArray) -> FloatArray:
+    """Step lengths from the last move; doubled if the function is not concave along it."""
+    curvature = -np.einsum("kq,kq->k", moved, gradient_change)
     length = np.einsum("kq,kq->k", moved, moved)
     with np.errstate(divide="ignore", invalid="ignore"):
-        step = np.where(bend > 0, length / bend, 2 * before)
+        step = np.where(curvature > 0, length / curvature, 2 * last_step)
     return np.clip(step, _SHORTEST, _LONGEST)

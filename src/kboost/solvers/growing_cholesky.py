@@ -5,10 +5,10 @@ For a symmetric positive definite matrix that gains rows and columns,
     [ G   c ]   [ L        ] [ L'  Z ]        L Z = c,
     [ c'  d ] = [ Z'    R  ] [     R']        R R' = d - Z' Z,
 
-an append of q columns to k costs k^2 q instead of (k + q)^3 / 3. A pivot that is nothing but
-rounding (a column that the others already span) may come out positive as well as negative, and
-either would ruin all that follows; so a block whose least pivot lies below `_FLOOR` of its diagonal
-gets a jitter relative to that diagonal, which makes the dependent column harmless.
+appending q columns to k costs k^2 q instead of (k + q)^3 / 3. A pivot that is pure rounding (of a
+column that depends on the others) may be positive or negative, and either would ruin what follows;
+so a block with a least pivot below `_FLOOR` of its diagonal gets a jitter relative to that
+diagonal, which makes the dependent column harmless.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FLOOR = 1e-11
 
 
 class GrowingCholesky:
-    """A lower factor `L L' = G` that grows; see the head of this file."""
+    """A lower factor L of `G = L L'` that grows."""
 
     def __init__(self, capacity: int = 0) -> None:
         self._buffer = np.zeros((capacity, capacity))
@@ -41,7 +41,7 @@ class GrowingCholesky:
     def append(self, cross: FloatArray, corner: FloatArray) -> float:
         """Append a block; `cross` is (size, q) against the old columns, `corner` (q, q).
 
-        Returns the least pivot over its diagonal, 0 where jitter was needed.
+        Returns the least pivot over its diagonal, 0 if jitter was needed.
         """
         q = len(corner)
         spread = self.half_solve(cross) if self._size else cross
@@ -54,7 +54,7 @@ class GrowingCholesky:
         return least
 
     def truncate(self, size: int) -> None:
-        """Forget what came after the first `size` columns."""
+        """Remove all but the first `size` columns."""
         self._size = size
 
     def solve(self, right: FloatArray) -> FloatArray:
@@ -78,9 +78,9 @@ class GrowingCholesky:
 
 
 def _factor(block: FloatArray, diagonal: FloatArray) -> tuple[FloatArray, float]:
-    """Cholesky of `block`, with the least jitter (powers of 100) that gives it sound pivots.
+    """The factor of `block` with the least jitter (powers of 100) that gives safe pivots.
 
-    And the least of these over its diagonal, 0 if there is jitter.
+    And the least pivot over its diagonal, 0 if there is jitter.
     """
     scale = np.maximum(diagonal, np.finfo(float).tiny)
     jitter = 0.0

@@ -1,12 +1,11 @@
-"""A linear program that grows, kept warm inside HiGHS.
+"""A linear program that grows, kept warm in HiGHS.
 
     minimise    cost' x
     subject to  row_lower <= A x <= row_upper
                 lower <= x <= upper
 
-Rows or columns are appended to the living model and `solve` starts from the last basis: after new
-rows the dual simplex goes on, after new columns the primal one. This is the only file that knows
-highspy.
+Rows or columns are appended to the model and `solve` starts from the last basis: after new rows
+with the dual simplex method, after new columns with the primal one. No other file uses highspy.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from kboost._typing import FloatArray, IntArray
 from kboost.exceptions import OutOfTimeError, SolverError
 
 INFINITY = float(highspy.kHighsInf)
-_PIVOTS, _PIVOTS_LEAST = 10, 2000  # bound on pivots: so many a row and variable, and these
-_FEASIBILITY = 1e-9  # HiGHS's own default is 1e-7; duals feed a certificate of 1e-6
+_PIVOTS, _PIVOTS_LEAST = 10, 2000  # limit of pivots: per row and variable, plus a constant
+_FEASIBILITY = 1e-9  # default 1e-7; the duals give a certificate of 1e-6
 
 
 @dataclass(frozen=True)
@@ -36,14 +35,14 @@ class LPSolution:
 
 
 class GrowingLP:
-    """A warm linear program; see the head of this file."""
+    """A linear program with its last basis."""
 
     def __init__(self, cost: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
         self._model: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         options: dict[str, Any] = {
             "output_flag": False,
             "solver": "simplex",
-            "presolve": "off",  # it would throw the basis away, and judges by absolute tolerances
+            "presolve": "off",  # it discards the basis and uses absolute tolerances
             "primal_feasibility_tolerance": _FEASIBILITY,
             "dual_feasibility_tolerance": _FEASIBILITY,
         }
@@ -76,35 +75,35 @@ class GrowingLP:
         )
 
     def delete_rows(self, places: IntArray) -> None:
-        """Take out rows that do not bind; the basis of the others stays."""
+        """Remove rows that do not bind; the basis of the others is kept."""
         basis = self._model.getBasis()
         kept = np.delete(np.arange(self.n_rows), places)
         statuses = list(basis.row_status)
         basis.row_status = [statuses[i] for i in kept.tolist()]
         _accepted(self._model.deleteRows(len(places), places.astype(np.int32)))
-        basis.valid, basis.alien = True, True  # HiGHS mends it where one did bind, degenerately
+        basis.valid, basis.alien = True, True  # HiGHS repairs it if a row was binding
         _accepted(self._model.setBasis(basis))
 
     def set_upper(self, upper: FloatArray) -> None:
-        """Move the upper bounds of the first variables; the basis stays."""
+        """Change the upper bounds of the first variables; the basis is kept."""
         size = len(upper)
         self._model.changeColsBounds(
             size, np.arange(size, dtype=np.int32), np.zeros(size), np.asarray(upper)
         )
 
     def set_row_upper(self, row: int, upper: float) -> None:
-        """Move the upper bound of a row that has no lower one."""
+        """Change the upper bound of a row without a lower one."""
         self._model.changeRowBounds(row, -INFINITY, upper)
 
     def set_cost(self, cost: FloatArray) -> None:
-        """Change the cost of the first variables; the basis stays."""
+        """Change the cost of the first variables; the basis is kept."""
         size = len(cost)
         self._model.changeColsCost(size, np.arange(size, dtype=np.int32), cost)
 
     def start_from(self, variables: IntArray, rows: IntArray) -> None:
-        """Begin the next solve at a basis: 0 basic, -1 at the lower, +1 at the upper bound.
+        """Start the next solve from a basis: 0 basic, -1 at the lower, +1 at the upper bound.
 
-        As many must be basic as there are rows; HiGHS mends a singular choice.
+        The number of basic entries must be that of the rows; HiGHS repairs a singular basis.
         """
         kinds = highspy.HighsBasisStatus
         named = {0: kinds.kBasic, -1: kinds.kLower, 1: kinds.kUpper}
@@ -148,16 +147,16 @@ class GrowingLP:
 
 
 def _accepted(status: Any) -> None:
-    """HiGHS refuses a whole block for one entry of 1e15 or more, and only its status says so."""
+    """Raise if HiGHS rejected a block: one entry of 1e15 or more is enough."""
     if status == highspy.HighsStatus.kError:
         raise SolverError(
-            "HiGHS refused new rows or columns of the linear program: entries must be smaller "
+            "HiGHS rejected rows or columns of the linear program: entries must be smaller "
             "than 1e15; scale the features or the columns."
         )
 
 
 def _packed(block: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """Compressed vectors of a dense block, one a row, exact zeros left out."""
+    """The rows of a dense block as sparse vectors without zeros."""
     kept = block != 0.0
     lengths = kept.sum(axis=1)
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int32)

@@ -1,18 +1,21 @@
-"""An interior point for the margin LP with dense columns, warm from one set of columns to the next.
+"""An interior-point method for the margin LP with dense columns, with warm starts.
 
-Problem and dual are those of lp.py, with a price `cost_j` a column and slack prices `caps`:
+Problem and dual are those of margin_lp.py, with a cost `cost_j` per column and `upper` bounds of
+the duals:
 
-    minimise    sum_j cost_j |x_j| + sum_i cap_i slack_i,   (G x)_i + sign_i b + slack_i >= target_i
-    maximise    target' u,   0 <= u <= caps,   |G' u| <= cost,   sign' u = 0 (b free)
+    minimise    sum_j cost_j |x_j| + sum_i upper_i slack_i
+    subject to  (G x)_i + sign_i b + slack_i >= target_i,   slack >= 0
 
-newton.py makes the steps. There are two ways in. `begin` knows x, b and u only: it scales u into
-the corridor `|G'u| < cost` and lifts products of complementary pairs that are too small. `resume`
-goes on from an iterate of an earlier solve, since when some columns came and some went: those that
-stayed keep their pairs, a new one gets the mean product of the others and is dual infeasible for a
-step or two, by no more than the iterate is from its optimum: mending that would take many steps.
-An iterate that is nearly optimal hugs the boundary and is a bad place to resume from, so a solve
-hands out all the iterates it passed; the one to take is about as far from its optimum as the new
-columns are from being allowed.
+    maximise    target' u,   0 <= u <= upper,   |G' u| <= cost,   sign' u = 0 (b free)
+
+predictor_corrector.py makes the steps. There are two starts. `begin` uses x, b and u: it scales u
+to `|G'u| < cost` and raises products of complementary pairs that are too small. `resume` continues
+from an iterate of an earlier solve after columns were added or removed: columns that remain keep
+their pairs, a new one gets the mean product of the others and is dual infeasible for a step or two,
+by no more than the distance of the iterate from its optimum; full feasibility would take many
+steps. A nearly optimal iterate is close to the boundary and a bad start, so a solve returns all its
+iterates; the best one to resume from is about as far from its optimum as the new columns violate
+the dual.
 """
 
 from __future__ import annotations
@@ -27,16 +30,16 @@ from scipy.linalg import LinAlgError
 from kboost._typing import FloatArray, IntArray
 from kboost.solvers.predictor_corrector import DenseMarginLP, Iterate, advance
 
-_MARGIN = 0.97  # how much of the corridor a start may use
-_LIFT = 0.1  # least product at a start, of the mean one
-_NEW_SLACK = 0.1  # largest share of its cost that a new column gets as dual slack it has not
-_ROUNDING, _STALL = 1e-7, 3  # below this gap, a solve that does not halve it in so many steps ends
+_MARGIN = 0.97  # largest `|G'u| / cost` of a start
+_LIFT = 0.1  # least product at a start, relative to the mean
+_NEW_SLACK = 0.1  # largest dual slack given to a violated new column, relative to its cost
+_ROUNDING, _STALL = 1e-7, 3  # below this gap a solve ends if so many steps do not halve the gap
 _REFINE = 1e-2  # gap below which directions are refined once
 
 
 @dataclass(frozen=True)
 class InteriorPoint:
-    """Nearly optimal, strictly inside: coefficients, bias, duals, and the relative gap reached."""
+    """A nearly optimal, strictly interior solution and its relative gap."""
 
     x: FloatArray  # (k,)
     bias: float
@@ -47,15 +50,15 @@ class InteriorPoint:
 
 @dataclass(frozen=True)
 class InteriorPath:
-    """A solve: the best point, and the iterates on the way with their gaps, the start included."""
+    """The best point of a solve, and all iterates with their gaps, the start included."""
 
     best: InteriorPoint
-    passed: Sequence[tuple[float, Iterate]]
+    iterates: Sequence[tuple[float, Iterate]]
 
     def at_gap(self, gap: float) -> Iterate:
-        """The last iterate that was at least so far from the optimum; the start if none was."""
-        far = [iterate for reached, iterate in self.passed if reached >= gap]
-        return far[-1] if far else self.passed[0][1]
+        """The last iterate with at least this gap; the start if there is none."""
+        far = [iterate for reached, iterate in self.iterates if reached >= gap]
+        return far[-1] if far else self.iterates[0][1]
 
 
 def solve_interior(
@@ -66,11 +69,11 @@ def solve_interior(
     seconds: float = np.inf,
     max_steps: int = 60,
 ) -> InteriorPath:
-    """Go to a relative gap of `tol`, or as near as rounding and time allow."""
+    """Solve to a relative gap of `tol`, or as close as rounding and time allow."""
     ends = time.monotonic() + seconds
     best, iterate = _point(lp, start), start
-    passed = [(best.gap, start)]
-    while best.gap > tol and len(passed) <= max_steps and time.monotonic() < ends:
+    iterates = [(best.gap, start)]
+    while best.gap > tol and len(iterates) <= max_steps and time.monotonic() < ends:
         try:
             with np.errstate(all="ignore"):
                 iterate = advance(lp, iterate, refine=best.gap < _REFINE)
@@ -78,17 +81,20 @@ def solve_interior(
         except (LinAlgError, ZeroDivisionError):
             break
         if not np.isfinite(now.gap) or now.gap > 1e3 * best.gap:
-            break  # rounding has taken over: what was found before stands
-        passed.append((now.gap, iterate))
+            break  # rounding dominates: keep the best point
+        iterates.append((now.gap, iterate))
         if now.gap < best.gap:
             best = now
-        if best.gap < _ROUNDING and best.gap > 0.5 * passed[-1 - min(_STALL, len(passed) - 1)][0]:
+        if (
+            best.gap < _ROUNDING
+            and best.gap > 0.5 * iterates[-1 - min(_STALL, len(iterates) - 1)][0]
+        ):
             break
-    return InteriorPath(best, passed)
+    return InteriorPath(best, iterates)
 
 
 def begin(lp: DenseMarginLP, x: FloatArray, bias: float, duals: FloatArray) -> Iterate:
-    """Start from coefficients and duals that need not be feasible."""
+    """An iterate from coefficients and duals that need not be feasible."""
     costs = lp.costs
     reach = float(np.max(lp.spread(lp.edges(duals)) / costs, initial=0.0))
     u = np.clip(duals / max(1.0, reach / _MARGIN), 1e-12 * lp.upper, (1 - 1e-12) * lp.upper)
@@ -112,25 +118,25 @@ def begin(lp: DenseMarginLP, x: FloatArray, bias: float, duals: FloatArray) -> I
 
 
 def resume(
-    lp: DenseMarginLP, before: DenseMarginLP, iterate: Iterate, place: IntArray, *, gap: float
+    lp: DenseMarginLP, before: DenseMarginLP, iterate: Iterate, old: IntArray, *, gap: float
 ) -> Iterate:
-    """Go on from an iterate of the problem `before`, which was about `gap` from its optimum.
+    """An iterate of `lp` from one of the problem `before` with about this gap.
 
-    `place` says where each column was, or -1.
+    `old` has the position of each column in `before`, or -1.
     """
     mu = iterate.products(before.upper) / (len(iterate.v) + 2 * len(iterate.u))
     least = min(_NEW_SLACK, gap) * lp.costs
     slack = np.maximum(lp.costs - lp.spread(lp.edges(iterate.u)), least)
     z = lp.pairs(slack, absent=np.inf)
-    v = np.tile(mu / z.min(axis=0), (2, 1))  # both sides alike, so that x is 0
-    kept = place >= 0
-    v[:, kept] = before.pairs(iterate.v)[:, place[kept]]
-    z[:, kept] = before.pairs(iterate.z)[:, place[kept]]
+    v = np.tile(mu / z.min(axis=0), (2, 1))  # equal sides, so that x is 0
+    kept = old >= 0
+    v[:, kept] = before.pairs(iterate.v)[:, old[kept]]
+    z[:, kept] = before.pairs(iterate.z)[:, old[kept]]
     return replace(iterate, v=lp.sides(v), z=lp.sides(z))
 
 
 def _point(lp: DenseMarginLP, iterate: Iterate) -> InteriorPoint:
-    """The iterate with its gap; u is scaled to be feasible for the bound only."""
+    """The iterate with its gap; u is scaled to be feasible only for the bound."""
     x = lp.gather(iterate.v, -1.0)
     reach = float(np.max(lp.spread(lp.edges(iterate.u)) / lp.costs, initial=1.0))
     primal = lp.objective(x, iterate.b)

@@ -1,4 +1,4 @@
-"""L-BFGS that ends with the time: then it is at the best point it has seen."""
+"""L-BFGS with a time limit: when it ends early, the best point seen is returned."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def minimise_until(
     bounds: Sequence[tuple[float, float]],
     **options: Any,
 ) -> tuple[FloatArray, float, bool]:
-    """The point, its value, and whether there was time to finish.
+    """The point, its value, and whether it finished in time.
 
-    `over` is asked before every evaluation. Without any the value is NaN, at the start.
+    `over` is called before every evaluation; if it is true before the first, the value is NaN.
     """
     best, lowest = start, np.nan
 
-    def watched(point: FloatArray) -> tuple[float, FloatArray]:
+    def limited(point: FloatArray) -> tuple[float, FloatArray]:
         nonlocal best, lowest
         if over():
             raise OutOfTimeError("the time is over")
@@ -37,9 +37,9 @@ def minimise_until(
         return value, slope
 
     try:
-        found = minimize(
-            watched, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+        result = minimize(
+            limited, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
         )
     except OutOfTimeError:
         return best, lowest, False
-    return found.x, float(found.fun), True
+    return result.x, float(result.fun), True

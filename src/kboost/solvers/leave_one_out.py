@@ -1,7 +1,7 @@
-"""Leave-one-out errors of least squares with a kernel matrix, for many ridges from one spectrum.
+"""Leave-one-out errors of kernel ridge regression, for many ridges from one eigendecomposition.
 
-With `C = W^1/2 K W^1/2 + ridge I` and `t = W^1/2 y`, the weighted error of a row when it is left
-out is `(C^-1 t)_i / (C^-1)_ii`; the eigenvectors of the first term serve every ridge.
+With `C = W^1/2 K W^1/2 + ridge I` and `t = W^1/2 y`, the weighted error of row i in the fit without
+it is `(C^-1 t)_i / (C^-1)_ii`; the eigenvectors of the first term serve every ridge.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""libsvm on a kernel matrix that is known to be good: no checks, no copies, nothing kept.
+"""The dual of a support vector machine by libsvm, on a valid kernel matrix: no checks, no copies.
 
-    maximise  sum_i u_i - 1/2 sum_ij u_i u_j s_i s_j K_ij     with  0 <= u_i <= caps_i,  s'u = 0
+    maximise  sum_i u_i - 1/2 sum_ij u_i u_j s_i s_j K_ij     with  0 <= u_i <= upper_i,  s'u = 0
 
-for signs s of -1 and 1, both present, and positive caps (the price of an error times the weight of
-its row). This is the only file that knows how scikit-learn calls libsvm.
+for signs s of -1 and 1, both present, and positive upper bounds (cost of an error times weight). No
+other file calls libsvm through scikit-learn's private module.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from sklearn.svm import _libsvm
 
 from kboost._typing import FloatArray
 
-MOST_STEPS = 10_000_000  # where libsvm does not converge it would go on for ever
+MOST_STEPS = 10_000_000  # libsvm has no limit of its own
 _LEAST_CACHE, _MOST_CACHE = 50.0, 2000.0  # MiB
 
 
 def solve_dual(
     K: FloatArray, signs: FloatArray, upper: FloatArray, tol: float = 1e-3
 ) -> tuple[FloatArray, float, int]:
-    """The duals (n,), the bias, and the steps made; `K` is (n, n), float64, in C order.
+    """The duals (n,), the bias, and the number of steps; `K` is (n, n), float64, in C order.
 
-    Unless it took MOST_STEPS, no margin is wrong by more than `tol` where it matters.
+    With fewer than MOST_STEPS steps the optimality conditions hold up to `tol`.
     """
     n = len(signs)
-    _libsvm.set_verbosity_wrap(0)  # it prints its steps otherwise
-    found = _libsvm.fit(
+    _libsvm.set_verbosity_wrap(0)  # no output
+    result = _libsvm.fit(
         K,
         (signs < 0).astype(np.float64),  # the first label is the positive one
         svm_type=0,
@@ -37,7 +37,7 @@ def solve_dual(
         cache_size=min(max(5e-6 * n * n, _LEAST_CACHE), _MOST_CACHE),
         max_iter=MOST_STEPS,
     )
-    support, coef, bias, steps = found[0], found[3], found[4], found[8]
+    support, coef, bias, steps = result[0], result[3], result[4], result[8]
     duals = np.zeros(n)
     duals[support] = np.abs(coef[0])
     return duals, float(bias[0]), int(steps[0])

@@ -1,29 +1,29 @@
-"""The margin LP: a 1-norm penalty, linear slacks, columns that keep coming.
+"""The margin LP: a 1-norm penalty, linear slacks, and columns that are added over time.
 
-Primal, n rows, k columns (`g_ij = sign_i h_ij`, bias term as `intercept` says; the level, a
-variable >= 0 that all rows share, only where there is one):
+Primal, n rows, k columns (`g_ij = sign_i h_ij`; the bias as `intercept` says; the margin width, a
+variable >= 0 that all rows share, only if there is one):
 
-    minimise    sum_j |coef_j| [+ |bias|] [+ level_price level] + sum_i cap_i slack_i
-    subject to  sum_j coef_j g_ij + sign_i bias [+ level_sign level] + slack_i >= target_i,
+    minimise    sum_j |coef_j| [+ |bias|] [+ width_cost width] + sum_i upper_i slack_i
+    subject to  sum_j coef_j g_ij + sign_i bias [+ width_sign width] + slack_i >= target_i,
                 slack >= 0
 
-Dual, one box variable a row and one range constraint a column:
+Dual, one box variable per row and one range constraint per column:
 
     maximise    sum_i target_i u_i
-    subject to  0 <= u_i <= cap_i
+    subject to  0 <= u_i <= upper_i
                 |sum_i u_i g_ij| <= 1           (nonnegative coef: without the bars)
                 sum_i u_i sign_i = 0            (bias free; penalised: |.| <= 1; none: absent)
-                level_sign sum_i u_i <= level_price             (where there is a level)
+                width_sign sum_i u_i <= width_cost              (if there is a width)
 
-A basis is as large as the number of LP rows, so there are two shapes of one problem:
+A basis is as large as the number of LP rows, so there are two forms of the problem:
 
-    "columns": the dual as it stands          "samples": the primal as it stands
+    ColumnShape: the dual                     SampleShape: the primal
               u_1 ... u_n                              slack | bias+- | coef+-
     bias    [  sign'     ]  = 0                row 1 [  1    | +-sign |  +-g   ] >= target
     col 1   [  g_1'      ]  in [-1, 1]          ...  [    1  |        |         ]
      ...    grows downwards                    row n [      1|    grows to the right
 
-The first has few rows as long as the model is small; the second wins when there are fewer samples
+The first has few rows while the model is small; the second is faster if there are fewer samples
 than columns to come. Both return coefficients, bias and duals of the same vertex.
 """
 
@@ -42,14 +42,14 @@ Intercept = Literal["free", "penalized", "none"]
 
 @dataclass(frozen=True)
 class MarginData:
-    """The fixed part of the margin LP."""
+    """The rows of the margin LP."""
 
     signs: FloatArray  # (n,), +1 or -1
     targets: FloatArray  # (n,)
-    upper: FloatArray  # (n,), positive
+    upper: FloatArray  # (n,), positive: costs of the slacks, bounds of the duals
     nonnegative: bool
     intercept: Intercept
-    margin_width: tuple[float, float] | None = None  # sign and price
+    margin_width: tuple[float, float] | None = None  # sign and cost
 
 
 @dataclass(frozen=True)
@@ -64,20 +64,20 @@ class MarginVertex:
 
 
 class MarginLP(Protocol):
-    """What both shapes can do."""
+    """The interface of both forms."""
 
     def extend(self, columns: FloatArray) -> None:
         """Append signed columns, (n, k_new)."""
 
     def scale_slack_costs(self, rows: MarginData) -> None:
-        """Change the prices of slack and level; the next solve starts from the last vertex."""
+        """Change the costs of slack and width; the next solve starts from the last vertex."""
 
     def solve(self, seconds: float = INFINITY) -> MarginVertex:
         """Solve for the columns so far, starting from the last vertex."""
 
 
 class ColumnShape:
-    """The dual: a row a column, a box variable a sample."""
+    """The dual: one LP row per column, one box variable per sample."""
 
     def __init__(self, rows: MarginData) -> None:
         self._rows = rows
@@ -87,9 +87,9 @@ class ColumnShape:
             width = np.array([0.0 if rows.intercept == "free" else 1.0])
             self._lp.add_rows(rows.signs[None, :], -width, width)
         if rows.margin_width is not None:
-            sign, price = rows.margin_width
+            sign, cost = rows.margin_width
             self._lp.add_rows(
-                np.full((1, len(rows.upper)), sign), np.array([-INFINITY]), np.array([price])
+                np.full((1, len(rows.upper)), sign), np.array([-INFINITY]), np.array([cost])
             )
 
     def extend(self, columns: FloatArray) -> None:
@@ -99,11 +99,11 @@ class ColumnShape:
         lower = np.full_like(limit, -INFINITY) if self._rows.nonnegative else -limit
         self._lp.add_rows((columns / size).T, lower, limit)
 
-    def drop(self, places: IntArray) -> None:
-        """Take columns out whose coefficients are 0; the next solve starts from the last vertex."""
+    def drop(self, positions: IntArray) -> None:
+        """Remove columns with coefficient 0; the next solve starts from the last vertex."""
         first = int(self._rows.intercept != "none") + int(self._rows.margin_width is not None)
-        self._lp.delete_rows(first + places)
-        self._size = np.delete(self._size, places)
+        self._lp.delete_rows(first + positions)
+        self._size = np.delete(self._size, positions)
 
     def scale_slack_costs(self, rows: MarginData) -> None:
         self._rows = rows
@@ -111,33 +111,33 @@ class ColumnShape:
         if rows.margin_width is not None:
             self._lp.set_row_upper(int(rows.intercept != "none"), rows.margin_width[1])
 
-    def crash(self, coef: FloatArray, duals: FloatArray) -> None:
-        """Begin the next solve at the basis that nearly optimal values name.
+    def start_from_solution(self, coef: FloatArray, duals: FloatArray) -> None:
+        """Start the next solve from the basis of a nearly optimal solution.
 
-        Columns with a coefficient bind, and so do bias and level; as many samples on the margin
-        (duals inside their box) are basic; the others are at the nearer bound.
+        Columns with a coefficient bind, and so do bias and width; as many samples on the margin
+        (duals inside their box) are basic; the other duals are at the nearer bound.
         """
         rows = self._rows
         bias = [] if rows.intercept == "none" else [-1]
         margin_width = [] if rows.margin_width is None else [1]
-        bound = np.concatenate([bias, margin_width, np.sign(coef)]).astype(np.intp)  # at +1 or -1
+        binding = np.concatenate([bias, margin_width, np.sign(coef)]).astype(np.intp)  # at +1 or -1
         share = duals / rows.upper
-        inner = np.argsort(-np.minimum(share, 1.0 - share), kind="stable")
+        on_margin = np.argsort(-np.minimum(share, 1.0 - share), kind="stable")
         samples = np.where(share > 0.5, 1, -1)
-        samples[inner[: int(np.count_nonzero(bound))]] = 0
-        self._lp.start_from(samples, bound)
+        samples[on_margin[: int(np.count_nonzero(binding))]] = 0
+        self._lp.start_from(samples, binding)
 
     def solve(self, seconds: float = INFINITY) -> MarginVertex:
-        found = self._lp.solve(seconds)
-        multipliers = (-found.row_duals * self._unit).tolist()
+        solution = self._lp.solve(seconds)
+        multipliers = (-solution.row_duals * self._unit).tolist()
         bias = multipliers.pop(0) if self._rows.intercept != "none" else 0.0
         margin_width = multipliers.pop(0) if self._rows.margin_width is not None else 0.0
         coef = np.array(multipliers) / self._size
-        return MarginVertex(coef, bias, found.values, found.pivots, margin_width)
+        return MarginVertex(coef, bias, solution.values, solution.pivots, margin_width)
 
 
 class SampleShape:
-    """The primal: a row a sample; bias and free coefficients are differences of two variables."""
+    """The primal: one LP row per sample; signed variables are differences of two."""
 
     def __init__(self, rows: MarginData) -> None:
         self._rows = rows
@@ -146,8 +146,8 @@ class SampleShape:
         self._lp = GrowingLP(rows.upper, np.zeros(n), np.full(n, INFINITY))
         self._lp.add_rows(np.eye(n), rows.targets / self._unit, np.full(n, INFINITY))
         if rows.intercept != "none":
-            price = 0.0 if rows.intercept == "free" else 1.0
-            self._append(both_signs(rows.signs[:, None]), np.full(2, price))
+            cost = 0.0 if rows.intercept == "free" else 1.0
+            self._append(both_signs(rows.signs[:, None]), np.full(2, cost))
         if rows.margin_width is not None:
             self._append(np.full((n, 1), rows.margin_width[0]), np.array([rows.margin_width[1]]))
 
@@ -167,14 +167,16 @@ class SampleShape:
         self._lp.set_cost(np.concatenate([rows.upper, bias, margin_width]))
 
     def solve(self, seconds: float = INFINITY) -> MarginVertex:
-        found = self._lp.solve(seconds)
-        rest, bias, margin_width = self._unit * found.values[len(self._rows.upper) :], 0.0, 0.0
+        solution = self._lp.solve(seconds)
+        rest, bias, margin_width = self._unit * solution.values[len(self._rows.upper) :], 0.0, 0.0
         if self._rows.intercept != "none":
             bias, rest = float(rest[0] - rest[1]), rest[2:]
         if self._rows.margin_width is not None:
             margin_width, rest = float(rest[0]), rest[1:]
         coef = rest if self._rows.nonnegative else rest[0::2] - rest[1::2]
-        return MarginVertex(coef / self._size, bias, found.row_duals, found.pivots, margin_width)
+        return MarginVertex(
+            coef / self._size, bias, solution.row_duals, solution.pivots, margin_width
+        )
 
     def _append(self, block: FloatArray, cost: FloatArray) -> None:
         size = block.shape[1]
@@ -182,10 +184,10 @@ class SampleShape:
 
 
 def _sizes(columns: FloatArray) -> FloatArray:
-    """What columns are divided by so that HiGHS, which has absolute limits, sees sane sizes.
+    """Scales of columns, as HiGHS has absolute tolerances.
 
-    Only root mean squares beyond 1e-3 to 1e3 are brought back: a tolerance on `edge / size`
-    would be a loose one on the edge.
+    Only root mean squares outside 1e-3 to 1e3 are scaled: a tolerance on `edge / size` would be a
+    loose one on the edge.
     """
     peak = np.abs(columns).max(axis=0, initial=0.0)
     safe = np.where(peak > 0, peak, 1.0)
@@ -194,7 +196,7 @@ def _sizes(columns: FloatArray) -> FloatArray:
 
 
 def _unit(rows: MarginData) -> float:
-    """What targets, and with them the primal variables, are divided by, for the same reason."""
+    """The scale of the targets, and so of the primal variables, for the same reason."""
     peak = float(np.abs(rows.targets).max(initial=0.0))
     return peak / float(np.clip(peak, 1e-3, 1e3)) if peak > 0 else 1.0
 

@@ -1,28 +1,28 @@
-"""The margin QP: a 2-norm penalty, linear slacks, columns that keep coming.
+"""The margin QP: a 2-norm penalty, linear slacks, and columns that are added over time.
 
 Primal, r rows, k columns (`g_ij = sign_i h_ij`), offsets o outside the penalty (a free bias, the
-level), a penalised bias as one more column of ones whose sign is free:
+margin width), a penalised bias as one more column of ones with a free sign:
 
-    minimise    1/2 |x|^2 + price'o + sum_i cap_i slack_i
-    subject to  G x + O o + slack >= target,   slack >= 0   [x >= 0]   [level >= 0]
+    minimise    1/2 |x|^2 + price'o + sum_i upper_i slack_i
+    subject to  G x + O o + slack >= target,   slack >= 0   [x >= 0]   [width >= 0]
 
-Dual, and the way back from it:
+Dual, and the primal solution from it:
 
     maximise    target'u - 1/2 |G'u|^2      (nonnegative x: the positive part of G'u)
-    subject to  0 <= u <= caps,   O'u = price     (level: <=)
+    subject to  0 <= u <= upper,   O'u = price     (width: <=)
     x = G'u,  or its positive part
 
-Certificate: for u that keeps its constraints, any x and o,
+Certificate: for feasible u, any x and o,
 
-    gap = 1/2 |x|^2 + price'o + caps'slack - target'u + 1/2 |G'u|^2   >=   objective - optimum.
+    gap = 1/2 |x|^2 + price'o + upper'slack - target'u + 1/2 |G'u|^2   >=   objective - optimum.
 
 Few rows have a dual strictly inside its box (84 of 1000 on Forest at the optimum), and only these
-need to enter a linear system. So not an interior point, whose systems hold all rows or all columns,
-but the method of multipliers: around given duals the corners of the problem are rounded off, the
-smooth problem is solved by Newton steps on the rows inside (rounded.py), its slopes are the next
-duals. The rounding gets sharper until the gap is closed; the sets settle after a few steps, and
-then a step is exact. A warm start keeps u, x and o while columns are appended; where these are
-more than the rows, products of rows are kept and only the new columns' are added to them.
+need to enter a linear system. So this is not an interior-point method, whose systems contain all
+rows or all columns, but the method of multipliers: around given duals the problem is smoothed, the
+smooth problem is solved by Newton steps on the rows inside (smoothed_qp.py), and its slopes are the
+next duals. The smoothing gets sharper until the gap is closed; the sets become constant after a few
+steps, and then a step is exact. A warm start keeps u, x and o when columns are added; if there are
+more columns than rows, products of rows are kept and only those of new columns are added.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ from kboost.exceptions import SolverError
 from kboost.solvers.margin_lp import MarginData
 from kboost.solvers.smoothed_qp import Candidate, SmoothedQP
 
-_SHARP = 0.3  # sharpness times unit, for a gap of 1; it rises as the gap's inverse root
-_PUSH = 2.0  # further rise where the gap has not fallen
+_SHARPNESS = 0.3  # times unit, at a gap of 1; it rises with the inverse root of the gap
+_SHARPEN = 2.0  # factor if the gap has not fallen
 _SHARPEST = 1e9
-_MANY = 1e5  # units of margin that a dual as large as its yardstick makes
-_BLUNT, _NEAR, _WORSE = 10, 1e-3, 10.0  # stalls, near the end, that made it so much worse
-_STALLS, _FINE = 40, 1e-7  # smooth problems without progress; two are enough below this gap
-_LOOSE = 1e-6  # a gap above which the solution was not to be had
+_MANY = 1e5  # margin, in units, that a dual as large as its scale gives
+_BLUNT, _NEAR, _WORSE = 10, 1e-3, 10.0  # after so many stalls near the end: less sharp again
+_STALLS, _FINE = 40, 1e-7  # steps without progress before it ends; 2 below this gap
+_MAX_GAP = 1e-6  # of a solution that counts as precise
 
 
 @dataclass(frozen=True)
 class MarginOptimum:
-    """The optimum of the margin QP over the columns so far."""
+    """A solution of the margin QP over the columns so far."""
 
     coef: FloatArray  # (k,)
     bias: float
@@ -58,10 +58,10 @@ class MarginOptimum:
     margin_width: float
     gap: float  # relative
     steps: int
-    precise: bool  # whether that is what was asked for, or near it
+    precise: bool  # whether the gap is within tolerance
 
     def checked(self) -> MarginOptimum:
-        """The optimum itself; raises if it is not one."""
+        """Itself; raises SolverError if it is not precise."""
         if self.precise:
             return self
         raise SolverError(
@@ -71,10 +71,10 @@ class MarginOptimum:
 
 
 class MarginQP:
-    """Columns, and the solution that the next solve starts from."""
+    """The columns and the last solution, from which the next solve starts."""
 
     def __init__(self, rows: MarginData, start: FloatArray, sample: IntArray | None = None) -> None:
-        """Duals to start from, (r,); the sample each row speaks of (None: its own)."""
+        """Duals to start from, (r,); the sample of each row (None: row r is sample r)."""
         self.rows, self.sample = rows, sample
         self.duals = start
         self.n_samples = len(rows.signs) if sample is None else int(sample.max()) + 1
@@ -84,7 +84,7 @@ class MarginQP:
         self._buffer = np.empty((self.n_samples, 64))
         self._size = 0
         self._power = np.zeros(self.n_samples)  # |row of G|^2
-        self._products: FloatArray = np.zeros((0, 0))  # H H' of the columns that are in it
+        self._products: FloatArray = np.zeros((0, 0))  # H H' of the first `_in_products` columns
         self._in_products, self._worked = 0, 0.0
         self.x: FloatArray = np.zeros(0)
         self._lead = 1 if rows.intercept == "penalized" else 0
@@ -93,7 +93,7 @@ class MarginQP:
 
     @property
     def all_columns(self) -> FloatArray:
-        """With the one of a penalised bias, which comes first."""
+        """The columns so far, after the one of a penalised bias, (n, k)."""
         return self._buffer[:, : self._size]
 
     @property
@@ -103,13 +103,13 @@ class MarginQP:
 
     @property
     def bounded(self) -> BoolArray:
-        """Which of all variables, offsets last, must not be negative."""
+        """Which variables, offsets last, are nonnegative."""
         columns = np.full(self._size, self.rows.nonnegative)
         columns[: self._lead] = False
         return np.concatenate([columns, self.offset_bounded])
 
     def extend(self, columns: FloatArray) -> None:
-        """Append columns as they are at the samples, (n, k_new)."""
+        """Append columns, (n, k_new), without signs."""
         new = columns.shape[1]
         size = self._size + new
         if size > self._buffer.shape[1]:
@@ -122,13 +122,13 @@ class MarginQP:
         self.x = np.concatenate([self.x, np.zeros(new)])
 
     def scale_slack_costs(self, rows: MarginData) -> None:
-        """Go on with other slack prices; duals keep their share of them."""
+        """Change the slack costs; duals keep their share of them."""
         self.duals = self.duals * (rows.upper / self.rows.upper)
         self.rows = rows
         self.offsets, self.offset_prices, self.offset_bounded = _offsets(rows)
 
     def start_from(self, coef: FloatArray, bias: float) -> None:
-        """Begin the next solve at these values of the columns so far; a level begins at 0."""
+        """Start the next solve from these coefficients; a width starts at 0."""
         self.x = np.concatenate([np.full(self._lead, bias), coef])
         self.offset_values = np.zeros(len(self.offset_prices))
         if self.rows.intercept == "free":
@@ -139,30 +139,30 @@ class MarginQP:
         with np.errstate(all="ignore"):
             best, steps = self._close(time.monotonic() + seconds, tol)
         self.x, self.offset_values, self.duals = best.x, best.offsets, best.duals
-        return self._optimum(best.gap, steps, best.gap <= max(tol, _LOOSE))
+        return self._optimum(best.gap, steps, best.gap <= max(tol, _MAX_GAP))
 
     def _close(self, ends: float, tol: float) -> tuple[Candidate, int]:
-        """Round off, minimise, sharpen until the gap is closed; the best found, and all steps."""
-        smooth, steps, push = SmoothedQP(self), 0, _SHARP
+        """Smooth, minimise, sharpen until the gap is closed; the best solution and the steps."""
+        smooth, steps, sharpness = SmoothedQP(self), 0, _SHARPNESS
         best, stalls = smooth.candidate(), 0
         while best.gap > tol and stalls < (_STALLS if best.gap > _FINE else 2):
-            smooth.renew(min(_SHARPEST, push / math.sqrt(min(1.0, best.gap))))
+            smooth.recenter(min(_SHARPEST, sharpness / math.sqrt(min(1.0, best.gap))))
             try:
                 steps += smooth.minimise(ends, careful=stalls > 0)
-            except LinAlgError:  # overflow: what was found before stands
+            except LinAlgError:  # overflow: keep the best solution
                 break
             now = smooth.candidate()
             stalls = 0 if now.gap < 0.9 * best.gap else stalls + 1
             if now.gap < best.gap:
                 best = now
-                smooth.keep()
+                smooth.save()
             if stalls % (2 * _BLUNT) >= _BLUNT and best.gap < _NEAR:
                 if now.gap > _WORSE * best.gap:  # too sharp for the rounding of the margins
-                    smooth.back()
-                    push /= _PUSH**2
+                    smooth.restore()
+                    sharpness /= _SHARPEN**2
             elif stalls:
                 smooth.refresh()
-                push *= _PUSH
+                sharpness *= _SHARPEN
         return best, steps
 
     def _optimum(self, gap: float, steps: int, precise: bool) -> MarginOptimum:
@@ -177,15 +177,15 @@ class MarginQP:
 
     # -- the matrix [G O] ------------------------------------------------------------------------
 
-    def sample_rows(self, which: IntArray) -> FloatArray:
-        """G of some rows, (len(which), k)."""
+    def rows_of(self, which: IntArray) -> FloatArray:
+        """The rows `which` of G, (len(which), k)."""
         samples = which if self.sample is None else self.sample[which]
         return self.rows.signs[which][:, None] * self.all_columns[samples]
 
     def products(self, which: IntArray) -> FloatArray | None:
-        """`G G'` of some rows from the products of all samples; None while these cost more.
+        """`G G'` of the rows `which` from stored products; None while storing costs more.
 
-        They are brought up to date when the work done without them is as much as that.
+        They are updated once the work done without them has reached the cost of the update.
         """
         n, missing = self.n_samples, self._size - self._in_products
         self._worked += len(which) ** 2 * self._size
@@ -209,7 +209,7 @@ class MarginQP:
         return self.rows.signs * seen + self.offsets @ offsets
 
     def edges(self, duals: FloatArray) -> FloatArray:
-        """`[G O]' duals`; rows where they are 0 are left out if that saves work."""
+        """`[G O]' duals`; rows with dual 0 are skipped if that saves work."""
         which = np.flatnonzero(duals)
         signed: FloatArray = self.rows.signs * duals
         if 3 * len(which) < self.n_samples:
@@ -220,27 +220,27 @@ class MarginQP:
         return np.concatenate([edges, duals @ self.offsets])
 
     def _at_samples(self, signed: FloatArray) -> FloatArray:
-        """Signed duals of the rows, summed for each sample."""
+        """Signed duals of the rows, summed per sample."""
         if self.sample is None:
             return signed
         return np.bincount(self.sample, signed, self.n_samples).astype(np.float64)
 
     def unit(self) -> float:
-        """The size of a margin: of the targets, or where all are 0, what the duals can make."""
+        """The scale of margins: that of the targets or, if all are 0, of what the duals give."""
         size = float(np.abs(self.rows.targets).max())
         if size == 0.0:
             size = float(self._power.mean()) * float(self.rows.upper.sum())
         return size if size > 0.0 else 1.0
 
-    def yardstick(self) -> FloatArray:
-        """The size of a dual: its cap, or where that is far beyond it, what makes many units."""
+    def dual_scale(self) -> FloatArray:
+        """The scale of duals: their upper bound, or less if that is far beyond reach, (r,)."""
         power = self._power if self.sample is None else self._power[self.sample]
-        makes: FloatArray = _MANY * self.unit() / np.maximum(power, 1e-300)
-        return np.minimum(self.rows.upper, makes)
+        reachable: FloatArray = _MANY * self.unit() / np.maximum(power, 1e-300)
+        return np.minimum(self.rows.upper, reachable)
 
 
 def _offsets(rows: MarginData) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Variables outside the penalty, a free bias and the level: columns, prices, bounds."""
+    """Variables outside the penalty, a free bias and the width: columns, costs, bounds."""
     parts: list[tuple[FloatArray, float, bool]] = []
     if rows.intercept == "free":
         parts.append((rows.signs, 0.0, False))

@@ -1,22 +1,22 @@
-"""One primal-dual Newton step for the margin LP with dense columns.
+"""One primal-dual predictor-corrector step for the margin LP with dense columns.
 
-The problem is that of interior.py. In equality form x = p - q (q absent for a column that must not
-be negative), each pair of a variable and its dual slack is held near one product mu, which falls:
+The problem is that of interior_point.py. In equality form x = p - q (q absent for a nonnegative
+column), each product of a variable and its dual slack is held near one value mu, which falls:
 
-    G(p - q) + sign b + over - under = target        over (caps - u) = mu,   under u = mu
-    cost - G'u - zp = 0,  cost + G'u - zq = 0        p zp = mu,              q zq = mu
+    G(p - q) + sign b + over - under = target        over (upper - u) = mu,   under u = mu
+    cost - G'u - zp = 0,  cost + G'u - zq = 0        p zp = mu,               q zq = mu
 
-A step eliminates everything but the k columns (D = over/(caps-u) + under/u, a number a row;
-T = p/zp + q/zq, a number a column), so it costs n k^2 and simplex's many thin pivots become few
-dense products:
+A step eliminates everything but the k columns (D = over/(upper-u) + under/u per row, T = p/zp +
+q/zq per column), so it costs n k^2, and the many small pivots of simplex become a few dense
+products:
 
     (1/T + G' D^-1 G) dx + G' D^-1 sign db = right side,    du = D^-1 (r - G dx - sign db).
 
-In this order rounding falls into the products, which the next step mends, not into feasibility.
+In this order rounding affects the products, which the next step corrects, not feasibility.
 Mehrotra's predictor and corrector choose mu.
 
-A tube has two rows a sample, and all columns but the level are mirrored: `G = (A; -A)`. Then
-`G' D^-1 G = A' (1/D_above + 1/D_below) A`, half the work, and so are products with G.
+A tube has two rows per sample, and all columns but the margin width are mirrored: `G = (A; -A)`.
+Then `G' D^-1 G = A' (1/D_above + 1/D_below) A`, half the work, and so are products with G.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from kboost._typing import BoolArray, FloatArray
 from kboost.solvers.margin_lp import MarginData
 
 _STEP = 0.99  # of the way to the boundary
-_ROUGH = 1e-6  # what columns leave of the bias's pivot, at which directions must be refined
+_ROUGH = 1e-6  # relative pivot of the bias, below which directions are refined
 
 
 @dataclass(frozen=True)
 class DenseMarginLP:
-    """One problem: signed columns G and what is charged for them."""
+    """One problem: signed columns G, their costs, and the rows."""
 
     columns: FloatArray  # (n, k), signed, Fortran order
     signs: FloatArray  # (n,)
@@ -48,7 +48,7 @@ class DenseMarginLP:
 
     @property
     def costs(self) -> FloatArray:
-        """The price of every side."""
+        """The cost of every side, p and q."""
         return np.concatenate([self.cost, self.cost[self.two_sided]])
 
     def spread(self, edges: FloatArray) -> FloatArray:
@@ -75,7 +75,7 @@ class DenseMarginLP:
 
     @cached_property
     def n_mirrored(self) -> int:
-        """How many columns, from the first on, are minus themselves in the second half."""
+        """How many columns, from the first on, are mirrored: `(a; -a)`."""
         half, odd = divmod(len(self.signs), 2)
         if odd:
             return 0
@@ -84,7 +84,7 @@ class DenseMarginLP:
 
     @cached_property
     def _mirrored_half(self) -> FloatArray | None:
-        """A, where all columns but the last few are mirrored."""
+        """A, if all columns but at most one are mirrored."""
         k, kept, half = len(self.cost), self.n_mirrored, len(self.signs) // 2
         return self.columns[:half, :kept] if kept and kept >= k - 1 else None
 
@@ -127,7 +127,7 @@ class DenseMarginLP:
 def scaled_lp(
     signed: FloatArray, rows: MarginData, cost: FloatArray, two_sided: BoolArray, *, free_bias: bool
 ) -> tuple[DenseMarginLP, FloatArray]:
-    """The problem with columns of unit root mean square, and what they were divided by."""
+    """The problem with columns scaled to unit root mean square, and the scales."""
     size = np.sqrt(np.einsum("nk,nk->k", signed, signed) / len(signed))
     size[size == 0.0] = 1.0
     columns = np.divide(signed, size, order="F")
@@ -164,7 +164,7 @@ class Iterate:
 
 
 def advance(lp: DenseMarginLP, at: Iterate, *, refine: bool) -> Iterate:
-    """One predictor-corrector step; `refine` asks for a direction refined once."""
+    """One predictor-corrector step; with `refine` the direction is refined once."""
     newton = _Newton(lp, at)
     products = (at.v * at.z, at.over * (lp.upper - at.u), at.under * at.u)
     count = len(at.v) + 2 * len(at.u)
@@ -176,16 +176,20 @@ def advance(lp: DenseMarginLP, at: Iterate, *, refine: bool) -> Iterate:
         target - products[0] - plain.v * plain.z,
         target - products[1] + plain.over * plain.u,
         target - products[2] - plain.under * plain.u,
-        refine=refine or newton.rough,
+        refine=refine or newton.needs_refinement,
     )
     primal, dual = _lengths(lp, at, corrected)
     return at.moved(corrected, min(1.0, _STEP * primal), min(1.0, _STEP * dual))
 
 
 def _lengths(lp: DenseMarginLP, at: Iterate, d: Iterate) -> tuple[float, float]:
-    """How far the primal and the dual side may go."""
-    primal = min(_room(at.v, d.v), _room(at.over, d.over), _room(at.under, d.under))
-    dual = min(_room(at.z, d.z), _room(at.u, d.u), _room(lp.upper - at.u, -d.u))
+    """The longest primal and dual steps, at most 1."""
+    primal = min(
+        _longest_step(at.v, d.v), _longest_step(at.over, d.over), _longest_step(at.under, d.under)
+    )
+    dual = min(
+        _longest_step(at.z, d.z), _longest_step(at.u, d.u), _longest_step(lp.upper - at.u, -d.u)
+    )
     return min(1.0, primal), min(1.0, dual)
 
 
@@ -193,14 +197,14 @@ class _Newton:
     """The linear system of one step, factored once."""
 
     def __init__(self, lp: DenseMarginLP, at: Iterate) -> None:
-        self.lp, self.at, self.rough = lp, at, False
+        self.lp, self.at, self.needs_refinement = lp, at, False
         self.slack = lp.upper - at.u
         self.D = at.over / self.slack + at.under / at.u  # (n,)
         self.T = lp.gather(at.v / at.z, 1.0)  # (k,)
-        self.dual_rest = lp.costs - lp.spread(lp.edges(at.u)) - at.z
+        self.dual_residual = lp.costs - lp.spread(lp.edges(at.u)) - at.z
         x = lp.gather(at.v, -1.0)
         margins = lp.margins(x) + lp.signs * at.b
-        self.rest = lp.targets - margins - at.over + at.under
+        self.residual = lp.targets - margins - at.over + at.under
         self.balance = -float(lp.signs @ at.u) if lp.free_bias else 0.0
         normal = lp.normal(1.0 / self.D)
         diagonal = np.arange(len(self.T))
@@ -209,32 +213,34 @@ class _Newton:
         if lp.free_bias:
             self.across = lp.edges(lp.signs / self.D)
             self.along = self._times_inverse(self.across)
-            # sign' D^-1 (sign - G along), as squares: where columns make up the bias, the
-            # difference would be nothing but rounding
-            apart = lp.signs - lp.margins(self.along)
-            self.pivot = float(apart @ (apart / self.D) + self.along @ (self.along / self.T))
-            self.rough = bool(self.pivot < _ROUGH * (lp.signs @ (lp.signs / self.D)))
+            # sign' D^-1 (sign - G along), as squares: if columns span the bias, the difference
+            # would be pure rounding
+            difference = lp.signs - lp.margins(self.along)
+            self.pivot = float(
+                difference @ (difference / self.D) + self.along @ (self.along / self.T)
+            )
+            self.needs_refinement = bool(self.pivot < _ROUGH * (lp.signs @ (lp.signs / self.D)))
 
     def direction(
         self, sides: FloatArray, over: FloatArray, under: FloatArray, *, refine: bool
     ) -> Iterate:
-        """The step that changes the products by the given amounts."""
+        """The direction that changes the products by the given amounts."""
         lp, at = self.lp, self.at
-        sides = sides - at.v * self.dual_rest
-        pull = lp.gather(sides / at.z, -1.0) / self.T
-        right = self.rest - over / self.slack + under / at.u
-        dx, db, du = self._solve(pull, right, self.balance)
+        sides = sides - at.v * self.dual_residual
+        column_rhs = lp.gather(sides / at.z, -1.0) / self.T
+        right = self.residual - over / self.slack + under / at.u
+        dx, db, du = self._solve(column_rhs, right, self.balance)
         edges = lp.edges(du)
         if refine:
-            left = right - lp.margins(dx) - lp.signs * db - self.D * du
-            uneven = self.balance - float(lp.signs @ du) if lp.free_bias else 0.0
-            more = self._solve(pull - dx / self.T + edges, left, uneven)
+            residual_left = right - lp.margins(dx) - lp.signs * db - self.D * du
+            balance_left = self.balance - float(lp.signs @ du) if lp.free_bias else 0.0
+            more = self._solve(column_rhs - dx / self.T + edges, residual_left, balance_left)
             dx, db, du = dx + more[0], db + more[1], du + more[2]
             edges = lp.edges(du)
-        implied = lp.spread(dx / self.T - pull)
+        implied = lp.spread(dx / self.T - column_rhs)
         return Iterate(
             v=(sides + at.v * implied) / at.z,
-            z=self.dual_rest - lp.spread(edges),
+            z=self.dual_residual - lp.spread(edges),
             over=(over + at.over * du) / self.slack,
             under=(under - at.under * du) / at.u,
             u=du,
@@ -242,10 +248,10 @@ class _Newton:
         )
 
     def _solve(
-        self, pull: FloatArray, right: FloatArray, balance: float
+        self, column_rhs: FloatArray, right: FloatArray, balance: float
     ) -> tuple[FloatArray, float, FloatArray]:
         lp = self.lp
-        dx = self._times_inverse(pull + lp.edges(right / self.D))
+        dx = self._times_inverse(column_rhs + lp.edges(right / self.D))
         db = 0.0
         if lp.free_bias:
             ahead = float(lp.signs @ (right / self.D)) - float(self.across @ dx)
@@ -254,7 +260,7 @@ class _Newton:
         return dx, db, (right - lp.margins(dx) - lp.signs * db) / self.D
 
     def _times_inverse(self, right: FloatArray) -> FloatArray:
-        """The normal matrix solved for one right side; LAPACK refuses one of no columns."""
+        """Solve with the normal matrix; LAPACK rejects an empty one."""
         if not len(right):
             return right
         found: FloatArray = cho_solve(self.factor, right, check_finite=False)
@@ -268,7 +274,7 @@ def _gram(columns: FloatArray, weights: FloatArray) -> FloatArray:
     return found
 
 
-def _room(values: FloatArray, change: FloatArray) -> float:
+def _longest_step(values: FloatArray, change: FloatArray) -> float:
     """The step at which the first value reaches zero."""
     falling = np.minimum(change, -1e-300)
     return float(np.min(-(values / falling), initial=np.inf))

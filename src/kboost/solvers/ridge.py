@@ -1,19 +1,19 @@
-"""Least squares with a kernel matrix and a ridge, by one Cholesky factorisation.
+"""Kernel ridge regression by one Cholesky factorisation, and ridge regression on a basis.
 
     minimise  1/2 sum_i w_i (y_i - (K a)_i)^2 + ridge/2 a' K a:    (K + ridge W^-1) a = y
 
-In the precision of K; in float32 without its very small entries, which would end as denormal
-numbers, and a processor takes fifty times as long for these. The condition of the system is about
-n diag / ridge; `precision` says whether float32, with one step of refinement, is enough for it.
-Where the factorisation fails it is repeated in float64 with a larger diagonal. Left-out errors are
-from the same factor: without row i the fit would be wrong there by `a_i / (C^-1)_ii`.
+in the precision of K. In float32 very small entries are set to 0: they would become denormal
+numbers, on which processors are fifty times slower. The condition of the system is about
+n diag / ridge; `precision` tells whether float32 with one step of refinement suffices. If the
+factorisation fails, it is repeated in float64 with a larger diagonal. Leave-one-out errors come
+from the same factor: without row i the error there would be `a_i / (C^-1)_ii`.
 
 On a basis, with kernel columns F (n, m) and their inner products Q (m, m),
 
     minimise  1/2 sum_i w_i (y_i - b - (F a)_i)^2 + ridge/2 a' Q a
 
-is least squares of n + m rows, the last being those of a root of `ridge Q`. It is solved as such:
-the normal equations square its condition.
+is a least-squares problem of n + m rows, the last m those of a root of `ridge Q`. It is solved as
+such: normal equations would square its condition.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from kboost._typing import FloatArray
 from kboost.exceptions import SolverError
 from kboost.solvers._lapack import cholesky_in_place, invert_in_place
 
-_ENOUGH = 1e-6  # least ridge for float32: of the diagonal, a row
+_LEAST_RIDGE = 1e-6  # for float32, per row, relative to the diagonal
 _TRIES = 12
 _STRIP = 1 << 16  # entries at a time
-_NOTHING = 1e-9  # of the diagonal: entries of a float32 matrix that only cost time
+_NEGLIGIBLE = 1e-9  # of the diagonal: smaller entries of a float32 matrix are set to 0
 
 
 def precision(n_rows: int, ridge: float, weight: FloatArray) -> type[np.floating[Any]]:
-    """What K has to be in, for kernels of a diagonal about 1."""
+    """The precision K must have, for kernels with a diagonal of about 1."""
     least = ridge / float(weight.max(initial=1.0))
-    return np.float32 if least >= _ENOUGH * n_rows else np.float64
+    return np.float32 if least >= _LEAST_RIDGE * n_rows else np.float64
 
 
 def ridge_solve(K: FloatArray, y: FloatArray, weight: FloatArray, ridge: float) -> FloatArray:
@@ -54,7 +54,7 @@ def basis_solve(
     *,
     bias: bool = False,
 ) -> FloatArray:
-    """The coefficients (m, q) of a basis, under the bias (1, q) if there is one."""
+    """The coefficients (m, q) of a basis, below the bias (1, q) if there is one."""
     root = np.sqrt(weight)[:, None]
     values, vectors = eigh(Q)
     norm = np.sqrt(ridge * np.maximum(values, 0.0))[:, None] * vectors.T
@@ -68,7 +68,7 @@ def basis_solve(
 
 
 def ridge_left_out(K: FloatArray, y: FloatArray, weight: FloatArray, ridge: float) -> FloatArray:
-    """Errors (n, q) of each row by the fit without it; K is overwritten."""
+    """The error (n, q) of each row in the fit without it; K is overwritten."""
     coef, lower = _factored(K, y, weight, ridge)
     invert_in_place(lower)
     return coef / np.diag(lower).astype(np.float64)[:, None]
@@ -77,10 +77,10 @@ def ridge_left_out(K: FloatArray, y: FloatArray, weight: FloatArray, ridge: floa
 def _factored(
     K: FloatArray, y: FloatArray, weight: FloatArray, ridge: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Coefficients and the factor, in the lower triangle; y in a unit of its own size."""
+    """The coefficients, and the factor in the lower triangle; y is scaled to 1."""
     diagonal = np.diag(K).astype(np.float64)
     if K.dtype == np.float32:
-        _drop(K, _NOTHING * float(np.abs(diagonal).max(initial=0.0)))
+        _drop(K, _NEGLIGIBLE * float(np.abs(diagonal).max(initial=0.0)))
     diagonal += ridge / weight
     np.fill_diagonal(K, diagonal)
     try:
@@ -92,14 +92,14 @@ def _factored(
     if K.dtype == np.float64:
         return unit * lapack.dpotrs(K.T, y, lower=False)[0], K
     coef = lapack.spotrs(K.T, y.astype(np.float32), lower=False)[0].astype(np.float64)
-    # one step of refinement: above the factor K is as it was, but for its diagonal
+    # one step of refinement: the upper triangle of K, without the diagonal, is unchanged
     product = _symmetric_times(K, coef.astype(np.float32)).astype(np.float64)
     rest = y - product - (diagonal - np.diag(K))[:, None] * coef
     return unit * (coef + lapack.spotrs(K.T, rest.astype(np.float32), lower=False)[0]), K
 
 
 def _drop(K: FloatArray, least: float) -> None:
-    """Set smaller entries to 0, some rows at a time: large arrays beside K are slow to come by."""
+    """Set entries below `least` to 0, a few rows at a time to save memory."""
     step = max(1, _STRIP // max(1, K.shape[1]))
     size = np.empty((step, K.shape[1]), dtype=K.dtype)
     small = np.empty(size.shape, dtype=bool)
@@ -111,15 +111,15 @@ def _drop(K: FloatArray, least: float) -> None:
 
 
 def _symmetric_times(K: FloatArray, right: FloatArray) -> FloatArray:
-    """The matrix whose upper triangle K has, times (n, q)."""
+    """The symmetric matrix with the upper triangle of K, times (n, q)."""
     if right.shape[1] == 1:
         return np.asarray(blas.ssymv(1.0, K.T, right[:, 0], lower=1))[:, None]
     return np.asarray(blas.ssymm(1.0, K.T, right, lower=True))
 
 
 def _factored_again(K: FloatArray, diagonal: FloatArray) -> FloatArray:
-    """In float64, with as much more on the diagonal as rounding of the entries calls for."""
-    symmetric = np.triu(K, 1).astype(np.float64)  # the upper triangle is as it was
+    """The factor in float64, with as much added to the diagonal as rounding requires."""
+    symmetric = np.triu(K, 1).astype(np.float64)  # the upper triangle is unchanged
     symmetric += symmetric.T
     first = np.finfo(K.dtype).eps * float(np.abs(diagonal).max())
     for more in first * 10.0 ** np.arange(1, _TRIES):

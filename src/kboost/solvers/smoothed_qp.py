@@ -1,22 +1,22 @@
-"""The margin QP with its corners rounded off around given duals, and Newton steps on it.
+"""The margin QP smoothed around given duals, and Newton steps on it.
 
-With duals u, and multipliers z for the bounds on x (names as in box_qp.py),
+With duals u, and multipliers z of the bounds on x (notation of margin_qp.py),
 
     minimise over x, o   1/2 |x|^2 + price'o + sum_i hinge_i(x, o) + sum_j bound_j(x)
 
-where hinge_i is the hinge loss rounded off so that its slope is
+where hinge_i is the hinge loss, smoothed so that its slope is
 
-    w_i = clip(u_i + sharpness yard_i (target - G x - O o)_i, 0, cap_i),
+    w_i = clip(u_i + sharpness scale_i (target - G x - O o)_i, 0, upper_i),
 
-once differentiable and piecewise quadratic; yard_i is the size of a dual, mostly its cap. One
-Newton step with E, the rows with w inside, D = 1 / (sharpness yard), and T = 1 / (1 + stiffness
-[bound j binds]):
+once differentiable and piecewise quadratic; scale_i is that of a dual, mostly its upper bound. One
+Newton step with E, the rows with w strictly inside its box, D = 1 / (sharpness scale), and
+T = 1 / (1 + curvature of bound j if it binds):
 
-    rows space, |E| + offsets:      (D + G_E T G_E') dw + O_E do = -G_E T residual
-    columns space, k + offsets:     (1/T + G_E' D^-1 G_E) dx + ... = residual
+    in the rows, |E| + offsets:       (D + G_E T G_E') dw + O_E do = -G_E T residual
+    in the columns, k + offsets:      (1/T + G_E' D^-1 G_E) dx + ... = residual
 
-whichever is smaller, then a line search. A faint pull towards their last values keeps the offsets
-in place where no row inside speaks of them. At the minimum w is the next dual.
+whichever is smaller, then a line search. A weak proximal term keeps the offsets at their last
+values if no row inside determines them. At the minimum w is the next dual.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from kboost.exceptions import OutOfTimeError
 if TYPE_CHECKING:
     from kboost.solvers.margin_qp import MarginQP
 
-_STIFF = 10.0  # of the bounds, for a sharpness of 1
-_PROXIMAL = 1e-11  # weight of an offset's distance from its last value, of the duals' mass
-_INNER = 0.1  # what a smooth problem may be left with, of the move of the duals
-_FLAT = 0.2  # slope a line search may leave, of that at its start
+_BOUND_CURVATURE = 10.0  # at a sharpness of 1
+_PROXIMAL = 1e-11  # weight of the proximal term of offsets, relative to the sum of duals
+_INNER = 0.1  # remaining decrease of a smooth problem, relative to the move of the duals
+_FLAT = 0.2  # slope at the end of a line search, relative to its start
 _JITTER = 1e-14  # on the diagonal of a system, relative
-_EPS = 1e-13  # promises below this are near rounding, relative
-_REST = 1e-10  # residual that needs no refinement, of the point
-_SPARE = 1e-12  # margins are stretched by so much more than they must, for their rounding
+_EPS = 1e-13  # relative decrease below which rounding matters
+_REST = 1e-10  # residual that needs no refinement, relative to the point
+_SPARE = 1e-12  # margins are stretched by this much more, for rounding
 _STEPS = 200  # in one smooth problem
-_ROUNDING = 1e-5  # gaps are relative to the objective, or to this share of what it is made of
+_ROUNDING = 1e-5  # gaps are relative to the objective, or to this share of its terms
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """Duals, the coefficients they name, and how far the two are apart."""
+    """Duals, coefficients, and the relative gap between them."""
 
     x: FloatArray  # (k,)
     offsets: FloatArray  # (p,)
@@ -57,82 +57,86 @@ class Candidate:
 
 
 class SmoothedQP:
-    """The problem with its corners rounded off around given duals, and a point of it."""
+    """The QP smoothed around given duals, and a point of it."""
 
     def __init__(self, qp: MarginQP) -> None:
         self.qp, self.k = qp, len(qp.x)
-        self.unit, self.yard = qp.unit(), qp.yardstick()
+        self.unit, self.dual_scale = qp.unit(), qp.dual_scale()
         p = len(qp.offset_values)
-        self.stiff = np.concatenate([np.ones(self.k), np.full(p, qp.rows.upper.sum() / self.unit)])
+        self.bound_scale = np.concatenate(
+            [np.ones(self.k), np.full(p, qp.rows.upper.sum() / self.unit)]
+        )
         self.prices = np.concatenate([np.zeros(self.k), qp.offset_prices])
         self.bounded = qp.bounded
         self.v = np.concatenate([qp.x, qp.offset_values])
         self.w = qp.duals
         self.refresh()
         self._shrink()
-        self.pull = np.where(self.bounded, np.maximum(self.prices - self.edges, 0.0), 0.0)
-        self.keep()
+        self.bound_duals = np.where(self.bounded, np.maximum(self.prices - self.edges, 0.0), 0.0)
+        self.save()
 
     @property
     def mass(self) -> float:
-        """Of the duals, as they are or may become; caps far beyond them say nothing."""
-        return float(max(self.yard.sum(), self.w.sum()))
+        """The sum of the duals or of their scales, whichever is larger."""
+        return float(max(self.dual_scale.sum(), self.w.sum()))
 
     def refresh(self) -> None:
-        """Compute afresh what the steps only update."""
+        """Recompute what the steps only update."""
         self.reached = self.qp.margins(self.v[: self.k], self.v[self.k :])
         self.edges = self.qp.edges(self.w)
 
-    def keep(self) -> None:
-        """Remember this point as the one to go back to."""
-        self._kept = self.v, self.w, self.pull
+    def save(self) -> None:
+        """Save this point."""
+        self._saved = self.v, self.w, self.bound_duals
 
-    def back(self) -> None:
-        """Return to the point kept."""
-        self.v, self.w, self.pull = self._kept
+    def restore(self) -> None:
+        """Return to the saved point."""
+        self.v, self.w, self.bound_duals = self._saved
         self.refresh()
 
     def _shrink(self) -> None:
-        """Take the best multiple of the duals: new columns charge for their edges."""
+        """Scale the duals by the best factor: new columns are charged for their edges."""
         gain, charge = float(self.qp.rows.targets @ self.w), self._charge()
         if charge > gain > 0.0:
             self.w, self.edges = self.w * (gain / charge), self.edges * (gain / charge)
 
     def _charge(self) -> float:
-        """The square of the edges that the dual charges for."""
+        """The sum of squared edges in the dual."""
         charged = np.where(self.bounded, np.maximum(self.edges, 0.0), self.edges)[: self.k]
         return float(charged @ charged)
 
-    def renew(self, sharpness: float) -> None:
-        """Take what was found as the duals to round off around."""
-        self.steep = sharpness / self.unit * self.yard  # (r,)
-        self.stiffness = np.where(self.bounded, _STIFF * sharpness, 0.0) * self.stiff
-        self.duals, self.multipliers = self.w, self.pull
+    def recenter(self, sharpness: float) -> None:
+        """Smooth around the present duals."""
+        self.row_curvature = sharpness / self.unit * self.dual_scale  # (r,)
+        self.bound_curvature = (
+            np.where(self.bounded, _BOUND_CURVATURE * sharpness, 0.0) * self.bound_scale
+        )
+        self.duals, self.old_bound_duals = self.w, self.bound_duals
         weak = np.full(len(self.prices) - self.k, _PROXIMAL * self.mass / self.unit)
         self.curvature = np.concatenate([np.ones(self.k), weak])
         self.center = np.concatenate([np.zeros(self.k), self.v[self.k :]])
-        self._look()
+        self._evaluate()
 
     def _slopes(self, v: FloatArray, reached: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Of the rounded hinges and of the rounded bounds."""
+        """The slopes of the smoothed hinges, (r,), and of the smoothed bounds."""
         rows = self.qp.rows
-        w = self.duals + self.steep * (rows.targets - reached)
-        pull = np.maximum(self.multipliers - self.stiffness * v, 0.0)
-        return np.clip(w, 0.0, rows.upper), pull
+        w = self.duals + self.row_curvature * (rows.targets - reached)
+        bound_duals = np.maximum(self.old_bound_duals - self.bound_curvature * v, 0.0)
+        return np.clip(w, 0.0, rows.upper), bound_duals
 
-    def _look(self) -> None:
-        """Slopes, sets and gradient at the point."""
-        w, self.pull = self._slopes(self.v, self.reached)
+    def _evaluate(self) -> None:
+        """Update slopes, sets and gradient at the point."""
+        w, self.bound_duals = self._slopes(self.v, self.reached)
         self.edges = self.edges + self.qp.edges(w - self.w)
         self.w = w
         self.inside = (w > 0.0) & (w < self.qp.rows.upper)
-        self.binding = self.pull > 0.0
+        self.binding = self.bound_duals > 0.0
         self.residual = (
-            self.edges + self.pull - self.prices - self.curvature * (self.v - self.center)
+            self.edges + self.bound_duals - self.prices - self.curvature * (self.v - self.center)
         )
 
     def candidate(self) -> Candidate:
-        """The duals w as a solution, with the certificate at the head of box_qp.py."""
+        """The duals w as a solution, with the certificate of margin_qp.py."""
         qp, k = self.qp, self.k
         v = np.where(self.bounded, np.maximum(self.v, 0.0), self.v)
         x, offsets = v[:k], v[k:]
@@ -149,16 +153,15 @@ class SmoothedQP:
         return Candidate(x, offsets, self.w, gap / size)
 
     def _primal(self, v: FloatArray, reached: FloatArray, length: float) -> float:
-        """The objective at a multiple of v, whose margins are known."""
+        """The objective at `length * v`, given the margins of v."""
         x, rows = length * v[: self.k], self.qp.rows
         slack = np.maximum(rows.targets - length * reached, 0.0)
         return 0.5 * float(x @ x) + length * float(self.prices @ v) + float(rows.upper @ slack)
 
     def _stretch(self, reached: FloatArray) -> float:
-        """The multiple at which margins that fall short by little do so no more.
+        """The factor at which margins that miss their target by rounding reach it.
 
-        Where errors are so dear that there are none, the price of what rounding leaves of a slack
-        would be more than the objective.
+        With very large slack costs, slacks due to rounding would cost more than the objective.
         """
         targets = self.qp.rows.targets
         short = (reached > 0.0) & (reached < (1.0 + 0.5 * _SPARE) * targets)
@@ -166,9 +169,9 @@ class SmoothedQP:
         return (1.0 + _SPARE) * most if most > 0.0 else 1.0
 
     def minimise(self, ends: float, *, careful: bool) -> int:
-        """Newton steps until they promise little against the move of the duals; their number.
+        """Newton steps until the predicted decrease is small; returns their number.
 
-        With care it is one at least: without a step the new duals belong to old coefficients.
+        With `careful` at least one: without a step the new duals belong to old coefficients.
         """
         small, last, rest = _EPS * self.mass * self.unit, np.inf, np.inf
         rough = careful
@@ -177,7 +180,7 @@ class SmoothedQP:
                 raise OutOfTimeError("max_seconds reached inside the quadratic program")
             dv = self._direction()
             promise = float(self.residual @ dv)
-            moved = float(np.sum((self.w - self.duals) ** 2 / self.steep))
+            moved = float(np.sum((self.w - self.duals) ** 2 / self.row_curvature))
             stuck = promise < small and promise > 0.1 * last  # rounding
             if (not promise > _INNER * moved or stuck) and not rough:
                 return step
@@ -187,22 +190,22 @@ class SmoothedQP:
             self.v = self.v + length * dv
             self.reached = self.reached + length * ahead
             inside, binding = self.inside, self.binding
-            self._look()
+            self._evaluate()
             same = np.array_equal(inside, self.inside) and np.array_equal(binding, self.binding)
             before, rest = rest, float(np.linalg.norm(self.residual))
             rough = _REST * float(np.linalg.norm(self.v)) < rest < 0.5 * before
             if length == 1.0 and same and not rough:
-                return step  # quadratic between the two points: the minimum, as refined as can be
+                return step  # quadratic between the two points: the exact minimum
         return _STEPS
 
     def _direction(self) -> FloatArray:
-        """The Newton step, in the space of the rows inside or in that of the variables."""
+        """The Newton step, by a system in the rows inside or in the variables."""
         qp, k = self.qp, self.k
         inner = np.flatnonzero(self.inside)
-        curvature = self.curvature + self.stiffness * self.binding
-        offsets, D = qp.offsets[inner], 1.0 / self.steep[inner]
+        curvature = self.curvature + self.bound_curvature * self.binding
+        offsets, D = qp.offsets[inner], 1.0 / self.row_curvature[inner]
         if len(inner) > k:
-            A = np.hstack([qp.sample_rows(inner), offsets]) / np.sqrt(D)[:, None]
+            A = np.hstack([qp.rows_of(inner), offsets]) / np.sqrt(D)[:, None]
             return _solve(_gram(A.T), curvature, self.residual)
         T = 1.0 / curvature[:k]
         pulled = T * self.residual[:k]
@@ -210,7 +213,7 @@ class SmoothedQP:
         products = None if bound else qp.products(inner)
         G = None
         if products is None:
-            G = qp.sample_rows(inner)
+            G = qp.rows_of(inner)
             products, reach = _gram(G * np.sqrt(T) if bound else G), G @ pulled
         else:
             reach = qp.margins(pulled, np.zeros(len(curvature) - k))[inner]
@@ -226,13 +229,13 @@ class SmoothedQP:
         return np.concatenate([pulled + T * (dw @ G), do])
 
     def _search(self, dv: FloatArray, ahead: FloatArray, promise: float) -> float:
-        """A step length where the slope along dv is nearly 0; 1 wherever it is not yet positive."""
+        """A step length with a slope along dv of nearly 0; 1 if the slope there is not positive."""
         linear = float(dv @ (self.prices + self.curvature * (self.v - self.center)))
         square = float(dv @ (self.curvature * dv))
 
         def slope(length: float) -> float:
-            w, pull = self._slopes(self.v + length * dv, self.reached + length * ahead)
-            return linear + length * square - float(w @ ahead) - float(pull @ dv)
+            w, bound_duals = self._slopes(self.v + length * dv, self.reached + length * ahead)
+            return linear + length * square - float(w @ ahead) - float(bound_duals @ dv)
 
         low, high, below, above = 0.0, 1.0, -promise, slope(1.0)
         if above <= _FLAT * promise:
@@ -259,7 +262,7 @@ def _gram(rows: FloatArray) -> FloatArray:
 
 
 def _solve(gram: FloatArray, diagonal: FloatArray, right: FloatArray) -> FloatArray:
-    """Solve with `gram + diag(diagonal)`, the latter lifted above rounding."""
+    """Solve with `gram + diag(diagonal)`, the diagonal raised above rounding."""
     place = np.diag_indices(len(gram))
     gram[place] += np.maximum(diagonal, _JITTER * gram[place])
     factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)

@@ -1,20 +1,20 @@
-"""The dual of a support vector machine, from a guess of which rows are where.
+"""The dual of a support vector machine by an active-set method, from a guess of the active rows.
 
-    maximise    D(u) = sum u - 1/2 v'K v,   v = s u,    0 <= u <= caps,   s'u = 0
-    minimise    P = 1/2 v'K v + sum_i caps_i max(0, 1 - s_i (f_i + bias)),   f = K v
+    maximise    D(u) = sum u - 1/2 v'K v,   v = s u,    0 <= u <= upper,   s'u = 0
+    minimise    P = 1/2 v'K v + sum_i upper_i max(0, 1 - s_i (f_i + bias)),   f = K v
 
-Rows are out (u = 0), at their cap, or free, with margin 1. If that were known, the free duals and
-the bias would solve
+Rows have u = 0, are at their upper bound, or are free, with margin 1. Given these sets, the free
+duals and the bias solve
 
     K_FF v_F + bias = s_F - K_FC v_C,      sum v_F = - sum v_C.
 
-Newton's method for such problems (primal-dual active sets) takes a guess, solves, and moves the
-rows whose dual or margin contradicts it. From a good guess, the solution for a similar K, it ends
-after a few rounds; from a bad one it may cycle, or K_FF be singular: then there is no answer, and
-the caller asks a solver that always has one. An answer is good by its own certificate, P - D.
+The primal-dual active-set method (Newton's method for such problems) takes a guess, solves, and
+moves the rows whose dual or margin contradicts it. From a good guess, the solution for a similar K,
+it ends after a few rounds; from a bad one it may cycle, or K_FF may be singular: then it returns
+None, and the caller uses another solver. A solution proves itself by its gap P - D.
 
-Where caps are huge, a margin of 1 - 1e-9 costs as much as the rest of P together, and P of v proves
-nothing. That of t v, t a little above 1, does: the least P over all multiples is found exactly.
+With huge upper bounds a margin of 1 - 1e-9 costs as much as the rest of P, and P of v proves
+nothing; that of t v, t slightly above 1, does: the least P over all multiples is found exactly.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from kboost._typing import BoolArray, FloatArray
 
 _ROUNDS = 12
 _JITTER = 1e-11  # of the mean diagonal
-_ROUND = 1e-15  # a margin must not fall short of 1 by rounding alone
-_AGREES = 1e-9  # margins and duals (over the largest cap) that contradict by less do not count
+_ROUND = 1e-15  # relative, so that margins do not miss 1 by rounding
+_AGREES = 1e-9  # contradictions of margins, and of duals over the largest bound, that count as none
 
 
 @dataclass(frozen=True)
 class DualPoint:
-    """Duals that keep their constraints, the best bias for them, and what that proves."""
+    """Feasible duals, their best bias, and the values of dual and primal."""
 
     duals: FloatArray  # (n,)
     bias: float
@@ -43,21 +43,21 @@ class DualPoint:
 
     @property
     def gap(self) -> float:
-        """Relative; 0/0 is 0."""
+        """The relative gap; 0/0 is 0."""
         return (self.primal - self.value) / self.primal if self.primal > 0 else 0.0
 
 
 def from_guess(
     K: FloatArray, signs: FloatArray, upper: FloatArray, duals: FloatArray, accuracy: float
 ) -> DualPoint | None:
-    """A point of at most this relative gap, from duals that guess where rows are; None if stuck."""
-    free, at_upper = sides(duals, upper)
+    """A point of at most this relative gap, from duals that guess the sets; None if stuck."""
+    free, at_upper = active_sets(duals, upper)
     for _ in range(_ROUNDS):
         try:
             found, bias = _newton(K, signs, upper, free, at_upper)
         except LinAlgError:
             return None
-        point = judged(K, signs, upper, balanced(signs, upper, found))
+        point = certified(K, signs, upper, balanced(signs, upper, found))
         if point.gap <= accuracy:
             return point
         margins = signs * (K @ (signs * found) + bias)
@@ -68,93 +68,98 @@ def from_guess(
         if not now_free.any():
             return None
         if (now_free == free).all() and (now_at_upper == at_upper).all():
-            point = stretched(K, signs, upper, point)
+            point = best_multiple(K, signs, upper, point)
             return point if point.gap <= accuracy else None
         free, at_upper = now_free, now_at_upper
     return None
 
 
-def sides(duals: FloatArray, upper: FloatArray) -> tuple[BoolArray, BoolArray]:
-    """Which rows are free, and which at their cap; a hair's breadth from an end is at the end.
+def active_sets(duals: FloatArray, upper: FloatArray) -> tuple[BoolArray, BoolArray]:
+    """Which rows are free, and which at their upper bound, up to rounding.
 
-    Duals that were scaled to weigh alike are not at their cap to the last bit.
+    Duals that were scaled to balance the signs are not exactly at their bound.
     """
     slack = _AGREES * upper
     at_upper = duals >= upper - slack
     return (duals > slack) & ~at_upper, at_upper
 
 
-def judged(K: FloatArray, signs: FloatArray, upper: FloatArray, duals: FloatArray) -> DualPoint:
-    """Duals that keep their constraints, with their certificate."""
+def certified(K: FloatArray, signs: FloatArray, upper: FloatArray, duals: FloatArray) -> DualPoint:
+    """Feasible duals with their bias and certificate."""
     values = K @ (signs * duals)
     power = float((signs * duals) @ values)
     bias, errors = best_bias(values, signs, upper)
     return DualPoint(duals, bias, float(duals.sum()) - power / 2, power / 2 + errors)
 
 
-def stretched(K: FloatArray, signs: FloatArray, upper: FloatArray, point: DualPoint) -> DualPoint:
-    """The point with the least P that a multiple of its function and bias gives.
+def best_multiple(
+    K: FloatArray, signs: FloatArray, upper: FloatArray, point: DualPoint
+) -> DualPoint:
+    """The point with the least P over multiples of its function and bias.
 
-    P(t) = t^2/2 power + sum_i caps_i max(0, 1 - t m_i), for margins m, is convex; its slope rises
-    by caps_i m_i at t = 1 / m_i.
+    P(t) = t^2/2 power + sum_i upper_i max(0, 1 - t m_i), for margins m, is convex; its slope rises
+    by upper_i m_i at t = 1 / m_i.
     """
     values = K @ (signs * point.duals)
     power = float((signs * point.duals) @ values)
     margins = signs * (values + point.bias)
-    ahead = np.flatnonzero(margins > 0)
-    if not len(ahead) or not power > 0:
+    positive_rows = np.flatnonzero(margins > 0)
+    if not len(positive_rows) or not power > 0:
         return point
-    ahead = ahead[np.argsort(-margins[ahead], kind="stable")]
-    ends = 1.0 / margins[ahead]
-    pull = np.cumsum((upper * margins)[ahead][::-1])[::-1]  # of the rows that end here or later
-    back = float(upper @ np.maximum(0.0, -margins))
-    rises = ends * power + back >= np.append(pull[1:], 0.0)  # the slope, right after each end
+    positive_rows = positive_rows[np.argsort(-margins[positive_rows], kind="stable")]
+    breakpoints = 1.0 / margins[positive_rows]
+    # of rows that reach margin 1 here or later
+    later_slopes = np.cumsum((upper * margins)[positive_rows][::-1])[::-1]
+    negative_slope = float(upper @ np.maximum(0.0, -margins))
+    # whether the slope is nonnegative right after each breakpoint
+    rises = breakpoints * power + negative_slope >= np.append(later_slopes[1:], 0.0)
     k = int(np.argmax(rises))
-    t = min(ends[k], max(0.0, pull[k] - back) / power) * (1 + _ROUND)
+    t = min(breakpoints[k], max(0.0, later_slopes[k] - negative_slope) / power) * (1 + _ROUND)
     primal = t * t / 2 * power + float(upper @ np.maximum(0.0, 1.0 - t * margins))
     return replace(point, primal=min(point.primal, primal))
 
 
 def best_bias(values: FloatArray, signs: FloatArray, upper: FloatArray) -> tuple[float, float]:
-    """The bias of the least price of errors, the middle where there are several, and that price.
+    """The bias of the least cost of errors (the middle of all such), and that cost.
 
-    The price is convex and piecewise linear: its slope, minus the caps of the positive rows at
-    first, rises by a cap at each place where a row changes sides.
+    The cost is convex and piecewise linear: its slope, minus the bounds of the positive rows at
+    first, rises by a bound at each point where a row reaches its margin.
     """
-    places = signs - values
-    order = np.argsort(places, kind="stable")
+    breakpoints = signs - values
+    order = np.argsort(breakpoints, kind="stable")
     slopes = np.cumsum(upper[order]) - upper[signs > 0].sum()
-    even = _AGREES * upper.sum()
-    first = int(np.searchsorted(slopes, -even))
-    last = min(int(np.searchsorted(slopes, even)), len(order) - 1)
-    bias = float(places[order[first]] + places[order[last]]) / 2
+    tolerance = _AGREES * upper.sum()
+    first = int(np.searchsorted(slopes, -tolerance))
+    last = min(int(np.searchsorted(slopes, tolerance)), len(order) - 1)
+    bias = float(breakpoints[order[first]] + breakpoints[order[last]]) / 2
     return bias, float(upper @ np.maximum(0.0, 1.0 - signs * (values + bias)))
 
 
 def balanced(signs: FloatArray, upper: FloatArray, duals: FloatArray) -> FloatArray:
-    """Duals moved into their box, those of the heavier sign scaled down until both weigh alike."""
-    inside = np.clip(duals, 0.0, upper)
-    plus, minus = inside[signs > 0].sum(), inside[signs < 0].sum()
+    """Duals clipped to their box, the heavier sign scaled down until `s'u = 0`."""
+    clipped = np.clip(duals, 0.0, upper)
+    plus, minus = clipped[signs > 0].sum(), clipped[signs < 0].sum()
     light, heavy = min(plus, minus), max(plus, minus)
     if heavy > light:
-        inside = np.where((signs > 0) == (plus > minus), inside * (light / heavy), inside)
-    return inside
+        clipped = np.where((signs > 0) == (plus > minus), clipped * (light / heavy), clipped)
+    return clipped
 
 
 def _newton(
     K: FloatArray, signs: FloatArray, upper: FloatArray, free: BoolArray, at_upper: BoolArray
 ) -> tuple[FloatArray, float]:
-    """The duals and the bias that the guess implies."""
-    F = np.flatnonzero(free)
-    if not len(F):
+    """The duals and the bias given the sets."""
+    free_rows = np.flatnonzero(free)
+    if not len(free_rows):
         raise LinAlgError("no row is free")
     upper_rows = np.flatnonzero(at_upper)
     fixed = signs[upper_rows] * upper[upper_rows]
-    inner = K[np.ix_(F, F)]
-    inner[np.diag_indices_from(inner)] += _JITTER * max(float(np.mean(np.diag(inner))), 1e-300)
-    right = np.column_stack([signs[F] - K[np.ix_(F, upper_rows)] @ fixed, np.ones(len(F))])
-    solved = cho_solve(cho_factor(inner, lower=True, check_finite=False), right)
+    K_free = K[np.ix_(free_rows, free_rows)]
+    K_free[np.diag_indices_from(K_free)] += _JITTER * max(float(np.mean(np.diag(K_free))), 1e-300)
+    residual = signs[free_rows] - K[np.ix_(free_rows, upper_rows)] @ fixed
+    right = np.column_stack([residual, np.ones(len(free_rows))])
+    solved = cho_solve(cho_factor(K_free, lower=True, check_finite=False), right)
     bias = float((solved[:, 0].sum() + fixed.sum()) / solved[:, 1].sum())
     duals = np.where(at_upper, upper, 0.0)
-    duals[F] = signs[F] * (solved[:, 0] - bias * solved[:, 1])
+    duals[free_rows] = signs[free_rows] * (solved[:, 0] - bias * solved[:, 1])
     return duals, bias

@@ -1,4 +1,4 @@
-"""Columns and rows that have nothing to tell do not end a fit while others have."""
+"""Columns of zeros and rows without a loss do not end a fit while others remain."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from kboost.kernels import Gaussian, Linear
 
 @pytest.mark.parametrize("selection", ["random", "mp", "max-res", "boost"])
 @pytest.mark.parametrize("size", [1, 2])
-def test_a_column_of_zeros_is_passed_over(selection, size):
+def test_columns_of_zeros_are_skipped(selection, size):
     X = np.random.default_rng(0).normal(size=(60, 2))
     X[0] = 0.0
     y = X @ [1.0, 2.0]
@@ -30,7 +30,7 @@ def test_a_column_of_zeros_is_passed_over(selection, size):
 
 
 @pytest.mark.parametrize("selection", ["max-res", "mp", "boost"])
-def test_rows_without_a_loss_are_drawn_past(selection):
+def test_rows_without_a_loss_are_skipped(selection):
     X = np.random.default_rng(0).normal(size=(600, 2))
     y = X[:, 0] + 0.3 * np.sin(3 * X[:, 1]) > 0
     model = SparseKernelClassifier(
