@@ -111,8 +111,14 @@ BAD = [
     ({"X_val": "X"}, r"^X_val and y_val must be given together; got only X_val\.$"),
     ({"y_val": "y"}, r"^X_val and y_val must be given together; got only y_val\.$"),
     ({"sample_weight_val": "y"}, r"got only sample_weight_val\.$"),
-    ({"X_val": "narrow", "y_val": "y"}, r"^X_val and y_val must have the form of X and y; X has 3 features"),
-    ({"X_val": "X", "y_val": "short"}, r"^X_val and y_val must have the form of X and y; .*inconsistent"),
+    (
+        {"X_val": "narrow", "y_val": "y"},
+        r"^X_val and y_val must have the form of X and y; X has 3 features",
+    ),
+    (
+        {"X_val": "X", "y_val": "short"},
+        r"^X_val and y_val must have the form of X and y; .*inconsistent",
+    ),
     ({"X_val": "X", "y_val": "other"}, r"^y_val must hold classes of y; got 7, y has \[0, 1\]\.$"),
     ({"X_val": "X", "y_val": "words"}, r"^y_val must hold classes of y; got 'a', y has \[0, 1\]"),
     (
@@ -143,7 +149,9 @@ def test_what_does_not_fit_is_refused(noisy, given, message):
 def test_two_ways_to_hold_out_contradict_each_other(noisy):
     X, y, X_val, y_val = noisy
     for model in (KernelBoostClassifier, KernelBoostRegressor):
-        with pytest.raises(ValueError, match=r"X_val and y_val are given; got validation_fraction=0\.2"):
+        with pytest.raises(
+            ValueError, match=r"X_val and y_val are given; got validation_fraction=0\.2"
+        ):
             model(LIBRARY, C=1.0, validation_fraction=0.2).fit(X, y, X_val=X_val, y_val=y_val)
 
 

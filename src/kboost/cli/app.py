@@ -180,13 +180,13 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Write a report on a model, judged by the rows of a file."""
-    from kboost.plotting._fitted import unwrapped
+    from kboost.plotting._fitted import unwrap
     from kboost.report import check_reportable, write_report
     from kboost.report.scores import is_classifier
 
     check_writable(output)
     fitted = kboost.load_model(model)
-    check_reportable(unwrapped(fitted))
+    check_reportable(unwrap(fitted))
     task = "classification" if is_classifier(fitted) else "regression"
     rows = load(data, target, task=task, n_features=getattr(fitted, "n_features_in_", None))
     X = fitting(fitted, Table(rows.raw, rows.X), data)

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils import get_tags
 
 import kboost
-from kboost.plotting._fitted import unwrapped
+from kboost.plotting._fitted import unwrap
 from kboost.report.page import page
 from kboost.report.sections import all_sections
 from kboost.report.subject import Subject
@@ -78,7 +78,7 @@ def write_report(
     ...     path.read_text("utf-8").startswith("<!doctype html>")
     True
     """
-    inner = unwrapped(model)
+    inner = unwrap(model)
     check_reportable(inner)
     if np.ndim(y) != 1:
         raise ValueError(f"y must be one target a row for a report; got shape {np.shape(y)}.")

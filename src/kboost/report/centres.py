@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kboost.plotting._fitted import input_of, short
+from kboost.plotting._fitted import input_of, short_name
 from kboost.report import facts, units
 from kboost.report.page import Raw, bar, paragraph, section, table, text
 from kboost.report.subject import Section, Subject
@@ -62,7 +62,7 @@ def explained(s: Subject) -> Section | None:
         told = s.inner.explain(input_of(s.model, _rows(s, chosen)))
     except ValueError:
         return None
-    names = [short(name) for name in told.kernels]
+    names = [short_name(name) for name in told.kernels]
     blocks = []
     for place, who in enumerate(_in_words(s, chosen)):
         value = np.ravel(told.values[place])
