@@ -19,7 +19,7 @@ import kboost  # noqa: E402
 from kboost.cli._guard import BAD_INPUT, INTERNAL, INTERRUPTED  # noqa: E402
 from kboost.cli._live import Progress, seconds_left  # noqa: E402
 from kboost.cli.app import app  # noqa: E402
-from kboost.cli.demo_data import messy_table  # noqa: E402
+from kboost.cli.demo_data import demo_table  # noqa: E402
 from kboost.core.progress import Left  # noqa: E402
 from kboost.core.trace import Step  # noqa: E402
 from tests.fitted import fitted, one_of_each, rows_of  # noqa: E402
@@ -35,7 +35,7 @@ def run(*arguments):
 def folder(tmp_path_factory):
     """A messy table, and a model of it."""
     folder = tmp_path_factory.mktemp("cli")
-    messy_table(150).to_csv(folder / "orders.csv", index=False)
+    demo_table(150).to_csv(folder / "orders.csv", index=False)
     result = run("fit", folder / "orders.csv", "-t", "late", "-o", folder / "m.kboost", *SMALL)
     assert result.exit_code == 0, result.output
     (folder / "fit.txt").write_text(result.output, "utf-8")
@@ -197,7 +197,7 @@ def test_bench(folder):
 
 
 def test_demo_writes_its_files(tmp_path, monkeypatch):
-    monkeypatch.setattr("kboost.cli.demo_data.messy_table.__defaults__", (150, 7))
+    monkeypatch.setattr("kboost.cli.demo_data.demo_table.__defaults__", (150, 7))
     monkeypatch.setattr("kboost.cli.app.estimator_for", _small_estimator)
     result = run("demo", tmp_path / "demo")
     assert result.exit_code == 0, result.output

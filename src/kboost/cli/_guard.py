@@ -15,7 +15,7 @@ import typer
 BAD_INPUT, INTERNAL, INTERRUPTED = 1, 3, 130  # 2 is a command that cannot be understood
 
 
-def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
+def handle_errors(command: Callable[..., Any]) -> Callable[..., Any]:
     """Turn exceptions into one line and an exit code; KBOOST_DEBUG=1 lets them through."""
 
     @functools.wraps(command)

@@ -22,7 +22,7 @@ from kboost.report.scores import Score, scores
 
 
 @dataclass(frozen=True)
-class Learnt:
+class FitResult:
     """A fitted model and how it was come by."""
 
     model: Any
@@ -91,7 +91,7 @@ def split(data: Data, test_size: float, seed: int) -> tuple[Data, Data | None]:
     return data.part(np.sort(parts[0])), data.part(np.sort(parts[1]))
 
 
-def learn(data: Data, estimator: Any, reason: str, console: Any, **options: Any) -> Learnt:
+def learn(data: Data, estimator: Any, reason: str, console: Any, **options: Any) -> FitResult:
     """Fit to the rows to learn from; after Ctrl-C what there is counts."""
     known, judged = split(data, options["test_size"], options["seed"])
     before = data.preparation()
@@ -110,7 +110,7 @@ def learn(data: Data, estimator: Any, reason: str, console: Any, **options: Any)
             interrupted = True
     seconds = time.perf_counter() - start
     model = estimator if before is None else Pipeline([("prepare", before), ("model", estimator)])
-    return Learnt(model, reason, known, judged, seconds, interrupted)
+    return FitResult(model, reason, known, judged, seconds, interrupted)
 
 
 def _numbers(data: Data) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kboost.cli._data import Data
-from kboost.cli._learn import Learnt
+from kboost.cli._learn import FitResult
 from kboost.cli._show import pipeline_words
 
 FITTED = (
@@ -44,7 +44,7 @@ def model_facts(model: Any) -> dict[str, Any]:
     return {"estimator": " ".join(repr(model).split()), **facts}
 
 
-def fit_facts(found: Learnt, output: Path, report: Path | None) -> dict[str, Any]:
+def fit_facts(found: FitResult, output: Path, report: Path | None) -> dict[str, Any]:
     """All that a fit has to say."""
     rows: Data = found.learn
     return {

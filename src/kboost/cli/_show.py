@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from kboost.cli._data import Data
-from kboost.cli._learn import Learnt
+from kboost.cli._learn import FitResult
 from kboost.plotting._fitted import kernel_names
 from kboost.report.page import different, gap_words, size_words
 from kboost.report.scores import Score
@@ -105,7 +105,7 @@ def show_plan(console: Console, data: Data, estimator: Any, reason: str) -> None
     console.print(f"  {escape(reason)}", highlight=False, soft_wrap=True)
 
 
-def show_result(console: Console, learnt: Learnt) -> None:
+def show_result(console: Console, learnt: FitResult) -> None:
     """What came of it."""
     model = learnt.estimator
     heading(console, "Result", f"after {learnt.seconds:.1f} s")

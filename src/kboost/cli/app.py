@@ -15,8 +15,8 @@ from kboost._optional import require
 from kboost.cli import _show
 from kboost.cli._data import load
 from kboost.cli._files import check_writable, fitting, rows_of
-from kboost.cli._guard import INTERRUPTED, guarded
-from kboost.cli._learn import Learnt, estimator_for, learn, split
+from kboost.cli._guard import INTERRUPTED, handle_errors
+from kboost.cli._learn import FitResult, estimator_for, learn, split
 from kboost.cli._options import (
     AsJson,
     DataFile,
@@ -64,7 +64,7 @@ def root(
 
 
 @app.command(epilog="For example: kboost fit data.csv --target y --output m.kboost --report r.html")
-@guarded
+@handle_errors
 def fit(
     data: DataFile,
     target: Target = None,
@@ -117,7 +117,7 @@ def fit(
 
 
 @app.command(epilog="For example: kboost predict m.kboost new.csv --output p.csv")
-@guarded
+@handle_errors
 def predict(
     model: ModelFile,
     data: DataFile,
@@ -139,7 +139,7 @@ def predict(
 
 
 @app.command()
-@guarded
+@handle_errors
 def inspect(model: ModelFile, as_json: AsJson = False) -> None:
     """Say what is in a model file."""
     fitted = kboost.load_model(model)
@@ -169,7 +169,7 @@ def inspect(model: ModelFile, as_json: AsJson = False) -> None:
 
 
 @app.command()
-@guarded
+@handle_errors
 def report(
     model: ModelFile,
     data: DataFile,
@@ -199,7 +199,7 @@ def report(
 
 
 @app.command()
-@guarded
+@handle_errors
 def suggest(
     data: DataFile, target: Target = None, task: Task = None, as_json: AsJson = False
 ) -> None:
@@ -215,7 +215,7 @@ def suggest(
 
 
 @app.command()
-@guarded
+@handle_errors
 def bench(
     data: DataFile,
     target: Target = None,
@@ -257,18 +257,18 @@ def bench(
 
 
 @app.command()
-@guarded
+@handle_errors
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where files go.")] = Path("kboost_demo"),
     seed: Annotated[int, typer.Option(metavar="NUMBER", help="Draws the table.")] = 7,
     as_json: AsJson = False,
 ) -> None:
     """Make a table that nobody prepared, fit it, predict it, and write a report."""
-    from kboost.cli.demo_data import messy_table
+    from kboost.cli.demo_data import demo_table
 
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "deliveries.csv"
-    messy_table(seed=seed).to_csv(path, index=False)
+    demo_table(seed=seed).to_csv(path, index=False)
     model, page = folder / "deliveries.kboost", folder / "report.html"
     fit(path, "late", output=model, report=page, as_json=as_json)
     fitted = kboost.load_model(model)
@@ -286,7 +286,7 @@ def _check_reportable(model: Any) -> None:
     check_reportable(model)
 
 
-def _write_report(found: Learnt, report: Path, model_path: Path) -> None:
+def _write_report(found: FitResult, report: Path, model_path: Path) -> None:
     from kboost.report import write_report
 
     judged = found.test or found.learn
@@ -307,7 +307,7 @@ def _write_report(found: Learnt, report: Path, model_path: Path) -> None:
 
 
 def _finish(
-    console: Console, found: Learnt, output: Path, report: Path | None, *, as_json: bool
+    console: Console, found: FitResult, output: Path, report: Path | None, *, as_json: bool
 ) -> None:
     """Say where things are, and with which exit code it ends."""
     if as_json:

@@ -9,7 +9,7 @@ import numpy as np
 from kboost._optional import require
 
 
-def messy_table(n_rows: int = 1200, seed: int = 7) -> Any:
+def demo_table(n_rows: int = 1200, seed: int = 7) -> Any:
     """Ids, dates, prices with currency signs, categories with gaps, text, and a constant."""
     pd = require("pandas", extra="cli", what="the demonstration")
     rng = np.random.default_rng(seed)
