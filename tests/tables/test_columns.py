@@ -176,7 +176,7 @@ def test_targets_that_cannot_be():
         target_of(pd.Series(["a", "b"], name="y"), "regression")
     with pytest.raises(ValueError, match="'y' must have at least two values; got 'a'"):
         target_of(pd.Series(["a", "a"], name="y"))
-    with pytest.raises(ValueError, match="labels of which some come twice; got 4 different"):
+    with pytest.raises(ValueError, match="labels with repeated values; got 4 distinct"):
         target_of(pd.Series(["2024-01-01", "2024-01-02", "a", "b"], name="y"))
     with pytest.raises(ValueError, match="'y' must have values"):
         target_of(pd.Series(["", "NA"], name="y"))

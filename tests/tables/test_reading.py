@@ -99,7 +99,7 @@ def test_npz_without_rows_or_with_objects(tmp_path):
     with pytest.raises(ValueError, match=r"a matrix named X; it contains \['Z'\]"):
         read_table(tmp_path / "a.npz")
     np.savez(tmp_path / "b.npz", X=np.zeros((3, 2)), y=np.zeros(2))
-    with pytest.raises(ValueError, match="one y a row"):
+    with pytest.raises(ValueError, match="one y per row"):
         read_table(tmp_path / "b.npz")
     np.savez(tmp_path / "c.npz", X=np.array([{}, {}], dtype=object))
     with pytest.raises(ValueError, match="plain arrays"):
@@ -107,5 +107,5 @@ def test_npz_without_rows_or_with_objects(tmp_path):
 
 
 def test_no_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no file"):
+    with pytest.raises(FileNotFoundError, match="must be an existing file"):
         read_table(tmp_path / "none.csv")

@@ -92,7 +92,7 @@ def fit_rows(
     tell: Callable[[StopRule], StopRule] = lambda stop: stop,
     left: TimeRemaining | None = None,
 ) -> SparseFit:
-    """Grow a model of these rows; the rows of the candidates are theirs, in a random order of some kind.
+    """Grow a model of these rows; the candidates have the same rows, in random order.
 
     `tell` may listen at the stop rule; `left` says what this is a part of.
     """
