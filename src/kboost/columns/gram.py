@@ -1,10 +1,9 @@
-"""Kernel matrices of the training rows, as machines on samples of the rows need them.
+"""Kernel matrices of the training rows, for support vector machines on samples of the rows.
 
-Two questions: the square matrix of a sample, to train on, and values of machines at all rows, to
-judge them by. Where all matrices fit into the budget they are made once, from shared blocks, and
-sliced. Otherwise values are made for each question, again from shared blocks, which are slices of
-larger ones where at least these fit. Matrices are held with a centre a row: a machine needs some
-centres at all rows.
+A machine requires the square matrix of its sample for training, and its values at all rows for its
+error. If all kernel matrices fit the budget they are computed once, from shared blocks, and sliced.
+Otherwise values are computed on demand from the shared blocks, which are stored if at least they
+fit. Stored matrices have one row per centre, because a machine needs some centres at all rows.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from kboost.kernels.base import Kernel
 from kboost.kernels.pairings import Pairing
 from kboost.kernels.shared import evaluate
 
-ZERO = 1e-9  # of a value whose unit is the margin; rounding must not decide
-_CHUNK = 1 << 22  # values at work a kernel, at a time
+ZERO = 1e-9  # a decision value up to it (in units of the margin) counts as 0, despite rounding
+_CHUNK = 1 << 22  # values per kernel computed at a time
 
 
 @dataclass(frozen=True)
 class SVM:
-    """`sign(sum_i coef_i k(x, x_i) + bias)`; without support it is a constant."""
+    """`sign(sum_i coef_i k(x, x_i) + bias)`; without support vectors it is a constant."""
 
     kernel: int
     support: IntArray  # (s,), training rows
@@ -35,12 +34,12 @@ class SVM:
 
 
 def signs(values: FloatArray) -> FloatArray:
-    """What machines say, -1 or 1: a value of 0 is -1, and so is one that is 0 but for rounding."""
+    """Predicted signs, -1 or 1; a value of 0, up to rounding, is -1."""
     return np.where(values > ZERO, 1.0, -1.0)
 
 
 class Gram:
-    """The matrices of some kernels; `centers` are the rows as the second argument."""
+    """The kernel matrices of the training rows; `centers` are the rows as second argument."""
 
     def __init__(self, kernels: Sequence[Kernel], X: Any, centers: Any, budget: int) -> None:
         self.kernels = kernels
@@ -49,13 +48,13 @@ class Gram:
         self._views = {
             view: (view.apply(X), view.apply(centers)) for view in {p.view for p in pairings}
         }
-        self._held: dict[int, FloatArray] = {}
+        self._matrices: dict[int, FloatArray] = {}
         self._blocks: dict[Pairing, FloatArray] = {}
         room = budget // (8 * self.n_rows**2)  # matrices
         if len(kernels) + len(pairings) <= room:
             every = np.arange(self.n_rows)
             for j, values in self._evaluate(range(len(kernels)), every, every):
-                self._held[j] = np.ascontiguousarray(values.T)
+                self._matrices[j] = np.ascontiguousarray(values.T)
         elif len(pairings) <= room:
             for pairing in pairings:
                 self._blocks[pairing] = pairing.compute_viewed(*self._views[pairing.view])
@@ -63,43 +62,43 @@ class Gram:
     def submatrices(
         self, kernels: Sequence[int], rows: IntArray
     ) -> Iterator[tuple[int, FloatArray]]:
-        """Yield the number and the matrix of each kernel on a sample, (s, s), C order."""
-        if self._held:
-            places = rows[:, None] + self.n_rows * rows  # a row drawn, then a centre
+        """Yield the index and the matrix of each kernel on a sample of rows, (s, s), C order."""
+        if self._matrices:
+            flat = rows[:, None] + self.n_rows * rows  # flat indices of (row, centre)
             for j in kernels:
-                yield j, self._held[j].ravel().take(places)
+                yield j, self._matrices[j].ravel().take(flat)
         else:
             for j, values in self._evaluate(kernels, rows, rows):
                 yield j, np.ascontiguousarray(values)
 
     def decisions(self, machines: Sequence[SVM], at: IntArray | None = None) -> FloatArray:
-        """The machines at all rows, (k, n), or at some."""
+        """Decision values of the machines at all rows, (k, n), or at the rows `at`."""
         out = np.empty((len(machines), self.n_rows if at is None else len(at)))
         out[:] = np.array([machine.bias for machine in machines])[:, None]
-        asked = [(k, machine) for k, machine in enumerate(machines) if len(machine.support)]
-        if self._held:
-            for k, machine in asked:
-                own = machine.support if at is None else np.ix_(machine.support, at)
-                out[k] += machine.coef @ self._held[machine.kernel][own]
-        elif asked:
-            self._add_in_chunks(out, asked, np.arange(self.n_rows) if at is None else at)
+        nonconstant = [(k, machine) for k, machine in enumerate(machines) if len(machine.support)]
+        if self._matrices:
+            for k, machine in nonconstant:
+                index = machine.support if at is None else np.ix_(machine.support, at)
+                out[k] += machine.coef @ self._matrices[machine.kernel][index]
+        elif nonconstant:
+            self._add_in_chunks(out, nonconstant, np.arange(self.n_rows) if at is None else at)
         return out
 
     def _add_in_chunks(
-        self, out: FloatArray, asked: Sequence[tuple[int, SVM]], at: IntArray
+        self, out: FloatArray, machines: Sequence[tuple[int, SVM]], at: IntArray
     ) -> None:
-        union = np.unique(np.concatenate([machine.support for _, machine in asked]))
-        kernels = sorted({machine.kernel for _, machine in asked})
-        places = [np.searchsorted(union, machine.support) for _, machine in asked]
+        union = np.unique(np.concatenate([machine.support for _, machine in machines]))
+        kernels = sorted({machine.kernel for _, machine in machines})
+        positions = [np.searchsorted(union, machine.support) for _, machine in machines]
         step = max(1, _CHUNK // len(union))
         for start in range(0, len(at), step):
-            some = slice(start, start + step)
-            for j, values in self._evaluate(kernels, at[some], union):
-                for (k, machine), place in zip(asked, places, strict=True):
+            chunk = slice(start, start + step)
+            for j, values in self._evaluate(kernels, at[chunk], union):
+                for (k, machine), position in zip(machines, positions, strict=True):
                     if machine.kernel == j:
-                        full = np.zeros(len(union))
-                        full[place] = machine.coef
-                        out[k, some] += values @ full
+                        coef = np.zeros(len(union))
+                        coef[position] = machine.coef
+                        out[k, chunk] += values @ coef
 
     def _evaluate(
         self, kernels: Sequence[int], rows: IntArray, centers: IntArray
@@ -110,7 +109,7 @@ class Gram:
             if pairing in self._blocks:
                 needed[pairing] = self._blocks[pairing][np.ix_(rows, centers)]
             else:
-                left, right = self._views[pairing.view]
-                needed[pairing] = pairing.compute_viewed(left[rows], right[centers])
-        for place, values in evaluate(chosen, needed):
-            yield kernels[place], values
+                viewed_rows, viewed_centers = self._views[pairing.view]
+                needed[pairing] = pairing.compute_viewed(viewed_rows[rows], viewed_centers[centers])
+        for index, values in evaluate(chosen, needed):
+            yield kernels[index], values
