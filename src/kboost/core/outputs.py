@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from kboost.core.deadline import NO_MODEL_YET, Deadline
-from kboost.core.stopping import INTERRUPTED
+from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME
 from kboost.exceptions import OutOfTimeError
 
 Result = TypeVar("Result")  # a dataclass with the fields `reason` and `trace`
@@ -24,9 +24,9 @@ def solve_outputs(
 ) -> list[Result]:
     """Return `solve(k, deadline)` for k = 0, ..., count - 1.
 
-    A result whose `reason` is `INTERRUPTED` ends the sequence. A result with an empty `trace` has
-    no model: if there is one, or an output was not solved, OutOfTimeError or KeyboardInterrupt is
-    raised.
+    A result whose `reason` is `INTERRUPTED` ends the sequence. If an output was not solved, or a
+    time limit or Ctrl-C ended it with an empty `trace`, that is without a model, OutOfTimeError or
+    KeyboardInterrupt is raised.
     """
     if count > 1 and n_jobs > 1:
         results = _in_threads(solve, count, deadline, min(n_jobs, count))
@@ -83,7 +83,8 @@ def _collected(futures: Sequence[Future[Result]], finished: Sequence[bool]) -> l
 
 def _check_models(results: Sequence[Any], count: int) -> None:
     """Raise if an output has no model, for the reason that it has none."""
-    if any(not result.trace and result.reason is not INTERRUPTED for result in results):
+    without_model = {result.reason.rule for result in results if not result.trace}
+    if OUT_OF_TIME.rule in without_model:
         raise OutOfTimeError(NO_MODEL_YET)
-    if len(results) < count or not all(result.trace for result in results):
+    if len(results) < count or INTERRUPTED.rule in without_model:
         raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")

@@ -101,10 +101,11 @@ def _towards(s: Subject, h: facts.Heavy) -> str:
         return f"higher {s.target}" if h.sign > 0 else f"lower {s.target}"
     if len(s.labels) == 2:
         return s.labels[1] if h.sign > 0 else s.labels[0]
-    duels = getattr(s.inner, "_binary_problems", None)
-    if duels is not None and duels[h.output].loser is not None:
-        winner, loser = (s.labels[k] for k in (duels[h.output].winner, duels[h.output].loser))
-        return f"{winner}, not {loser}" if h.sign > 0 else f"{loser}, not {winner}"
+    problems = getattr(s.inner, "_binary_problems", None)
+    if problems is not None and problems[h.output].negative is not None:
+        problem = problems[h.output]
+        positive, negative = s.labels[problem.positive], s.labels[problem.negative]
+        return f"{positive}, not {negative}" if h.sign > 0 else f"{negative}, not {positive}"
     return s.labels[h.output] if h.sign > 0 else f"not {s.labels[h.output]}"
 
 
