@@ -74,7 +74,7 @@ class SVMEnsemble:
                     members.setdefault(svm.kernel, []).append((t, svm, float(vote)))
             for j, of_kernel in sorted(members.items()):
                 groups.append(_group(output, kernels[j], of_kernel, used, kept))
-        return cls(kernels, kept, [len(rounds) for rounds in outputs], groups)
+        return cls(list(kernels), kept, [len(rounds) for rounds in outputs], groups)
 
     @property
     def columns_per_kernel(self) -> list[int]:

@@ -27,7 +27,7 @@ def growth(s: Subject) -> Section | None:
     several = isinstance(s.inner.trace_, list) and not isinstance(s.inner.trace_, Trace)
     of = f" ({s.labels[0]} against the rest)" if several else ""
     if several and getattr(s.inner, "multi_class", "ovr") == "ovo":
-        of = f" (of the first of {len(s.inner.trace_)} duels)"
+        of = f" (of the first of {len(s.inner.trace_)} pairs of classes)"
     along, columns = axis_of(s.inner, trace)
     objective = trace.values("objective")
     gap, error = trace.values("gap"), trace.values("validation_error")
@@ -83,7 +83,7 @@ def _rounds(s: Subject) -> Section:
     found = s.inner.errors_ if has_errors else s.inner.losses_
     found = found if isinstance(found, list) else [found]
     values, several = found[0], len(found) > 1
-    of = f" (of the first of {len(found)} duels)" if several else ""
+    of = f" (of the first of {len(found)} binary problems)" if several else ""
     title = f"{'Errors' if has_errors else 'Loss'} by rounds{of}"
     words = f"The {what}, goes from {values[0]:.3g} to {values[-1]:.3g} in {len(values)} rounds."
 
