@@ -190,7 +190,7 @@ def test_every_estimator_has_a_picture_or_a_sentence(name):
         except ValueError as error:
             refused.append(str(error))
     assert all(words.startswith("estimator must") and ". " not in words for words in refused)
-    assert drawn or not getattr(model, "trace_", None) or hasattr(model, "errors_")
+    assert drawn or not getattr(model, "trace_", None) or hasattr(model, "estimator_weights_")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import numpy as np
 from kboost.cli._data import Data
 from kboost.cli._learn import FitResult
 from kboost.cli._show import pipeline_words
+from kboost.core.stopping import StopReason
 
 FITTED = (
     "n_columns_",
@@ -35,6 +36,8 @@ def _plain(value: Any) -> Any:
         return {key: _plain(v) for key, v in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]
+    if isinstance(value, StopReason):
+        return str(value)
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -47,25 +47,25 @@ def all_outputs(model: Any, b: Builder, X: str) -> Outputs:
 
 
 def class_scores(model: Any, b: Builder, values: str) -> str:
-    """A score per class, or one for two classes; votes are counted as in boosting/multiclass.py."""
+    """One column per class, or one for two classes; scores as in data/multiclass.py."""
     problems, n_classes = getattr(model, "_binary_problems", None), len(model.classes_)
     if problems is None or n_classes == 2:
         return values
-    won, lost = np.zeros((len(problems), n_classes)), np.zeros((len(problems), n_classes))
-    for i, problem in enumerate(problems):
-        won[i, problem.winner] = 1.0
-        if problem.loser is not None:
-            lost[i, problem.loser] = 1.0
-    if not (won + lost).any(axis=0).all():
-        raise ValueError(
-            "model must be fitted to rows of positive weight of every class; a class had none."
-        )
-    sums = b.op("MatMul", values, b.double(won - lost))
-    if not lost.any():
+    positive_of = np.zeros((len(problems), n_classes))
+    negative_of = np.zeros((len(problems), n_classes))
+    for k, problem in enumerate(problems):
+        positive_of[k, problem.positive] = 1.0
+        if problem.negative is not None:
+            negative_of[k, problem.negative] = 1.0
+    if not (positive_of + negative_of).any(axis=0).all():
+        raise ValueError("model must have seen rows of every class; one of them had no weight.")
+    difference = b.double(positive_of - negative_of)
+    sums = b.op("MatMul", values, difference)
+    if not negative_of.any():
         return sums
-    positive = b.cast(b.op("Greater", values, b.double(0.0)), DOUBLE)
-    # wins = positive won + (1 - positive) lost
-    wins = b.op("Add", b.op("MatMul", positive, b.double(won - lost)), b.double(lost.sum(axis=0)))
+    is_positive = b.cast(b.op("Greater", values, b.double(0.0)), DOUBLE)
+    # wins = is_positive positive_of + (1 - is_positive) negative_of
+    wins = b.op("Add", b.op("MatMul", is_positive, difference), b.double(negative_of.sum(axis=0)))
     size = b.op("Mul", b.op("Add", b.op("Abs", sums), b.double(1.0)), b.double(3.0))
     return b.op("Add", wins, b.op("Div", sums, size))
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kboost._estimator.boosted_svm import GRAINS, TINY
-from kboost.boosting.svm_ensemble import SVMEnsemble, SVMGroup
+from kboost.boosting.svm_ensemble import GRID, TINY, SVMEnsemble, SVMGroup
 from kboost.columns.active import ActivePart
 from kboost.columns.cells import CellPart, CellTree
 from kboost.columns.gram import ZERO
@@ -24,7 +23,7 @@ from kboost.kernels.base import Kernel
 
 
 def model_values(estimator: Any, rows: InputRows) -> str:
-    """The values of the model of an estimator, one column per output or binary problem."""
+    """The values of an estimator's model, (n, n_outputs)."""
     model = estimator._model
     if isinstance(model, SVMEnsemble):
         return _ensemble_values(model, estimator, rows)
@@ -40,43 +39,43 @@ def _additive_values(model: AdditiveModel, rows: InputRows) -> str:
 
 
 def _ensemble_values(model: SVMEnsemble, estimator: Any, rows: InputRows) -> str:
-    """The weighted votes of the rounds: their sum for two classes, else their mean per problem."""
+    """The weighted sum of the signs of the rounds; for several classes, the mean per output."""
     b = rows.builder
     pairs = Pairs(rows, model.centers)
     weights = estimator.estimator_weights_
     weights = [weights] if isinstance(weights, np.ndarray) else weights
     votes: list[list[str]] = [[] for _ in weights]
-    for bundle in model.bundles:
-        decision = b.op("Add", _group_values(bundle, model, pairs), b.double(bundle.bias))
-        vote_of_round = np.zeros((len(bundle.bias), len(weights[bundle.task])))
-        vote_of_round[np.arange(len(bundle.bias)), bundle.rounds] = bundle.votes
-        votes[bundle.task].append(b.op("MatMul", _signs(b, decision), b.double(vote_of_round)))
+    for group in model.groups:
+        values = b.op("Add", _group_values(group, model, pairs), b.double(group.bias))
+        table = np.zeros((len(group.bias), len(weights[group.output])))
+        table[np.arange(len(group.bias)), group.rounds] = group.votes
+        votes[group.output].append(b.op("MatMul", _signs(b, values), b.double(table)))
     means = []
-    for task_votes, weight in zip(votes, weights, strict=True):
+    for of_output, weight in zip(votes, weights, strict=True):
         total = max(float(np.abs(weight).sum()), TINY)
-        signs = _signs(b, b.total_of(task_votes))
+        signs = _signs(b, b.total_of(of_output))
         mean = _rounded(b, b.op("MatMul", signs, b.double((weight / total)[:, None])))
-        is_binary = len(estimator.classes_) == 2
-        means.append(b.op("Mul", mean, b.double(total)) if is_binary else mean)
+        two = len(estimator.classes_) == 2
+        means.append(b.op("Mul", mean, b.double(total)) if two else mean)
     return b.op("Concat", *means, axis=1)
 
 
 def _rounded(b: Builder, values: str) -> str:
-    """Round to multiples of a power of two, which is exact in runtimes that use float32 factors."""
-    whole = b.op("Round", b.op("Mul", values, b.double(GRAINS)))
-    return b.op("Div", whole, b.double(GRAINS))
+    """A power of two, which runtimes that scale products in float32 keep exactly."""
+    whole = b.op("Round", b.op("Mul", values, b.double(GRID)))
+    return b.op("Div", whole, b.double(GRID))
 
 
-def _group_values(bundle: SVMGroup, model: SVMEnsemble, pairs: Pairs) -> str:
-    """The machines of one kernel before their offsets, (n, m)."""
+def _group_values(group: SVMGroup, model: SVMEnsemble, pairs: Pairs) -> str:
+    """The SVMs of one kernel without their bias, (n, m)."""
     b = pairs.builder
-    if not len(bundle.support):
-        return b.zeros(b.length(pairs.rows.X, 0), b.whole([len(bundle.bias)]), "float64")
-    if bundle.folded is not None:
-        return folded_values(bundle.folded, pairs.rows)
-    coef = np.zeros((model.centers.shape[0], len(bundle.bias)))
-    coef[bundle.support] = bundle.coef
-    kernel, coef = _unscaled(model.kernels[bundle.kernel], coef)
+    if not len(group.support):
+        return b.zeros(b.length(pairs.rows.X, 0), b.whole([len(group.bias)]), "float64")
+    if group.folded is not None:
+        return folded_values(group.folded, pairs.rows)
+    coef = np.zeros((model.centers.shape[0], len(group.bias)))
+    coef[group.support] = group.coef
+    kernel, coef = _unscaled(model.kernels[group.kernel], coef)
     return b.to_double(b.op("MatMul", kernel_values(kernel, pairs), b.real(coef)))
 
 

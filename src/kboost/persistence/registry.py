@@ -129,7 +129,7 @@ PARTS_OF_MODELS = [
     _part(
         "boosting.svm_ensemble.SVMGroup",
         {
-            "task": WHOLE,
+            "output": WHOLE,
             "kernel": WHOLE,
             "support": INDICES,
             "coef": TABLE,
@@ -142,7 +142,7 @@ PARTS_OF_MODELS = [
     ),
     _part(
         "boosting.svm_ensemble.SVMEnsemble",
-        {"kernels": LIST, "centers": POINTS, "n_rounds": LIST, "bundles": LIST},
+        {"kernels": LIST, "centers": POINTS, "n_rounds": LIST, "groups": LIST},
         rules.svm_ensemble_fits,
     ),
     _part(
@@ -159,16 +159,21 @@ PARTS_OF_MODELS = [
             "seconds": NUMBER,
         },
     ),
+    _part(
+        "core.rounds.DesignRound",
+        {"iteration": WHOLE, "loss": NUMBER, "weight": NUMBER, "seconds": NUMBER},
+    ),
     Entry("kboost.core.rounds.Rounds", items=ROUND),
-    Entry("kboost._estimator.boosted_svm.KernelUse", items=NUMBER),
+    Entry("kboost.boosting.fit.KernelUse", items=NUMBER),
+    _part("core.stopping.StopReason", {"rule": TEXT, "message": TEXT}),
     _part("core.model.AdditiveModel", {"parts": PARTS, "bias": VECTOR}, rules.outputs_fit),
     _part(
         "selection.calibration.Calibration",
         {"slope": NUMBER, "n_rows": WHOLE, "held_out": BOOLEAN},
     ),
     _part(
-        "boosting.multiclass.BinaryProblem",
-        {"rows": ANY_VECTOR, "signs": VECTOR, "winner": WHOLE, "loser": optional(WHOLE)},
+        "data.multiclass.BinaryProblem",
+        {"rows": ANY_VECTOR, "signs": VECTOR, "positive": WHOLE, "negative": optional(WHOLE)},
     ),
     _part(
         "selection.c_path.Tuning",
@@ -207,6 +212,10 @@ PARTS_OF_MODELS = [
             "bias": VECTOR,
         },
     ),
+]
+
+SETTINGS = [
+    _part("settings.LpNorm", {"p": NUMBER}),
 ]
 
 ESTIMATORS = [
@@ -249,7 +258,8 @@ PREPROCESSING = [
     ),
 ]
 
-ENTRIES = {entry.name: entry for entry in (*PARTS_OF_MODELS, *ESTIMATORS, *PREPROCESSING)}
+OF_KBOOST = [*PARTS_OF_MODELS, *SETTINGS, *ESTIMATORS]
+ENTRIES = {entry.name: entry for entry in (*OF_KBOOST, *PREPROCESSING)}
 
 _BY_CLASS_NAME: dict[str, list[Entry]] = {}
 for _entry in ENTRIES.values():
@@ -267,6 +277,6 @@ def entry_of(cls: type) -> Entry | None:
 
 def skops_types() -> list[str]:
     """The names of the classes of kboost, and of sparse matrices, in the form skops uses."""
-    names = [entry.path for entry in (*PARTS_OF_MODELS, *ESTIMATORS)]
+    names = [entry.path for entry in OF_KBOOST]
     others = [f"{c.__module__}.{c.__name__}" for c in (Step, Trace, csr_matrix, csr_array)]
     return sorted(names + others)

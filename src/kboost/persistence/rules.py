@@ -19,7 +19,7 @@ from kboost.columns.cells import CellPart, CellTree
 from kboost.columns.halfspaces import HalfspacePart
 from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
-from kboost.core.rounds import Round
+from kboost.core.rounds import DesignRound, Round
 from kboost.kernels.base import Kernel
 from kboost.kernels.folding import Folded, FoldedTerm, Monomial
 from kboost.kernels.functions import SKLEARN_NAMES, PrecomputedPart
@@ -69,7 +69,7 @@ VIEWED = {"columns": COLUMNS, "on": ON}
 PARTS = _tuple_of("a tuple of parts", (KernelPart, ActivePart, HalfspacePart, CellPart))
 FOLDED = _tuple_of("a tuple of folded terms", Folded)
 ONE_FOLDED = _instance("folded terms", Folded)
-ROUND = _instance("a round", Round)
+ROUND = _instance("a round", Round, DesignRound)
 FOLDED_TERMS = _tuple_of("a tuple of terms", FoldedTerm)
 MONOMIAL = _instance("a monomial", Monomial)
 TREE = _instance("a tree", CellTree)
@@ -141,12 +141,12 @@ def outputs_fit(made: Any) -> bool:
 
 
 def svm_group_fits(made: Any) -> bool:
-    """Machines, their support vectors and their rounds are consistent."""
+    """The shapes of SVMs, their support and their rounds agree."""
     m = len(made.bias)
     return bool(
         made.coef.shape == (len(made.support), m)
         and len(made.rounds) == len(made.votes) == m
-        and made.task >= 0
+        and made.output >= 0
         and made.kernel >= 0
         and (made.support >= 0).all()
         and (made.rounds >= 0).all()
@@ -155,18 +155,18 @@ def svm_group_fits(made: Any) -> bool:
 
 
 def svm_ensemble_fits(made: Any) -> bool:
-    """The machines have valid kernels, centres and rounds."""
+    """The kernels, centres and rounds of the SVMs exist."""
     counts = made.n_rounds
     return (
         all(isinstance(kernel, Kernel) for kernel in made.kernels)
         and all(INTEGER.holds(count) and 0 <= count < 1 << 32 for count in counts)
-        and all(isinstance(bundle, SVMGroup) for bundle in made.bundles)
+        and all(isinstance(group, SVMGroup) for group in made.groups)
         and all(
-            bundle.task < len(counts)
-            and bundle.kernel < len(made.kernels)
-            and (bundle.support < made.centers.shape[0]).all()
-            and (bundle.rounds < counts[bundle.task]).all()
-            for bundle in made.bundles
+            group.output < len(counts)
+            and group.kernel < len(made.kernels)
+            and (group.support < made.centers.shape[0]).all()
+            and (group.rounds < counts[group.output]).all()
+            for group in made.groups
         )
     )
 
@@ -180,21 +180,21 @@ def estimator_fits(made: Any) -> bool:
     if not (isinstance(model, AdditiveModel | SVMEnsemble) and INTEGER.holds(d)):
         return False
     if isinstance(model, SVMEnsemble):
-        return _ensemble_accepts(model, d)
+        return _ensemble_sees(model, d)
     classes, problems = attributes.get("classes_"), attributes.get("_binary_problems")
     if classes is not None:
         if not (isinstance(classes, np.ndarray) and classes.ndim == 1):
             return False
-        n_scores = len(classes) if problems is None else len(problems)
-        if len(model.bias) != (1 if len(classes) == 2 else n_scores):
+        expected = 1 if len(classes) == 2 else len(classes) if problems is None else len(problems)
+        if expected != len(model.bias):
             return False
     return all(_part_fits(part, d) for part in model.parts)
 
 
-def _ensemble_accepts(model: SVMEnsemble, d: int) -> bool:
-    every = [bundle.folded for bundle in model.bundles if bundle.folded is not None]
+def _ensemble_sees(model: SVMEnsemble, d: int) -> bool:
+    folded = [group.folded for group in model.groups if group.folded is not None]
     return all(_kernel_accepts(kernel, model.centers, d) for kernel in model.kernels) and all(
-        _term_accepts(term, d) for folded in every for term in folded.terms
+        _term_accepts(term, d) for each in folded for term in each.terms
     )
 
 

@@ -102,10 +102,10 @@ def _towards(s: ReportData, h: measures.HeavyColumn) -> str:
     if len(s.labels) == 2:
         return s.labels[1] if h.sign > 0 else s.labels[0]
     problems = getattr(s.inner, "_binary_problems", None)
-    if problems is not None and problems[h.output].loser is not None:
+    if problems is not None and problems[h.output].negative is not None:
         problem = problems[h.output]
-        winner, loser = s.labels[problem.winner], s.labels[problem.loser]
-        return f"{winner}, not {loser}" if h.sign > 0 else f"{loser}, not {winner}"
+        positive, negative = s.labels[problem.positive], s.labels[problem.negative]
+        return f"{positive}, not {negative}" if h.sign > 0 else f"{negative}, not {positive}"
     return s.labels[h.output] if h.sign > 0 else f"not {s.labels[h.output]}"
 
 
