@@ -27,14 +27,14 @@ def paper_kernels() -> list[Any]:
     return [*gaussians, *(Polynomial(degree) for degree in DEGREES)]
 
 
-def mkboost(variant: str, *, normalize: str, seed: int, **changes: Any) -> Any:
+def mkboost(variant: str, *, column_scaling: str | None, seed: int, **changes: Any) -> Any:
     from kboost import MKBoostClassifier
 
     settings = {"C": C, "max_iter": ROUNDS, "sample_ratio": RATIO, "kernel_decay": DECAY}
     return MKBoostClassifier(
         paper_kernels(),
         variant=variant,
-        normalize=normalize,
+        column_scaling=column_scaling,
         random_state=seed,
         **(settings | changes),
     )

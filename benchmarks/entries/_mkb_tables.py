@@ -150,13 +150,13 @@ def paper(name: str, method: str) -> tuple[float, float, float]:
     return PAPER[method][list(FILES).index(name)]
 
 
-def mkl(method: str, **options: Any) -> Callable[[str, int], Any]:
+def mkl(method: str) -> Callable[[str, int], Any]:
     def make(scaling: str, seed: int) -> Any:
         from kboost.baselines import MKLClassifier
 
         return MKLClassifier(
-            paper_kernels(), method=method, C=C, normalize=scaling, max_seconds=FIT_SECONDS,
-            **options,
+            paper_kernels(), method=method, C=C, column_scaling=scaling,
+            max_seconds=FIT_SECONDS,
         )  # fmt: skip
 
     return make
@@ -166,7 +166,9 @@ def design(loss: str) -> Callable[[str, int], Any]:
     def make(scaling: str, seed: int) -> Any:
         from kboost.baselines import KernelDesignClassifier
 
-        return KernelDesignClassifier(loss=loss, C=C, normalize=scaling, max_seconds=FIT_SECONDS)
+        return KernelDesignClassifier(
+            loss=loss, C=C, column_scaling=scaling, max_seconds=FIT_SECONDS
+        )
 
     return make
 
@@ -187,7 +189,7 @@ def boosted_svm(scaling: str, seed: int) -> Any:
     from kboost.baselines import BoostedSVMClassifier
 
     return BoostedSVMClassifier(
-        paper_kernels(), C=C, max_iter=ROUNDS, sample_ratio=RATIO, normalize=scaling,
+        paper_kernels(), C=C, max_iter=ROUNDS, sample_ratio=RATIO, column_scaling=scaling,
         random_state=seed,
     )  # fmt: skip
 
@@ -195,7 +197,7 @@ def boosted_svm(scaling: str, seed: int) -> Any:
 def boosted(variant: str) -> Callable[[str, int], Any]:
     def make(scaling: str, seed: int) -> Any:
         unit = None if scaling == "none" else scaling
-        return mkboost(variant, normalize=unit, seed=seed, memory_budget=2**31)
+        return mkboost(variant, column_scaling=unit, seed=seed, memory_budget=2**31)
 
     return make
 
@@ -207,7 +209,7 @@ MAKERS: dict[str, Callable[[str, int], Any]] = {
     "MKL-SILP": mkl("silp"),
     "MKL-Level": mkl("level"),
     "MKL-Hessian": mkl("hessian"),
-    "Lp-MKL": mkl("lp", p=2.0),
+    "Lp-MKL": mkl("lp"),
     "Boost-Exp": design("exp"),
     "Boost-Log": design("log"),
     "Boost-CG-L1": column_generation("l1"),

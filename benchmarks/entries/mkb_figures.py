@@ -81,7 +81,7 @@ def along_rounds(name: str, variant: str, draw: int) -> Row:
         data = load(name, draw)
     except datasets.MissingDataError as error:
         return {"status": "missing data", "message": str(error)}
-    model = mkboost(variant, normalize="mean", seed=draw, max_iter=STAGES[-1])
+    model = mkboost(variant, column_scaling="mean", seed=draw, max_iter=STAGES[-1])
     row = judged(model, data)
     stages = list(model.staged_predict(data.X_test))
     done = np.array([step.seconds for step in model.trace_ if step.outcome != "reset"])
@@ -101,7 +101,9 @@ def along(parameter: str, values: tuple[float, ...], name: str, variant: str, dr
         return {"status": "missing data", "message": str(error)}
     settings = {"max_iter": ROUNDS, "sample_ratio": RATIO, "kernel_decay": DECAY}
     rows = [
-        judged(mkboost(variant, normalize="mean", seed=draw, **(settings | {parameter: v})), data)
+        judged(
+            mkboost(variant, column_scaling="mean", seed=draw, **(settings | {parameter: v})), data
+        )
         for v in values
     ]
     return {

@@ -106,7 +106,7 @@ def guarded(rows: int, measure: Any) -> Row:
 
 
 def boosted(rows: int) -> Row:
-    model = mkboost("S1", normalize="mean", seed=0, memory_budget=BUDGET)
+    model = mkboost("S1", column_scaling="mean", seed=0, memory_budget=BUDGET)
     return guarded(rows, partial(judged, model))
 
 

@@ -83,7 +83,7 @@ def measure(name: str, what: str) -> Row:
     if what == "referee":
         return plain(data)
     variant, _, seed = what.partition(" ")
-    model = mkboost(variant, normalize="mean", seed=int(seed or 0), memory_budget=2**31)
+    model = mkboost(variant, column_scaling="mean", seed=int(seed or 0), memory_budget=2**31)
     _, wall, cpu = timed_fit(lambda: model.fit(data.X_train, data.y_train))
     traces = [model.trace_] if len(model.classes_) == 2 else model.trace_
     choices = [[(r.kernels[0], r.weight) for r in t if r.outcome != "reset"] for t in traces]
@@ -93,22 +93,22 @@ def measure(name: str, what: str) -> Row:
 
 def plain(data: Any) -> Row:
     """The referee, pair by pair, on rows in the estimator's order."""
-    from kboost.boosting.multiclass import binary_problems
     from kboost.columns.gram import Gram
     from kboost.data.merged_rows import merge_rows
+    from kboost.data.multiclass import binary_problems
 
     rows = merge_rows(data.X_train, data.y_train.astype(np.intp), np.ones(len(data.y_train)))
-    duels = binary_problems(rows.codes, int(rows.codes.max()) + 1, "ovo")
-    seeds = np.random.RandomState(0).randint(2**31 - 1, size=len(duels))
-    kernels = mkboost("D1", normalize="mean", seed=0, max_iter=1)
+    problems = binary_problems(rows.codes, int(rows.codes.max()) + 1, "ovo")
+    seeds = np.random.RandomState(0).randint(2**31 - 1, size=len(problems))
+    kernels = mkboost("D1", column_scaling="mean", seed=0, max_iter=1)
     kernels = kernels.fit(data.X_train, data.y_train).kernels_
     wall = cpu = 0.0
     choices = []
-    for duel, seed in zip(duels, seeds, strict=True):
-        X = rows.X[duel.rows]
+    for problem, seed in zip(problems, seeds, strict=True):
+        X = rows.X[problem.rows]
         made = dict(Gram(kernels, X, X, 2**33).submatrices(range(len(kernels)), np.arange(len(X))))
         grams = [made[j] for j in range(len(kernels))]
-        play = partial(referee, grams, duel.signs, rows.weight[duel.rows], seed)
+        play = partial(referee, grams, problem.signs, rows.weight[problem.rows], seed)
         found, seconds, cpu_seconds = timed_fit(play)
         wall, cpu = wall + seconds, cpu + cpu_seconds
         choices.append(found)

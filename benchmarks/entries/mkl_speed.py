@@ -98,11 +98,12 @@ def mkl(method: str) -> Any:
 
 
 def facts(model: Any) -> Row:
+    traces = [model.trace_] if len(model.classes_) == 2 else model.trace_
     return {
         "gap": float(np.max(model.dual_gap_)),
         "objective": float(np.sum(model.objective_)),
-        "steps": model.n_iter_,
-        "machines": model.n_machines_,
+        "steps": max(map(len, traces)),
+        "machines": model.n_svms_,
         "columns": model.n_columns_,
     }
 

@@ -62,7 +62,8 @@ def check_table(
     except ValueError as error:
         if "could not convert string to float" in str(error):
             raise ValueError(
-                f"X must be numeric; {error}; encode such features first, e.g. with OneHotEncoder."
+                f"X must be numeric; {error}; encode such features first, for example with "
+                "OneHotEncoder."
             ) from error
         raise
 

@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kboost import MKBoostClassifier
-from kboost.baselines import BoostedSVMClassifier, boosted_svm
-from kboost.baselines.boosted_svm import _folds
+from kboost.baselines import BoostedSVMClassifier
+from kboost.boosting import kernel_choice
+from kboost.boosting.kernel_choice import stratified_folds
 from kboost.data.merged_rows import merge_rows
 from kboost.kernels import Gaussian, Linear, Polynomial
 
@@ -33,7 +35,7 @@ def test_errors_are_those_of_svcs_on_the_folds():
     rows, X, y = rings()
     kernels = [Gaussian(4.0), Gaussian(0.5), Gaussian(0.1)]  # libsvm is quick on these
     model = BoostedSVMClassifier(kernels, C=2.0, n_folds=5, max_iter=3, tol=1e-6).fit(X, y)
-    folds = _folds(rows, 5, np.random.RandomState(0))
+    folds = stratified_folds(rows, 5, np.random.RandomState(0))
     assert sorted(np.bincount(folds)) == [20] * 5
     expected = []
     for kernel in kernels:
@@ -52,7 +54,7 @@ def test_errors_are_those_of_svcs_on_the_folds():
 def test_rounds_are_those_of_one_kernel():
     _, X, y = rings()
     model = BoostedSVMClassifier(KERNELS, max_iter=6).fit(X, y)
-    alone = MKBoostClassifier([model.kernel_], normalize=None, max_iter=6).fit(X, y)
+    alone = MKBoostClassifier([model.kernel_], column_scaling=None, max_iter=6).fit(X, y)
     np.testing.assert_array_equal(model.decision_function(X), alone.decision_function(X))
     np.testing.assert_array_equal(model.errors_, alone.errors_)
 
@@ -79,8 +81,10 @@ def test_threads_change_nothing(monkeypatch, budget):
     _, X, y = rings(60)
     one = BoostedSVMClassifier(KERNELS, max_iter=3, n_jobs=1, memory_budget=budget).fit(X, y)
     asked = []
-    executor = boosted_svm.ThreadPoolExecutor
-    monkeypatch.setattr(boosted_svm, "ThreadPoolExecutor", lambda n: asked.append(n) or executor(n))
+    executor = kernel_choice.ThreadPoolExecutor
+    monkeypatch.setattr(
+        kernel_choice, "ThreadPoolExecutor", lambda n: asked.append(n) or executor(n)
+    )
     two = BoostedSVMClassifier(KERNELS, max_iter=3, n_jobs=2, memory_budget=budget).fit(X, y)
     assert asked == [2]
     assert one.cv_errors_ == two.cv_errors_
@@ -89,10 +93,11 @@ def test_threads_change_nothing(monkeypatch, budget):
 
 def test_folds_end_with_the_time_and_one_is_judged():
     rows, X, y = rings()
-    model = BoostedSVMClassifier(KERNELS, n_folds=5, max_seconds=1e-9).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="max_seconds"):
+        model = BoostedSVMClassifier(KERNELS, n_folds=5, max_seconds=1e-9).fit(X, y)
     assert model.n_iter_ == 1
-    assert "max_seconds" in model.stop_reason_
-    held = int(np.sum(_folds(rows, 5, np.random.RandomState(0)) == 0))
+    assert model.stop_reason_.rule == "max_seconds"
+    held = int(np.sum(stratified_folds(rows, 5, np.random.RandomState(0)) == 0))
     counts = np.array(list(model.cv_errors_.values())) * held
     np.testing.assert_allclose(counts, np.round(counts), atol=1e-9)
 
@@ -100,7 +105,7 @@ def test_folds_end_with_the_time_and_one_is_judged():
 def test_rows_with_the_same_x_share_a_fold():
     X, y = np.repeat(np.arange(8.0)[:, None], 3, axis=0), np.tile([0, 1, 1], 8)
     rows = merge_rows(X, y, np.ones(24))
-    folds = _folds(rows, 4, np.random.RandomState(0))
+    folds = stratified_folds(rows, 4, np.random.RandomState(0))
     assert all(len(set(folds[rows.X[:, 0] == x])) == 1 for x in range(8))
 
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kboost.baselines import KernelDesignClassifier
-from kboost.boosting.kernel_design import design, pivoted
+from kboost.boosting.kernel_design import KernelDesign, design, pivoted_cholesky
 from kboost.kernels import Gaussian, Linear, Sigmoid
 from tests.contracts.reference import table
 
@@ -74,7 +75,7 @@ def test_pieces_are_functions_of_the_base_kernel(base):
     kernel = BASES[base]
     found = design(kernel(X), y, weight, "log", 5)
     np.testing.assert_allclose(kernel(X, X[found.centers]) @ found.coef, found.values, atol=1e-5)
-    G, pivots, corner = pivoted(kernel(X))
+    G, pivots, corner = pivoted_cholesky(kernel(X))
     np.testing.assert_allclose(G @ G.T, kernel(X), atol=1e-7)
     np.testing.assert_allclose(G[pivots], corner, atol=1e-12)
 
@@ -83,7 +84,7 @@ def test_pieces_are_functions_of_the_base_kernel(base):
 def test_the_model_is_a_machine_on_the_designed_kernel(how):
     X, y, weight = table(3, n=50)
     C = 5.0 if how == "mean" else 500.0
-    model = KernelDesignClassifier(C=C, normalize=how, tol=1e-8).fit(X, y, weight)
+    model = KernelDesignClassifier(C=C, column_scaling=how, tol=1e-8).fit(X, y, weight)
     base = Linear()(X) / (weight @ Linear().diag(X))
     found = design(base, y, weight, "exp", 30)
     np.testing.assert_allclose(model.estimator_weights_, found.weights, rtol=1e-6)
@@ -121,13 +122,56 @@ def test_several_classes_and_reasons():
     labels = np.where(X[:, 2] > 0.5, "c", np.where(y > 0, "a", "b"))
     model = KernelDesignClassifier("rbf", max_iter=5).fit(X, labels)
     assert [len(w) for w in model.estimator_weights_] == [5, 5, 5]
-    assert all("max_iter=5" in reason for reason in model.stop_reason_)
+    assert all(reason.rule == "max_iter" for reason in model.stop_reason_)
     assert model.score(X, labels) > 0.8
-    hurried = KernelDesignClassifier("rbf", max_seconds=1e-9).fit(X, y)
+    assert model.n_iter_ == 5
+    with pytest.warns(ConvergenceWarning, match="max_seconds"):
+        hurried = KernelDesignClassifier("rbf", max_seconds=1e-9).fit(X, y)
     assert len(hurried.estimator_weights_) == 1
-    assert "max_seconds" in hurried.stop_reason_
+    assert hurried.stop_reason_.rule == "max_seconds"
     nothing = KernelDesignClassifier().fit(np.zeros((4, 2)), [0, 1, 1, 1])
-    assert "no function" in nothing.stop_reason_
+    assert "no function" in str(nothing.stop_reason_)
+    assert nothing.n_iter_ == 1
+
+
+def interrupted_at(monkeypatch, rounds):
+    advance = KernelDesign.advance
+
+    def stop(self):
+        if len(self.trace) == rounds:
+            raise KeyboardInterrupt
+        return advance(self)
+
+    monkeypatch.setattr(KernelDesign, "advance", stop)
+
+
+def test_ctrl_c_keeps_the_rounds_so_far(monkeypatch):
+    X, y, _ = table(5, n=40)
+    expected = KernelDesignClassifier("rbf", max_iter=2).fit(X, y)
+    interrupted_at(monkeypatch, 2)
+    model = KernelDesignClassifier("rbf")
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.stop_reason_.rule == "interrupted"
+    assert model.n_iter_ == len(model.trace_) == 2
+    np.testing.assert_array_equal(model.losses_[1:], model.trace_.values("loss"))
+    np.testing.assert_array_equal(model.decision_function(NEW), expected.decision_function(NEW))
+
+
+def test_ctrl_c_before_the_first_round_changes_nothing(monkeypatch):
+    X, y, _ = table(5, n=40)
+    interrupted_at(monkeypatch, 0)
+    model = KernelDesignClassifier("rbf")
+    with pytest.raises(KeyboardInterrupt, match="nothing has changed"):
+        model.fit(X, y)
+    assert not hasattr(model, "classes_")
+
+
+def test_threads_change_nothing():
+    X, y, _ = table(5, n=60)
+    labels = np.where(X[:, 2] > 0.5, "c", np.where(y > 0, "a", "b"))
+    one, two = (KernelDesignClassifier("rbf", n_jobs=jobs).fit(X, labels) for jobs in (1, 2))
+    np.testing.assert_allclose(one.decision_function(NEW), two.decision_function(NEW), atol=1e-8)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
@@ -21,8 +22,9 @@ from kboost.baselines import MKLClassifier
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from kboost.mkl.hessian import HessianSearch, newton_step
 from kboost.mkl.learn import METHODS
-from kboost.mkl.level import nearest
+from kboost.mkl.level import least_norm
 from kboost.mkl.svm import MixtureSVM
+from kboost.settings import LpNorm
 from kboost.solvers.libsvm import solve_dual
 from tests.contracts.reference import table
 
@@ -91,7 +93,7 @@ def problem():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks([MKLClassifier(), MKLClassifier([Gaussian()], method="lp", p=1.5)])
+@parametrize_with_checks([MKLClassifier(), MKLClassifier([Gaussian()], method=LpNorm(1.5))])
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
@@ -119,7 +121,8 @@ def test_the_gap_is_proven_wherever_it_stops(problem, method, max_iter):
     best = optimum[2 if method == "lp" else 1]
     assert best * (1 - 1e-7) <= model.objective_
     assert model.objective_ - best <= (model.dual_gap_ + 1e-7) * model.objective_
-    assert "max_iter" in model.stop_reason_ or model.dual_gap_ <= 1e-9
+    assert model.stop_reason_.rule == "max_iter" or model.dual_gap_ <= 1e-9
+    assert 1 <= model.n_iter_ <= max_iter
 
 
 @pytest.mark.parametrize("C", [1e5, 1e8])
@@ -157,7 +160,7 @@ def test_reduced_gradients_go_on_past_a_wall_that_is_very_near():
 @pytest.mark.parametrize("p", [1.0, 1.2, 3.0, 8.0])
 def test_any_norm(problem, p):
     X, y, weight, matrices, _ = problem
-    model = MKLClassifier(LIBRARY, method="lp", p=p, C=4.0, tol=1e-4).fit(X, y, weight)
+    model = MKLClassifier(LIBRARY, method=LpNorm(p), C=4.0, tol=1e-4).fit(X, y, weight)
     theta = model.kernel_weights_
     assert np.linalg.norm(theta, p) == pytest.approx(1.0)
     assert model.dual_gap_ <= 1e-4
@@ -171,13 +174,18 @@ def test_any_norm(problem, p):
     assert model.objective_ <= found.fun * (1 + 2e-4)
 
 
+def test_a_norm_below_1_is_refused():
+    with pytest.raises(ValueError, match=r"^p must be at least 1; got p=0\.5\.$"):
+        LpNorm(0.5)
+
+
 @pytest.mark.parametrize("seed", [0, 2])
 def test_seventeen_kernels_on_several_scales_agree(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(120, 5))
     y = (X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=120) > 0).astype(int)
     paper = [Gaussian(0.5 * 4.0**-k) for k in range(-6, 8)] + [Polynomial(d) for d in (1, 2, 3)]
-    ways = [{"method": method} for method in METHODS] + [{"method": "lp", "p": 1.0}]
+    ways = [{"method": method} for method in METHODS] + [{"method": LpNorm(1.0)}]
     models = [MKLClassifier(paper, C=50.0, tol=1e-5, **way).fit(X, y) for way in ways]
     found = [model.objective_ for model in models]
     np.testing.assert_allclose(found, min(found), rtol=1e-4)
@@ -201,7 +209,7 @@ def test_decisions_are_those_of_the_machine_on_the_mixture(problem):
 @pytest.mark.parametrize("how", ["mean", "trace"])
 def test_kernels_are_in_a_unit(how):
     X, y, weight = table(1, n=30)
-    model = MKLClassifier(LIBRARY, normalize=how).fit(X, y, weight)
+    model = MKLClassifier(LIBRARY, column_scaling=how).fit(X, y, weight)
     for kernel in model.kernels_:
         trace = weight @ kernel.diag(X)
         assert trace / (weight.sum() if how == "mean" else 1.0) == pytest.approx(1.0)
@@ -266,7 +274,7 @@ def test_class_weight_is_a_factor_on_the_weights():
 def test_in_a_pipeline_in_a_search_and_pickled():
     X, y, _ = table(7, n=60)
     pipe = make_pipeline(StandardScaler(), MKLClassifier([Linear(), Gaussian()]))
-    grid = {"mklclassifier__method": ["silp", "lp"], "mklclassifier__C": [0.1, 10.0]}
+    grid = {"mklclassifier__method": ["silp", LpNorm(1.5)], "mklclassifier__C": [0.1, 10.0]}
     search = GridSearchCV(clone(pipe), grid, cv=3).fit(X, y)
     again = pickle.loads(pickle.dumps(search.best_estimator_))
     np.testing.assert_array_equal(again.predict(NEW), search.predict(NEW))
@@ -276,9 +284,7 @@ def test_in_a_pipeline_in_a_search_and_pickled():
     ("options", "message"),
     [
         ({"method": "sdp"}, r"^method must be 'simple' or 'silp' or .*; got method='sdp'\.$"),
-        ({"p": 2.0}, r"^p must be None for method='hessian', which bounds the 1-norm; got p=2\.0"),
-        ({"method": "lp", "p": 0.5}, r"^p must be at least 1, or None; got p=0\.5\.$"),
-        ({"normalize": None}, r"^normalize must be 'mean' or 'trace'; got normalize=None\.$"),
+        ({"column_scaling": None}, r"^column_scaling must be 'mean' or 'trace'; got "),
         ({"multi_class": "all"}, r"^multi_class must be 'ovo' or 'ovr'; got "),
         ({"C": 0}, r"^C must be positive; got C=0\.$"),
         ({"tol": -1}, r"^tol must be zero or positive; got tol=-1\.$"),
@@ -310,7 +316,7 @@ def test_interrupted(monkeypatch, machines):
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     if machines:
-        assert "interrupted" in model.stop_reason_
+        assert model.stop_reason_.rule == "interrupted"
         assert model.predict(NEW).shape == (15,)
     else:
         assert not hasattr(model, "classes_")
@@ -318,13 +324,16 @@ def test_interrupted(monkeypatch, machines):
 
 def test_every_end_has_a_reason():
     X, y, _ = table(2, n=50)
-    assert "gap" in MKLClassifier().fit(X, y).stop_reason_
-    assert "max_iter=1" in MKLClassifier(max_iter=1, tol=0.0).fit(X, y).stop_reason_
-    assert "max_seconds" in MKLClassifier(max_seconds=1e-9, tol=0.0).fit(X, y).stop_reason_
+    assert MKLClassifier().fit(X, y).stop_reason_.rule == "gap"
+    with pytest.warns(ConvergenceWarning, match="max_iter=1"):
+        assert MKLClassifier(max_iter=1, tol=0.0).fit(X, y).n_iter_ == 1
+    with pytest.warns(ConvergenceWarning, match="max_seconds"):
+        ended = MKLClassifier(max_seconds=1e-9, tol=0.0).fit(X, y)
+    assert ended.stop_reason_.rule == "max_seconds"
     for method in METHODS:
         ended = MKLClassifier(method=method, tol=0.0, max_iter=200).fit(X, y)
         assert ended.dual_gap_ < 1e-6
-        assert "no step lowers" in ended.stop_reason_ or "max_iter" in ended.stop_reason_
+        assert ended.stop_reason_.rule in ("stalled", "max_iter")
 
 
 def test_a_kernel_of_zeros_and_equal_kernels_do_no_harm():
@@ -340,32 +349,32 @@ def test_a_kernel_of_zeros_and_equal_kernels_do_no_harm():
 
 
 @pytest.fixture
-def machine(problem):
+def svm(problem):
     _, y, weight, matrices, _ = problem
     return MixtureSVM(np.array(matrices), y, 4.0 * weight, tol=1e-8)
 
 
-def test_gradient_and_hessian_by_differences(machine):
+def test_gradient_and_hessian_by_differences(svm):
     theta = np.array([0.3, 0.1, 0.2, 0.25, 0.15])
-    point = machine.at(theta)
-    root = HessianSearch(machine)._root(point)
+    point = svm.at(theta)
+    root = HessianSearch(svm).hessian_root(point)
     for j, way in enumerate(np.eye(5)):
-        up, down = machine.at(theta + 1e-4 * way), machine.at(theta - 1e-4 * way)
+        up, down = svm.at(theta + 1e-4 * way), svm.at(theta - 1e-4 * way)
         assert (up.value - down.value) / 2e-4 == pytest.approx(point.gradient[j], rel=1e-4)
         bend = (up.gradient - down.gradient) / 2e-4
         np.testing.assert_allclose(bend, root.T @ root[:, j], rtol=1e-4, atol=1e-4 * bend[j])
 
 
-def test_rows_at_their_caps_but_for_rounding_are_not_free(machine):
-    point = machine.at(np.full(5, 0.2))
-    root = HessianSearch(machine)._root(point)
+def test_rows_at_their_caps_but_for_rounding_are_not_free(svm):
+    point = svm.at(np.full(5, 0.2))
+    root = HessianSearch(svm).hessian_root(point)
     lower = replace(point, duals=point.duals * (1 - 1e-12))
-    assert len(HessianSearch(machine)._root(lower)) == len(root) < np.count_nonzero(point.duals)
+    assert len(HessianSearch(svm).hessian_root(lower)) == len(root) < np.count_nonzero(point.duals)
 
 
-def test_the_newton_step_is_the_least_of_the_model(machine):
-    point = machine.at(np.full(5, 0.2))
-    root = HessianSearch(machine)._root(point)
+def test_the_newton_step_is_the_least_of_the_model(svm):
+    point = svm.at(np.full(5, 0.2))
+    root = HessianSearch(svm).hessian_root(point)
     step = newton_step(point, root)
 
     def model(theta):
@@ -383,7 +392,7 @@ def test_the_least_distance_to_half_spaces():
     for _ in range(20):
         sides, inside = rng.normal(size=(8, 3)), rng.normal(size=3)
         least = sides @ inside - rng.uniform(0, 1, size=8)
-        z = nearest(sides, least)
+        z = least_norm(sides, least)
         assert (sides @ z >= least - 1e-9).all()
         peer = minimize(
             lambda x: x @ x,
@@ -391,7 +400,7 @@ def test_the_least_distance_to_half_spaces():
             constraints=[{"type": "ineq", "fun": lambda x, s=sides, q=least: s @ x - q}],
         )
         assert z @ z <= peer.fun + 1e-6
-    assert nearest(np.array([[1.0], [-1.0]]), np.array([1.0, 1.0])) is None
+    assert least_norm(np.array([[1.0], [-1.0]]), np.array([1.0, 1.0])) is None
 
 
 def test_a_machine_that_does_not_converge_is_not_asked_to_come_closer(monkeypatch):
@@ -407,5 +416,5 @@ def test_a_machine_that_does_not_converge_is_not_asked_to_come_closer(monkeypatc
     monkeypatch.setattr("kboost.mkl.svm.solve_dual", solved)
     monkeypatch.setattr("kboost.mkl.svm.from_guess", lambda *_: None)
     model = MKLClassifier(LIBRARY, tol=1e-5, max_iter=1).fit(X, y, weight)
-    assert len(asked) == model.n_machines_
+    assert len(asked) == model.n_svms_
     assert model.dual_gap_ > 1e-5

@@ -19,7 +19,7 @@ import kboost  # noqa: E402
 from kboost.cli._guard import BAD_INPUT, INTERNAL, INTERRUPTED  # noqa: E402
 from kboost.cli._live import Progress, seconds_left  # noqa: E402
 from kboost.cli.app import app  # noqa: E402
-from kboost.cli.demo_data import messy_table  # noqa: E402
+from kboost.cli.demo_data import demo_table  # noqa: E402
 from kboost.core.progress import Left  # noqa: E402
 from kboost.core.trace import Step  # noqa: E402
 from tests.fitted import fitted, one_of_each, rows_of  # noqa: E402
@@ -35,7 +35,7 @@ def run(*arguments):
 def folder(tmp_path_factory):
     """A messy table, and a model of it."""
     folder = tmp_path_factory.mktemp("cli")
-    messy_table(150).to_csv(folder / "orders.csv", index=False)
+    demo_table(150).to_csv(folder / "orders.csv", index=False)
     result = run("fit", folder / "orders.csv", "-t", "late", "-o", folder / "m.kboost", *SMALL)
     assert result.exit_code == 0, result.output
     (folder / "fit.txt").write_text(result.output, "utf-8")
@@ -197,7 +197,7 @@ def test_bench(folder):
 
 
 def test_demo_writes_its_files(tmp_path, monkeypatch):
-    monkeypatch.setattr("kboost.cli.demo_data.messy_table.__defaults__", (150, 7))
+    monkeypatch.setattr("kboost.cli.demo_data.demo_table.__defaults__", (150, 7))
     monkeypatch.setattr("kboost.cli.app.estimator_for", _small_estimator)
     result = run("demo", tmp_path / "demo")
     assert result.exit_code == 0, result.output
@@ -213,9 +213,9 @@ def _small_estimator(*_, **__):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["fit", "none.csv", "-t", "y"], "there is no file none.csv"),
+        (["fit", "none.csv", "-t", "y"], "must be an existing file; got none.csv"),
         (["fit", "orders.csv"], "--target must be a column"),
-        (["fit", "orders.csv", "-t", "nope"], "got --target nope, there are: order_id"),
+        (["fit", "orders.csv", "-t", "nope"], "one of order_id, ordered"),
         (["fit", "orders.csv", "-t", "late", "--task", "ranking"], "--task must be"),
         (["fit", "orders.csv", "-t", "late", "--drop", "nope"], "--drop must be a column"),
         (["fit", "orders.csv", "-t", "late", "--estimator", "SVC"], "--estimator must be one of"),
@@ -226,13 +226,16 @@ def _small_estimator(*_, **__):
         (["fit", "orders.csv", "-t", "late", "--set", "D=1"], "--set must be NAME=VALUE"),
         (["fit", "orders.csv", "-t", "late", "--set", "C=-1"], "C must be positive"),
         (["fit", "orders.csv", "-t", "late", "--test-size", "1"], "--test-size must be"),
-        (["fit", "orders.csv", "-t", "late", "-o", "no/m.kboost"], "there is no folder no"),
+        (
+            ["fit", "orders.csv", "-t", "late", "-o", "no/m.kboost"],
+            "must be in an existing folder; no does not exist",
+        ),
         (["fit", "orders.csv", "-t", "late", "-o", "."], "it is a folder"),
-        (["fit", "only.csv", "-t", "late"], "must have a column beside the target"),
-        (["fit", "bare.csv", "-t", "late"], "(the first line must hold names)"),
+        (["fit", "only.csv", "-t", "late"], "must have a column besides the target"),
+        (["fit", "bare.csv", "-t", "late"], "(the first line must contain names)"),
         (["predict", "m.kboost", "matrix.npz"], "it is a matrix"),
         (["report", "m.kboost", "matrix.npz"], "it is a matrix"),
-        (["fit", "without.npz"], "must hold y, the target of each row"),
+        (["fit", "without.npz"], "must contain y, the target of each row"),
         (["predict", "orders.csv", "orders.csv"], "orders.csv"),
         (["predict", "m.kboost", "short.csv"], "'ordered' is missing"),
         (["bench", "orders.csv", "-t", "late", "--test-size", "0"], "--test-size must be above 0"),

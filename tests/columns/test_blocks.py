@@ -66,7 +66,7 @@ class TestSomeColumns:
         monkeypatch.setattr(pairings_module.Pairing, "compute_viewed", watched)
         library.edges(signed(), np.array([3, 4, 5]))
         assert seen == []  # a linear kernel needs no pairs
-        width, kept = library._source.width, {s for p, s in library._source._stays if p == 1}
+        width, kept = library._source.width, {s for p, s in library._source._cacheable if p == 1}
         outside = np.array([c for c in range(31) if c - c % width not in kept])
         assert 0 < len(outside) < 31
         library.edges(signed(), 31 + outside[:2])
@@ -132,7 +132,7 @@ class TestThreads:
         kept = [set(library._source._cache._blocks) for library in libraries]
         assert 0 < len(kept[0]) < len(libraries[0]._source._blocks()) * 4
         assert all(
-            k == kept[0] == set(library._source._stays)
+            k == kept[0] == set(library._source._cacheable)
             for k, library in zip(kept, libraries, strict=True)
         )
         edges = [library.edges(w) for library in libraries]
@@ -204,14 +204,14 @@ class TestHandingOut:
         X, w, budget = np.random.default_rng(0).normal(size=(100, 4)), signed(100), 200_000
         library = KernelLibrary([Gaussian(1.0), Laplacian(1.0)], X, memory_budget=budget, copies=16)
         cache, edges = library._source._cache, library.edges(w)
-        first, order = cache.bytes_used, list(library._source._stays)
+        first, order = cache.bytes_used, list(library._source._cacheable)
         assert budget // 4 < first <= budget // 2
         for count in range(1, 31):
             library.values(np.array([count]))
             room = 7 * budget // 8 - 16 * 8 * 100 * count
             assert cache.bytes_used <= max(0, room)
-            assert list(library._source._stays) == order[: len(library._source._stays)]
-            assert set(cache._blocks) == set(library._source._stays)
+            assert list(library._source._cacheable) == order[: len(library._source._cacheable)]
+            assert set(cache._blocks) == set(library._source._cacheable)
             assert_allclose(library.edges(w), edges, rtol=1e-9, atol=1e-11)
             assert_allclose(library.edges(w, np.array([7, 150])), edges[[7, 150]], rtol=1e-9)
         assert cache.bytes_used == 0

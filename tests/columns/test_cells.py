@@ -88,7 +88,7 @@ def test_splits_that_are_known_are_not_looked_for_again(monkeypatch):
     X, anchors, known = rows(500, 3), np.array([3, 77]), {}
     few = descend(X, np.arange(500), 60, View(), anchors, known)
     seen = len(known)
-    tree, cells = split_into_cells(X, np.arange(500), 60, View(), known=known)
+    tree, cells = split_into_cells(X, np.arange(500), 60, View(), cache=known)
     assert 0 < seen < len(known) == np.count_nonzero(tree.feature >= 0)
     plain, own = split_into_cells(X, np.arange(500), 60, View())
     assert_array_equal(tree.threshold, plain.threshold)
@@ -122,7 +122,7 @@ def test_cells_that_are_cut_further_as_they_are_told_of_join_to_the_whole(seed):
         values = [X[cell] for cell in below]
         parts.append(CellPart(Gaussian(0.5), tree, values, [v[:, :1] for v in values]))
 
-    top, large = split_into_cells(X, np.arange(400), 150, View(), stream(seed), tell=further)
+    top, large = split_into_cells(X, np.arange(400), 150, View(), stream(seed), on_cell=further)
     for inside, other in zip(heard, large, strict=True):
         assert_array_equal(inside, other)
     joined = CellPart.joined(Gaussian(0.5), graft(top, [part.tree for part in parts]), parts)

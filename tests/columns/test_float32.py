@@ -104,5 +104,5 @@ def test_features_that_are_0_in_all_rows_are_left_out_of_products():
     pairing = Gaussian(0.2).resolve(X).pairings[0]
     side = PreparedCenters(pairing, centers, shift=long.shift, features=long.features)
     expected = ((X[:, None] - centers) ** 2).sum(axis=2)
-    for found in (side.near_long(long, 0.2), side.near(X, 0.2)):
+    for found in (side.augmented_product(long, 0.2), side.approximate(X, 0.2)):
         assert_allclose(found, expected, rtol=1e-5, atol=1e-5)

@@ -148,13 +148,13 @@ def test_features_stay_on_the_workers(client, monkeypatch):
     for module in (cells, _table):
         monkeypatch.setattr(module, "SAMPLE", 64)  # small, as these rows are few
     asked = []
-    bring = PartitionedTable._bring
+    bring = PartitionedTable._fetch
 
     def watched(self, rows, feature):
         asked.append((len(rows), feature))
         return bring(self, rows, feature)
 
-    monkeypatch.setattr(PartitionedTable, "_bring", watched)
+    monkeypatch.setattr(PartitionedTable, "_fetch", watched)
     X, y = surface(12_000)
     blocks = da.from_array(X, chunks=(4000, 2))
     settings = {"kernels": [Gaussian(0.5)], "ridge": 0.1}

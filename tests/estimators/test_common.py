@@ -30,7 +30,7 @@ ESTIMATORS = [
     KernelBoostRegressor(C=0.1, base="halfspaces", solver="barrier", max_iter=10),
     SemiSupervisedKernelBoostClassifier(C=1.0),
     MKBoostClassifier(max_iter=10),
-    MKBoostClassifier(variant="S2", max_iter=10, normalize="trace", multi_class="ovr"),
+    MKBoostClassifier(variant="S2", max_iter=10, column_scaling="trace", multi_class="ovr"),
 ]
 
 

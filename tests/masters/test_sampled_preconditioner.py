@@ -18,7 +18,7 @@ KERNEL = Gaussian(2.0)
 @pytest.mark.parametrize("fit_intercept", [False, True])
 def test_it_equals_the_normal_matrix_on_all_rows(fit_intercept, single, monkeypatch):
     monkeypatch.setattr("kboost.columns.design_matrix._LARGE", 1)
-    monkeypatch.setattr("kboost.columns.design_matrix._MADE", 1)  # several blocks
+    monkeypatch.setattr("kboost.columns.design_matrix._COMPUTED", 1)  # several blocks
     design = DesignMatrix(CandidateColumns([KERNEL], X), 12, 1 << 30, single=single)
     options = {"bound": 0.25, "ridge": 0.5, "fit_intercept": fit_intercept}
     normal = SampledPreconditioner(design, WEIGHT, 12, **options)

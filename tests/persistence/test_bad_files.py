@@ -86,7 +86,7 @@ def test_every_length_is_refused_but_the_right_one(files, folder):
 def test_a_newer_file_says_so(files, folder):
     file = bytearray(files[0][0])
     file[8:12] = struct.pack("<I", 2)
-    assert "is in format 2, which is newer" in refusal(bytes(file), folder)
+    assert "requires a newer kboost: its format is 2" in refusal(bytes(file), folder)
 
 
 def test_a_file_may_not_be_larger_than_allowed(files, folder):
@@ -102,7 +102,7 @@ def test_other_files_are_refused(folder):
     for content in (b"", b"PK\3\4", b"\x89KBOOST", pickle.dumps(Trap()), os.urandom(1000)):
         refusal(content, folder)
     assert not (folder / "executed").exists()
-    with pytest.raises(ValueError, match="is not a file"):
+    with pytest.raises(ValueError, match="must be a regular file"):
         load_model(folder)
     with pytest.raises(FileNotFoundError):
         load_model(folder / "nowhere")
@@ -150,9 +150,9 @@ def objects(manifest, name):
         ("KernelBoostClassifier", "predict", "x", "has no attribute 'predict'"),
         ("KernelBoostClassifier", "__class__", "x", "has no attribute '__class__'"),
         ("KernelBoostClassifier", "_decision", 1, "has no attribute '_decision'"),
-        ("KernelBoostClassifier", "n_features_in_", 10**15, "do not fit together"),
-        ("KernelBoostClassifier", "_model", "x", "do not fit together"),
-        ("Gaussian", "gamma", [], "is no value"),
+        ("KernelBoostClassifier", "n_features_in_", 10**15, "are inconsistent"),
+        ("KernelBoostClassifier", "_model", "x", "are inconsistent"),
+        ("Gaussian", "gamma", [], "is invalid"),
         ("Gaussian", "gamma", None, "must be a number or a rule"),
         ("Gaussian", "hook", 1, "must have the fields"),
         ("Ranks", "starts", 1, "must be a vector of indices"),
@@ -173,7 +173,7 @@ def test_no_other_class_is_made(parts, folder, name):
     def change(manifest):
         manifest["nodes"].append({"object": {"class": name, "fields": {"func": "x"}}})
 
-    assert "which this kboost does not know" in refusal(forged(parts, change), folder)
+    assert "the unknown class" in refusal(forged(parts, change), folder)
 
 
 def test_a_part_is_no_model(parts, folder):
@@ -182,7 +182,7 @@ def test_a_part_is_no_model(parts, folder):
         manifest["nodes"].append({"object": {"class": "Gaussian", "fields": kernel}})
         manifest["root"] = {"ref": len(manifest["nodes"]) - 1}
 
-    assert "it holds no estimator" in refusal(forged(parts, change), folder)
+    assert "does not contain an estimator" in refusal(forged(parts, change), folder)
 
 
 def test_sparse_rows_that_point_outside_are_refused(files, folder):
@@ -203,4 +203,4 @@ def test_trees_that_lead_in_circles_are_refused(files, folder):
     start = sum(sizes[:place])
     circle = numbers[:start] + b"\0" * sizes[place] + numbers[start + sizes[place] :]
     words = refusal(repaired(version, text, circle), folder)
-    assert "the fields of a CellTree do not fit together" in words
+    assert "the fields of a CellTree are inconsistent" in words

@@ -94,10 +94,10 @@ def test_steps_come_back_as_they_were(step, tmp_path):
 
 
 def test_other_steps_and_functions_are_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"steps cannot be saved: files hold no sklearn.svm"):
+    with pytest.raises(ValueError, match=r"steps cannot be saved: files contain no sklearn.svm"):
         save_model(make_pipeline(StandardScaler(), SVC()).fit(X, SIGN), tmp_path / "m")
     logs = make_pipeline(FunctionTransformer(np.abs), KernelBoostClassifier(C=1.0)).fit(X, SIGN)
-    with pytest.raises(ValueError, match="it is a function, 'absolute'"):
+    with pytest.raises(ValueError, match="got the function 'absolute'"):
         save_model(logs, tmp_path / "m")
 
 

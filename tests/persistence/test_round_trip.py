@@ -118,7 +118,9 @@ def test_entries_name_their_classes_and_fields():
 
 def test_a_function_of_the_users_is_refused(tmp_path):
     model = KernelBoostClassifier([lambda A, B: A @ B.T], C=1.0).fit(X, SIGN)
-    with pytest.raises(ValueError, match=r"^model.kernels cannot be saved: it is a function"):
+    with pytest.raises(
+        ValueError, match=r"^model.kernels cannot be saved: files contain no code; got the function"
+    ):
         save_model(model, tmp_path / "model.kboost")
     assert not list(tmp_path.iterdir())
 

@@ -21,7 +21,7 @@ from kboost import (
 from kboost import plotting as kp
 from kboost.kernels import Gaussian, Linear
 from kboost.model_selection import path
-from kboost.plotting._fitted import short
+from kboost.plotting._fitted import short_name
 from tests.fitted import fitted, one_of_each, rows_of
 
 mpl.use("Agg")
@@ -75,7 +75,7 @@ def test_a_class_of_several():
     model = KernelBoostClassifier(["rbf"], C=1.0, max_columns=5).fit(X, y)
     display = kp.plot_trace(model, output=2)
     np.testing.assert_array_equal(display.objective, model.trace_[2].values("objective"))
-    with pytest.raises(ValueError, match=r"output must be one of the 3 classes.*output=3"):
+    with pytest.raises(ValueError, match=r"output must be at least 0 and below 3.*output=3"):
         kp.plot_trace(model, output=3)
     surface = KernelBoostClassifier(["rbf"], C=1.0, max_columns=5).fit(X[:, :2], y)
     drawn = kp.plot_decision(surface, X[:, :2], y, grid_resolution=20)
@@ -162,9 +162,13 @@ def test_the_tube_counts_the_points_outside(curve):
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (kp.plot_tube, TypeError, "estimator must have a tube"),
+        (kp.plot_tube, TypeError, "estimator must be a KernelBoostRegressor"),
         (lambda m, X, y: kp.plot_decision(m, X[:, :1]), ValueError, "X must have two features"),
-        (lambda m, X, y: kp.plot_trace(SVC().fit(X, y)), TypeError, "must be of kboost.*got SVC"),
+        (
+            lambda m, X, y: kp.plot_trace(SVC().fit(X, y)),
+            TypeError,
+            "must be a kboost estimator.*got SVC",
+        ),
     ],
 )
 def test_bad_input_is_named(call, error, words, model, moons):
@@ -186,7 +190,7 @@ def test_every_estimator_has_a_picture_or_a_sentence(name):
         except ValueError as error:
             refused.append(str(error))
     assert all(words.startswith("estimator must") and ". " not in words for words in refused)
-    assert drawn or not getattr(model, "trace_", None) or hasattr(model, "errors_")
+    assert drawn or not getattr(model, "trace_", None) or hasattr(model, "estimator_weights_")
 
 
 @pytest.mark.parametrize(
@@ -212,16 +216,18 @@ def test_weights_of_kernels_are_drawn_by_steps(moons):
 
 def test_rounds_are_no_steps(moons):
     model = MKBoostClassifier(["rbf"], max_iter=2).fit(*moons)
-    with pytest.raises(ValueError, match="this MKBoostClassifier was not fitted step by step"):
+    with pytest.raises(ValueError, match="got a MKBoostClassifier without one"):
         kp.plot_trace(model)
 
 
 def test_names_are_short(model):
-    assert short("Laplacian(gamma=0.20001359746754338, on=<Ranks of 30 features>)") == (
+    assert short_name("Laplacian(gamma=0.20001359746754338, on=<Ranks of 30 features>)") == (
         "Laplacian(gamma=0.2, ranks)"
     )
-    assert short("Gaussian(gamma=0.25, on=<Standardize of 2 features>)") == "Gaussian(gamma=0.25)"
-    assert short("Linear(on=<Standardize of 30 features>)") == "Linear()"
-    assert short("Gaussian(gamma=np.float64(0.0138), columns=(0, 1))") == (
+    assert (
+        short_name("Gaussian(gamma=0.25, on=<Standardize of 2 features>)") == "Gaussian(gamma=0.25)"
+    )
+    assert short_name("Linear(on=<Standardize of 30 features>)") == "Linear()"
+    assert short_name("Gaussian(gamma=np.float64(0.0138), columns=(0, 1))") == (
         "Gaussian(gamma=0.0138, columns=(0, 1))"
     )

@@ -22,8 +22,8 @@ from kboost import (  # noqa: E402
     MKBoostClassifier,
     SparseKernelRegressor,
 )
-from kboost.cli.demo_data import messy_table  # noqa: E402
-from kboost.report import facts, units, write_report  # noqa: E402
+from kboost.cli.demo_data import demo_table  # noqa: E402
+from kboost.report import measures, row_text, write_report  # noqa: E402
 from kboost.tables import describe, preparation, target_of, tidy  # noqa: E402
 from tests.fitted import MODELS, fitted  # noqa: E402
 from tests.fitted import X as VALUES  # noqa: E402
@@ -41,7 +41,7 @@ def browser_helpers():
 @pytest.fixture(scope="module")
 def messy():
     """A fitted pipeline and its rows."""
-    frame = messy_table(150)
+    frame = demo_table(150)
     y, kept, _ = target_of(frame["late"])
     frame = frame[kept].drop(columns="late").reset_index(drop=True)
     table = tidy(frame, describe(frame))
@@ -85,7 +85,7 @@ def test_ids_are_there_once_and_links_lead_somewhere(page):
 
 def test_centres_come_back_in_the_users_units(messy):
     model, table, _ = messy
-    back = units.named_rows(model, model[0].transform(table[:100]))
+    back = row_text.named_rows(model, model[0].transform(table[:100]))
     for name in ("price", "ordered (d/m):days"):
         known = table[name][:100].notna().to_numpy()
         found = np.array([row[name] for row in back])[known]
@@ -94,10 +94,10 @@ def test_centres_come_back_in_the_users_units(messy):
 
 
 def test_dates_are_shown_as_dates():
-    assert units.show("ordered:days", 20215.0) == "ordered = 2025-05-07"
-    assert units.show("ordered (d/m):days", 20215.0) == "ordered = 2025-05-07"
-    assert units.show("ordered:weekday", 6.0) == "ordered on a Sunday"
-    assert units.show("price", 12.3456) == "price = 12.35"
+    assert row_text.show("ordered:days", 20215.0) == "ordered = 2025-05-07"
+    assert row_text.show("ordered (d/m):days", 20215.0) == "ordered = 2025-05-07"
+    assert row_text.show("ordered:weekday", 6.0) == "ordered on a Sunday"
+    assert row_text.show("price", 12.3456) == "price = 12.35"
 
 
 def test_each_split_adds_up_to_its_value(page):
@@ -114,7 +114,7 @@ def test_each_split_adds_up_to_its_value(page):
 def test_scaled_rows_come_back_too():
     X, y = load_iris(return_X_y=True, as_frame=True)
     model = make_pipeline(StandardScaler(), KernelBoostClassifier(["rbf"], C=1.0)).fit(X, y)
-    back = units.named_rows(model, model[0].transform(X[:3]))
+    back = row_text.named_rows(model, model[0].transform(X[:3]))
     np.testing.assert_allclose([list(row.values()) for row in back], X[:3])
     assert list(back[0]) == list(X.columns)
 
@@ -149,12 +149,14 @@ OTHERS = [
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize("name", OTHERS)
 def test_machines_of_all_kinds(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(facts, "TIMED_ROWS", 100)
+    monkeypatch.setattr(measures, "TIMED_ROWS", 100)
     model, (_, rows, y) = fitted(name), MODELS[name]
     write_report(tmp_path / "r.html", model, rows, y, seen=True)
     text = (tmp_path / "r.html").read_text("utf-8")
     sections = re.findall(r'<section id="(\w+)"', text)
-    assert {"summary", "certificate", "kernels", "errors", "beside", "use", "made"} <= set(sections)
+    assert {"summary", "certificate", "kernels", "errors", "comparison", "use", "made"} <= set(
+        sections
+    )
     votes = name in ("boosted committees", "boosted against the rest")
     assert ("explained" in sections) is not votes
     assert ("growth" in sections) is not name.startswith("composite")
@@ -179,7 +181,7 @@ def test_many_classes_are_told_by_their_commonest_mistakes(tmp_path):
     write_report(tmp_path / "r.html", model, X, y, seen=True)
     text = (tmp_path / "r.html").read_text("utf-8")
     assert "Labels mistaken most" in text
-    assert "flatter" in text
+    assert "optimistic" in text
 
 
 def test_the_rival_of_many_rows_is_fitted_to_some(monkeypatch):
@@ -187,8 +189,8 @@ def test_the_rival_of_many_rows_is_fitted_to_some(monkeypatch):
     model = KernelBoostClassifier(["rbf"], C=1.0, max_columns=3).fit(X, y)
     X = X.assign(day=20_000.0 + np.arange(150) % 7)  # far from zero: it must not hurt the rival
     model.fit(X, y)
-    monkeypatch.setattr(facts, "RIVAL_ROWS", 60)
-    found = facts.rival(model, X, y, X, y.to_numpy())
+    monkeypatch.setattr(measures, "REFERENCE_ROWS", 60)
+    found = measures.reference_figures(model, X, y, X, y.to_numpy())
     assert found.note == "fitted to 60 of the rows"
     assert found.score.value > 0.8
 

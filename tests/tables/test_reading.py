@@ -78,9 +78,9 @@ def test_matrices(tmp_path):
         ("t.xls", b"", "must be one of CSV"),
         ("t.csv", b"", "it is empty"),
         ("t.csv", b"a,b\n", "must have rows; it has none"),
-        ("t.csv", b"a,a\n1,2\n", "must name each column once"),
+        ("t.csv", b"a,a\n1,2\n", "must have distinct column names"),
         ("t.csv", b"a,b\n1,2\n1,2,3\n", "Expected 2 fields in line 3, saw 3"),
-        ("t.csv", b"# from here\na,b,c\n1,2,3\n", "it names 1, and the next line has 3 fields"),
+        ("t.csv", b"# from here\na,b,c\n1,2,3\n", "it has 1 names, and the next line has 3 fields"),
         ("t.csv.gz", b"not packed", "must be a CSV file"),
         ("t.parquet", b"nonsense", "must be a Parquet file"),
         ("t.svm", b"one two three", "must be an svmlight file"),
@@ -96,10 +96,10 @@ def test_bad_files(tmp_path, name, content, words):
 
 def test_npz_without_rows_or_with_objects(tmp_path):
     np.savez(tmp_path / "a.npz", Z=np.zeros(3))
-    with pytest.raises(ValueError, match=r"a matrix named X; it holds \['Z'\]"):
+    with pytest.raises(ValueError, match=r"a matrix named X; it contains \['Z'\]"):
         read_table(tmp_path / "a.npz")
     np.savez(tmp_path / "b.npz", X=np.zeros((3, 2)), y=np.zeros(2))
-    with pytest.raises(ValueError, match="one y a row"):
+    with pytest.raises(ValueError, match="one y per row"):
         read_table(tmp_path / "b.npz")
     np.savez(tmp_path / "c.npz", X=np.array([{}, {}], dtype=object))
     with pytest.raises(ValueError, match="plain arrays"):
@@ -107,5 +107,5 @@ def test_npz_without_rows_or_with_objects(tmp_path):
 
 
 def test_no_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no file"):
+    with pytest.raises(FileNotFoundError, match="must be an existing file"):
         read_table(tmp_path / "none.csv")

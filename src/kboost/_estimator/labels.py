@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from kboost._typing import FloatArray, IntArray
+from kboost._typing import IntArray
+from kboost.data.multiclass import predicted_codes
+
+__all__ = ["check_two_classes", "encode_labels", "predicted_codes"]
 
 
 def encode_labels(estimator: Any, y: Any) -> IntArray:
@@ -23,9 +26,3 @@ def check_two_classes(classes: Any, codes: IntArray) -> None:
     if len(present) < 2:
         given = f"one class, {classes[present[0]]}" if len(present) else "none"
         raise ValueError(f"y must have at least two classes with a positive weight; got {given}.")
-
-
-def predicted_codes(scores: FloatArray) -> IntArray:
-    """The class of each row from its scores, (n,) for two classes or (n, n_classes)."""
-    codes = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(np.intp)
-    return np.asarray(codes)

@@ -1,4 +1,4 @@
-"""Rivals to compare with, on the same kernels."""
+"""Other methods on the same kernels, for comparison."""
 
 from kboost.baselines.boosted_svm import BoostedSVMClassifier
 from kboost.baselines.composite import CompositeSVC, CompositeSVR

@@ -2,84 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
-from functools import partial
 from typing import Any
 
-import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from kboost._estimator.boosted_svm import RULES, BoostedSVMBase
-from kboost._rules import INTEGER, Rule
-from kboost._typing import BoolArray, FloatArray, IntArray
-from kboost.boosting.adaboost import least
-from kboost.boosting.multiclass import BinaryProblem, class_scores, predicted_codes
-from kboost.boosting.rounds import RoundSettings
-from kboost.boosting.svm_learners import SVMLearners
-from kboost.columns.gram import Gram, signs
+from kboost._estimator.svm_input import svm_data, svm_rows
+from kboost._rules import INTEGER, Rule, check_params
+from kboost.boosting.adaboost import lowest
+from kboost.boosting.fit import BoostingPlan, boost_svms
+from kboost.boosting.kernel_choice import cross_validated_errors, stratified_folds
 from kboost.core.deadline import Deadline
-from kboost.data.merged_rows import MergedRows, majority_code
-from kboost.kernels.base import Kernel
+from kboost.data.svm_data import SVMData
 from kboost.kernels.names import unique_names
-from kboost.solvers.libsvm import solve_dual
+from kboost.solvers.threads import blas_threads_for
 
 _RULES = RULES | {
     "n_folds": Rule("an integer of at least 2", lambda v: INTEGER.holds(v) and v >= 2)
 }
 
 
-class BoostedSVMClassifier(ClassifierMixin, BoostedSVMBase):
-    """Classify with AdaBoost on support vector machines of a single kernel.
+class BoostedSVMClassifier(BoostedSVMBase):
+    """Classify with AdaBoost on support vector machines (SVMs) of a single kernel.
 
-    The kernel is the one whose plain machine, on all rows, has the lowest cross-validated error.
-    The rounds are those of :class:`kboost.MKBoostClassifier` with that kernel alone.
+    The kernel is the one whose SVM without boosting has the lowest cross-validated error. The
+    rounds are those of :class:`kboost.MKBoostClassifier` with this kernel.
 
     Parameters
     ----------
     kernels : "auto", "precomputed", or list of kernels, names and callables, default="auto"
         The kernels to choose from; see :class:`kboost.KernelBoostClassifier`.
     n_folds : int, default=10
-        Folds; fewer where there are fewer distinct rows. BinaryRows with the same x stay together.
+        Folds, at most the number of distinct rows. Rows with the same x share a fold.
     max_iter : int, default=100
-        Rounds (of each pair of classes).
+        Rounds per binary problem.
     sample_ratio : float, default=0.2
-        BinaryRows drawn a round, with replacement, as a share of the sum of their weights.
+        Rows drawn per round, with replacement, relative to the sum of the row weights.
     C : float, default=50.0
-        Price of a unit of margin error in the machines, a row.
-    normalize : {"mean", "trace"} or None, default="mean"
-        Whether kernels are scaled to a mean diagonal of 1, or to a trace of 1.
+        Penalty of the margin errors of an SVM, per row.
+    column_scaling : {"mean", "trace"} or None, default="mean"
+        Scale each kernel to a mean diagonal of 1, or to a trace of 1, over the training rows.
     multi_class : {"ovo", "ovr"}, default="ovo"
         More than two classes: one against one, or one against the rest.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, one to another: the weight of all rows stays as it is. "balanced"
-        makes them weigh the same in all.
+        Relative weights of the classes; the total weight of the rows does not change. "balanced"
+        gives all classes the same weight.
     tol : float, default=1e-3
-        When libsvm may stop.
+        Tolerance of libsvm.
     max_seconds : float or None, default=None
-        Time limit of the fit. Half of it is for the folds, of which there is one at least, as of
-        the rounds; a kernel is judged by the folds there was time for.
+        Time limit of the fit, half of it for the folds. At least one fold and one round are made;
+        the error of a kernel is that of the folds within the limit.
     memory_budget : int, default=2**30
-        Bytes that kernel matrices may take to be kept.
+        Bytes for kernel matrices; matrices that do not fit are computed as needed.
     random_state : int, RandomState instance or None, default=0
-        Draws folds and rows.
+        Seed for drawing folds and rows.
     n_jobs : int or None, default=None
-        Threads over the kernels of a fold; the rounds, with one kernel, have one. They change
-        nothing in the model.
+        Threads over the kernels of a fold; the model does not depend on it.
     verbose : int, default=0
-        1 shows every round.
+        1 logs every round.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
     kernel_ : Kernel
-        The kernel chosen, scaled.
+        The chosen kernel, scaled.
     cv_errors_ : dict of str to float
-        The cross-validated error of each kernel; empty where there was nothing to choose.
+        The cross-validated error of each kernel; empty for a single kernel.
     estimator_weights_, errors_, trace_, stop_reason_, n_iter_, kernel_usage_
         As in :class:`kboost.MKBoostClassifier`.
     n_features_in_ : int
@@ -110,7 +100,7 @@ class BoostedSVMClassifier(ClassifierMixin, BoostedSVMBase):
         max_iter: int = 100,
         sample_ratio: float = 0.2,
         C: float = 50.0,
-        normalize: str | None = "mean",
+        column_scaling: str | None = "mean",
         multi_class: str = "ovo",
         class_weight: Any = None,
         tol: float = 1e-3,
@@ -125,7 +115,7 @@ class BoostedSVMClassifier(ClassifierMixin, BoostedSVMBase):
         self.max_iter = max_iter
         self.sample_ratio = sample_ratio
         self.C = C
-        self.normalize = normalize
+        self.column_scaling = column_scaling
         self.multi_class = multi_class
         self.class_weight = class_weight
         self.tol = tol
@@ -136,7 +126,7 @@ class BoostedSVMClassifier(ClassifierMixin, BoostedSVMBase):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BoostedSVMClassifier:
-        """Choose the kernel, then boost.
+        """Choose the kernel and fit the rounds.
 
         Parameters
         ----------
@@ -152,90 +142,37 @@ class BoostedSVMClassifier(ClassifierMixin, BoostedSVMBase):
         BoostedSVMClassifier
             The fitted estimator.
         """
-        return self._fit(X, y, sample_weight)
+        return self._guarded_fit(lambda: self._learn(X, y, sample_weight), X, y, sample_weight)
 
-    def _rules(self) -> dict[str, Rule]:
-        return _RULES
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
+        check_params(self.get_params(deep=False), _RULES)
+        deadline = Deadline.after(self.max_seconds)
+        plan = BoostingPlan(
+            vote=False,
+            kernel_decay=1.0,
+            C=float(self.C),
+            sample_ratio=self.sample_ratio,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            memory_budget=self.memory_budget,
+            n_jobs=effective_n_jobs(self.n_jobs),
+        )
+        rows, n_rows = svm_rows(self, X, y, sample_weight, keep_total_weight=True)
+        with blas_threads_for(len(rows.weight)):
+            data = self._with_best_kernel(plan, svm_data(self, rows, n_rows), deadline)
+            count = len(data.problems)
+            seeds = check_random_state(self.random_state).randint(2**31 - 1, size=count)
+            boosted = boost_svms(plan, data, seeds, deadline, self._listeners(count))
+            self._set_rounds(data, boosted)
 
-    def _round_settings(self, n_drawn: int) -> RoundSettings:
-        return RoundSettings(False, 1.0, float(self.C), self.max_iter, n_drawn)
-
-    def _offered(
-        self,
-        kernels: Sequence[Kernel],
-        rows: MergedRows,
-        duels: Sequence[BinaryProblem],
-        centers: Any,
-        deadline: Deadline,
-    ) -> Sequence[int]:
-        """The kernel of the lowest cross-validated error."""
-        folds = _folds(rows, self.n_folds, check_random_state(self.random_state))
+    def _with_best_kernel(self, plan: BoostingPlan, data: SVMData, deadline: Deadline) -> SVMData:
+        """The data with the kernel of the lowest cross-validated error."""
+        folds = stratified_folds(data.rows, self.n_folds, check_random_state(self.random_state))
         best, self.cv_errors_ = 0, {}
-        if len(kernels) > 1 and folds.max() > 0:
-            until = deadline.share(2)
-            gram = Gram(kernels, rows.X, centers, self.memory_budget)
-            errors = self._crossed(gram, rows, duels, folds, until)
-            names = unique_names([repr(kernel) for kernel in kernels])
+        if len(data.kernels) > 1 and folds.max() > 0:
+            errors = cross_validated_errors(plan, data, folds, deadline.share(2))
+            names = unique_names([repr(kernel) for kernel in data.kernels])
             self.cv_errors_ = dict(zip(names, errors.tolist(), strict=True))
-            best = least(errors)
-        self.kernel_ = kernels[best]
-        return [best]
-
-    def _crossed(
-        self,
-        gram: Gram,
-        rows: MergedRows,
-        duels: Sequence[BinaryProblem],
-        folds: IntArray,
-        until: Deadline,
-    ) -> FloatArray:
-        """The error of each kernel over the folds there is time for."""
-        wrong, judged = np.zeros(len(gram.kernels)), 0.0
-        n_jobs = min(effective_n_jobs(self.n_jobs), len(gram.kernels))
-        with ThreadPoolExecutor(n_jobs) if n_jobs > 1 else nullcontext() as pool:
-            for fold in range(int(folds.max()) + 1):
-                if fold and until.remaining == 0.0:
-                    break
-                held = folds == fold
-                wrong += self._wrong(gram, rows, duels, held, pool, n_jobs)
-                judged += float(rows.weight[held].sum())
-        errors: FloatArray = wrong / judged
-        return errors
-
-    def _wrong(
-        self,
-        gram: Gram,
-        rows: MergedRows,
-        duels: Sequence[BinaryProblem],
-        held: BoolArray,
-        pool: ThreadPoolExecutor | None,
-        n_jobs: int,
-    ) -> FloatArray:
-        """The weight of the held rows that each kernel gets wrong."""
-        every, at = range(len(gram.kernels)), np.flatnonzero(held)
-        said = np.zeros((len(gram.kernels), len(at), len(duels)))
-        solve = partial(solve_dual, tol=self.tol)
-        for place, duel in enumerate(duels):
-            some = duel.rows[~held[duel.rows]]
-            if not len(some):
-                continue
-            sides = np.zeros(len(held))
-            sides[duel.rows] = duel.signs
-            machines = SVMLearners(gram, sides, float(self.C), solve)
-            for machine in machines.train(every, some, rows.weight[some], pool, n_jobs):
-                said[machine.kernel, :, place] = signs(gram.decisions([machine], at))[0]
-        n_classes = len(self.classes_)
-        predicted = [predicted_codes(class_scores(values, duels, n_classes)) for values in said]
-        wrong: FloatArray = (np.array(predicted) != rows.codes[at]) @ rows.weight[at]
-        return wrong
-
-
-def _folds(rows: MergedRows, count: int, rng: np.random.RandomState) -> IntArray:
-    """The fold of each row, class by class in turn; rows with the same x share theirs."""
-    kind = majority_code(rows)
-    order = np.concatenate(
-        [rng.permutation(np.flatnonzero(kind == code)) for code in np.unique(kind)]
-    )
-    fold = np.empty(len(order), dtype=np.intp)
-    fold[order] = np.arange(len(order)) % min(count, len(order))
-    return fold[rows.center_of_row]
+            best = lowest(errors)
+        self.kernel_ = data.kernels[best]
+        return data.only(best)

@@ -1,40 +1,29 @@
-"""Kernel design by boosting (Boost-Exp, Boost-Log): a machine on a kernel made for it."""
+"""Kernel design by boosting (Boost-Exp, Boost-Log): an SVM on a kernel built from the labels."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from joblib import effective_n_jobs
 
-from kboost._estimator.pairwise_svm import RULES, BinaryRows, Outcome, PairwiseSVMBase, scalar
-from kboost._rules import POSITIVE, check_params, one_of
-from kboost._typing import FloatArray
-from kboost.boosting.kernel_design import Designed, design
+from kboost._estimator.base import scalar_or_list
+from kboost._estimator.mixture_svm import MixtureSVMClassifier, check_matrix_memory
+from kboost._estimator.svm_input import RULES, svm_data, svm_rows
+from kboost._rules import check_params, one_of
+from kboost.boosting.designed_svm import DesignPlan, fit_designed_svms
 from kboost.core.deadline import Deadline
-from kboost.core.stopping import StopReason
-from kboost.kernels.base import Kernel
-from kboost.solvers.libsvm import solve_dual
+from kboost.solvers.threads import blas_threads_for
 
-_RULES = RULES | {"loss": one_of("exp", "log"), "tol": POSITIVE}
+_RULES = RULES | {"loss": one_of("exp", "log")}
 
 
-@dataclass(frozen=True)
-class DesignOutcome(Outcome):
-    """With the pieces of the kernel and the value of the machine on it."""
-
-    designed: Designed
-    value: float
-
-
-class KernelDesignClassifier(ClassifierMixin, PairwiseSVMBase):
-    """Classify with a support vector machine on a kernel that boosting designed.
+class KernelDesignClassifier(MixtureSVMClassifier):
+    """Classify with a support vector machine (SVM) on a kernel designed by boosting.
 
     A round adds a kernel of rank one, ``alpha_t h_t(x) h_t(x')``: h_t is the function of the base
-    kernel's space that agrees best with the labels on the pairs of rows that the kernel so far gets
-    wrong.
+    kernel's space that agrees best with the labels, under weights that are large for the pairs of
+    rows that the kernel so far gets wrong.
 
     Parameters
     ----------
@@ -43,56 +32,58 @@ class KernelDesignClassifier(ClassifierMixin, PairwiseSVMBase):
     loss : {"exp", "log"}, default="exp"
         The loss of a pair: Boost-Exp or Boost-Log.
     max_iter : int, default=30
-        Rounds.
+        Rounds per binary problem.
     C : float, default=1.0
-        Price of a unit of margin error in the machine, a row.
-    normalize : {"mean", "trace"}, default="mean"
-        The designed kernel is scaled to a mean diagonal of 1, or to a trace of 1, over the rows of
-        its duel. Base kernels are scaled likewise before they are added up.
+        Penalty of the margin errors of the SVM, per row.
+    column_scaling : {"mean", "trace"}, default="mean"
+        Scale the designed kernel to a mean diagonal of 1, or to a trace of 1, over the rows of its
+        binary problem. Base kernels are scaled in the same way before they are added up.
     multi_class : {"ovo", "ovr"}, default="ovo"
-        More than two classes: one against one, or one against the rest. Each duel has a kernel of
-        its own.
+        More than two classes: one against one, or one against the rest. Each binary problem has
+        its own kernel.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes; "balanced" makes them weigh the same in all.
+        Weights of the classes; "balanced" gives all classes the same weight.
     max_seconds : float or None, default=None
-        Time limit of the design.
+        Time limit of the design; at least one round is made.
     tol : float, default=1e-3
-        When libsvm may stop.
+        Tolerance of libsvm.
     memory_budget : int, default=2**32
-        Bytes that the matrices of a duel may take.
+        Bytes for the kernel matrices of a binary problem, all of which are kept.
     n_jobs : int or None, default=None
-        Threads over the duels, where there are several.
+        Threads over the binary problems.
     verbose : int, default=0
-        1 shows every round.
+        1 logs every round.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
     kernels_ : list of Kernel
-        The base kernels, with the widths found, scaled.
+        The base kernels, with their widths, scaled.
     estimator_weights_ : ndarray of shape (n_rounds,), or list of them
-        The weights alpha of the pieces, before the kernel is scaled; one array a duel.
+        The weights alpha_t, before the kernel is scaled; a list has one array per binary problem.
     losses_ : ndarray of shape (n_rounds + 1,), or list of them
-        The mean loss of a pair, before the first round and after each.
-    objective_ : float or ndarray of shape (n_duels,)
-        The value of the machine's dual.
+        The mean loss per pair of rows, before the first round and after each.
+    objective_ : float or ndarray of shape (n_problems,)
+        The value of the dual of the SVM.
     dual_gap_ : None
         The design has no optimum to certify.
     n_columns_ : int
         Pairs of a kernel and a centre in the model.
     columns_per_kernel_ : dict of str to int
-        How many of them belong to each kernel.
+        The number of columns of each kernel.
     centers_ : ndarray or CSR matrix of shape (n_centers, n_features_in_)
-        The rows that span the base kernel (their numbers, for precomputed kernels).
-    coef_ : ndarray of shape (n_centers,) or (n_duels, n_centers)
-        Their coefficients, the same in every base kernel.
-    intercept_ : float or ndarray of shape (n_duels,)
-        The offset.
-    stop_reason_ : str or list of str
-        Why the design ended.
+        The rows that span the base kernel (their row numbers, for precomputed kernels).
+    coef_ : ndarray of shape (n_centers,) or (n_problems, n_centers)
+        Their coefficients, the same for every base kernel.
+    intercept_ : float or ndarray of shape (n_problems,)
+        The intercept.
+    trace_ : Rounds or list of Rounds
+        Loss and weight of each round.
+    stop_reason_ : StopReason or list of StopReason
+        Why the design ended: `rule`, and `message`, a sentence.
     n_iter_ : int
-        Rounds, the most of all duels.
+        Rounds; the maximum over the binary problems, at least 1.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of str
@@ -114,6 +105,8 @@ class KernelDesignClassifier(ClassifierMixin, PairwiseSVMBase):
     True
     """
 
+    _limits = frozenset({"max_seconds"})
+
     def __init__(
         self,
         kernels: Any = "linear",
@@ -121,7 +114,7 @@ class KernelDesignClassifier(ClassifierMixin, PairwiseSVMBase):
         loss: str = "exp",
         max_iter: int = 30,
         C: float = 1.0,
-        normalize: str = "mean",
+        column_scaling: str = "mean",
         multi_class: str = "ovo",
         class_weight: Any = None,
         max_seconds: float | None = None,
@@ -134,7 +127,7 @@ class KernelDesignClassifier(ClassifierMixin, PairwiseSVMBase):
         self.loss = loss
         self.max_iter = max_iter
         self.C = C
-        self.normalize = normalize
+        self.column_scaling = column_scaling
         self.multi_class = multi_class
         self.class_weight = class_weight
         self.max_seconds = max_seconds
@@ -144,7 +137,7 @@ class KernelDesignClassifier(ClassifierMixin, PairwiseSVMBase):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelDesignClassifier:
-        """DesignMatrix the kernel and fit the machine.
+        """Design the kernel and fit the SVM.
 
         Parameters
         ----------
@@ -158,64 +151,33 @@ class KernelDesignClassifier(ClassifierMixin, PairwiseSVMBase):
         Returns
         -------
         KernelDesignClassifier
-            The fitted estimator; after Ctrl-C it stays as it was.
+            The fitted estimator. After Ctrl-C it keeps the rounds so far and KeyboardInterrupt is
+            raised again; before the first round of every binary problem it stays unchanged.
         """
-        return self._fit(X, y, sample_weight)
+        return self._guarded_fit(lambda: self._learn(X, y, sample_weight), X, y, sample_weight)
 
-    def _check(self) -> None:
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
         check_params(self.get_params(deep=False), _RULES)
-
-    def _duel(
-        self, kernels: Sequence[Kernel], rows: BinaryRows, deadline: Deadline
-    ) -> DesignOutcome:
-        base = rows.matrices(kernels).sum(axis=0)
-        found = design(
-            base,
-            rows.signs,
-            rows.weight,
-            self.loss,
-            self.max_iter,
-            out_of_time=lambda: deadline.remaining == 0.0,
+        plan = DesignPlan(
+            loss=self.loss,
+            max_iter=self.max_iter,
+            C=float(self.C),
+            scaling=self.column_scaling,
+            tol=self.tol,
+            n_jobs=effective_n_jobs(self.n_jobs),
         )
-        pieces = found.weights * self._unit(found, rows.weight)
-        K = np.ascontiguousarray((found.values * pieces) @ found.values.T)
-        duals, bias, _ = solve_dual(K, rows.signs, float(self.C) * rows.weight, self.tol)
-        v = rows.signs * duals
-        return DesignOutcome(
-            support=found.centers,
-            coef=found.coef @ (pieces * (v @ found.values)),
-            weights=np.ones(len(kernels)),
-            bias=bias,
-            reason=self._reason(len(found.weights), deadline),
-            designed=found,
-            value=float(duals.sum() - v @ K @ v / 2),
-        )
-
-    def _unit(self, found: Designed, weight: FloatArray) -> float:
-        """The scale of the designed kernel."""
-        trace = float(weight @ (found.values**2 @ found.weights))
-        total = float(weight.sum()) if self.normalize == "mean" else 1.0
-        return total / trace if trace > 0 else 1.0
-
-    def _reason(self, n_rounds: int, deadline: Deadline) -> StopReason:
-        if n_rounds == self.max_iter:
-            return StopReason("max_iter", f"max_iter={self.max_iter} rounds were made.")
-        if deadline.remaining == 0.0:
-            return StopReason(
-                "max_seconds",
-                f"max_seconds={self.max_seconds:g} reached after {n_rounds} rounds; "
-                "raise max_seconds.",
-            )
-        return StopReason(
-            "agreement",
-            f"after {n_rounds} rounds no function of the base kernel agrees with the labels of the "
-            "pairs that are left.",
-        )
-
-    def _show(self, outcomes: Sequence[DesignOutcome]) -> None:
-        self.estimator_weights_ = scalar([one.designed.weights for one in outcomes])
-        self.losses_ = scalar([one.designed.losses for one in outcomes])
-        self.objective_ = scalar(np.array([one.value for one in outcomes]))
+        rows, n_rows = svm_rows(self, X, y, sample_weight)
+        with blas_threads_for(len(rows.weight)):
+            data = svm_data(self, rows, n_rows)
+            check_matrix_memory(data, self.memory_budget)
+            deadline = Deadline.after(self.max_seconds)
+            results = fit_designed_svms(plan, data, deadline, self._listeners(len(data.problems)))
+            self._set_functions(data, [result.function for result in results])
+        objectives = np.array([result.objective for result in results])
+        self.estimator_weights_ = scalar_or_list([result.kernel.weights for result in results])
+        self.losses_ = scalar_or_list([result.kernel.losses for result in results])
+        self.objective_ = objectives[0] if len(results) == 1 else objectives
         self.dual_gap_ = None
-        self.stop_reason_ = scalar([str(one.reason) for one in outcomes])
-        self.n_iter_ = max([1, *(len(one.designed.weights) for one in outcomes)])
+        self.trace_ = scalar_or_list([result.trace for result in results])
+        self.stop_reason_ = scalar_or_list([result.reason for result in results])
+        self.n_iter_ = max(1, *(len(result.trace) for result in results))

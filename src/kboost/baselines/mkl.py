@@ -1,111 +1,100 @@
-"""Multiple kernel learning: one support vector machine on a learned mixture of the kernels."""
+"""Multiple kernel learning: one support vector machine on a learned mixture of kernels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from joblib import effective_n_jobs
 
-from kboost._estimator.callbacks import callback_listeners
-from kboost._estimator.pairwise_svm import RULES, BinaryRows, Outcome, PairwiseSVMBase, scalar
-from kboost._rules import Rule, check_params, one_of, optional
-from kboost._typing import FloatArray
+from kboost._estimator.base import scalar_or_list
+from kboost._estimator.mixture_svm import MixtureSVMClassifier, check_matrix_memory
+from kboost._estimator.parameter_rules import RULES as SHARED
+from kboost._estimator.svm_input import RULES, svm_data, svm_rows
+from kboost._rules import Rule, check_params, one_of
 from kboost.core.deadline import Deadline
-from kboost.core.stopping import AnyOf, GapBelow, MaxIterations
-from kboost.kernels.base import Kernel
-from kboost.mkl.learn import METHODS, Learned, learn
-from kboost.mkl.svm import MixtureSVM
+from kboost.mkl.learn import METHODS, MKLPlan, MKLResult, learn_mixtures
+from kboost.settings import LpNorm
+from kboost.solvers.threads import blas_threads_for
 
-_RULES = RULES | {
-    "method": one_of(*METHODS, "lp"),
-    "p": optional(Rule("at least 1", lambda v: RULES["C"].holds(v) and v >= 1)),
-}
+_NAMES = one_of(*METHODS, "lp")
+_METHOD = Rule(f"{_NAMES.words} or an LpNorm", lambda v: isinstance(v, LpNorm) or _NAMES.holds(v))
+_RULES = RULES | {"method": _METHOD, "tol": SHARED["tol"]}
 
 
-@dataclass(frozen=True)
-class MKLOutcome(Outcome):
-    """With the kernel weights and the way to them."""
-
-    learned: Learned
-
-
-class MKLClassifier(ClassifierMixin, PairwiseSVMBase):
-    """Classify with a support vector machine on a weighted sum of kernels, weights learned.
+class MKLClassifier(MixtureSVMClassifier):
+    """Classify with a support vector machine on a weighted sum of kernels with learned weights.
 
     The weights solve
 
         minimise over theta >= 0, |theta|_p <= 1    max_a  sum a - 1/2 (a y)' K(theta) (a y)
 
-    with ``K(theta) = sum_j theta_j K_j`` and the machine's ``0 <= a <= C w``, ``y'a = 0``. Four
-    methods solve it for p = 1, where few kernels get a weight, and agree on the optimum; "lp"
-    solves it for any p.
+    with ``K(theta) = sum_j theta_j K_j`` and ``0 <= a <= C w``, ``y'a = 0`` as in a support vector
+    machine (SVM). Four methods solve it for p = 1, where few kernels get a weight, and find the
+    same optimum; :class:`kboost.settings.LpNorm` solves it for any p.
 
     Parameters
     ----------
     kernels : "auto", "precomputed", or list of kernels, names and callables, default="auto"
         The kernels to mix; see :class:`kboost.KernelBoostClassifier`.
-    method : {"simple", "silp", "level", "hessian", "lp"}, default="hessian"
+    method : {"simple", "silp", "level", "hessian", "lp"} or LpNorm, default="hessian"
         The reduced gradient (SimpleMKL), cutting planes, the extended level method, Newton's
-        method, or the closed form of Lp-MKL.
-    p : float or None, default=None
-        The norm, with "lp" only: at least 1; None means 2. At 1 it is solved as by "hessian".
+        method, or the closed form of Lp-MKL. "lp" is ``LpNorm(p=2)``; ``LpNorm(p=1)`` is solved by
+        Newton's method.
     C : float, default=1.0
-        Price of a unit of margin error, a row.
-    normalize : {"mean", "trace"}, default="mean"
-        Kernels are scaled to a mean diagonal of 1, or to a trace of 1, over all training rows. The
-        weights belong to the scaled kernels.
+        Penalty of margin errors, per row.
+    column_scaling : {"mean", "trace"}, default="mean"
+        Scale each kernel to a mean diagonal of 1, or to a trace of 1, over the training rows. The
+        weights are those of the scaled kernels.
     multi_class : {"ovo", "ovr"}, default="ovo"
-        More than two classes: one against one, or one against the rest. Each duel has kernel
-        weights of its own.
+        More than two classes: one against one, or one against the rest. Each binary problem has
+        its own kernel weights.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes; "balanced" makes them weigh the same in all.
+        Weights of the classes; "balanced" gives all classes the same weight.
     max_iter : int, default=500
-        Steps, of each duel.
+        Steps per binary problem.
     max_seconds : float or None, default=None
         Time limit of the fit.
     tol : float, default=0.01
-        Stop when the relative duality gap is not above it. The machines are solved to a twentieth
-        of it.
+        Stop at this relative duality gap. The SVMs are solved to a twentieth of it.
     memory_budget : int, default=2**32
-        Bytes that the kernel matrices of a duel may take; all of them are held.
+        Bytes for the kernel matrices of a binary problem, all of which are kept.
     n_jobs : int or None, default=None
-        Threads over the duels, where there are several.
+        Threads over the binary problems.
     verbose : int, default=0
-        1 shows every step.
+        1 logs every step.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
     kernels_ : list of Kernel
-        The kernels, with the widths found, scaled.
-    kernel_weights_ : ndarray of shape (n_kernels,) or (n_duels, n_kernels)
+        The kernels, with their widths, scaled.
+    kernel_weights_ : ndarray of shape (n_kernels,) or (n_problems, n_kernels)
         The weights of `kernels_`.
-    objective_ : float or ndarray of shape (n_duels,)
-        The value of the machine's dual at these weights.
-    dual_gap_ : float or ndarray of shape (n_duels,)
-        Proven relative distance to the optimum, however well the machines were solved.
+    objective_ : float or ndarray of shape (n_problems,)
+        The value of the dual of the SVM at these weights.
+    dual_gap_ : float or ndarray of shape (n_problems,)
+        Proven relative distance to the optimum, at any accuracy of the SVMs.
     n_columns_ : int
         Pairs of a kernel and a support vector in the model.
     columns_per_kernel_ : dict of str to int
-        How many of them belong to each kernel.
+        The number of columns of each kernel.
     centers_ : ndarray or CSR matrix of shape (n_support, n_features_in_)
         The support vectors (their row numbers, for precomputed kernels).
-    coef_ : ndarray of shape (n_support,) or (n_duels, n_support)
+    coef_ : ndarray of shape (n_support,) or (n_problems, n_support)
         Their coefficients, to be multiplied by the weight of each kernel.
-    intercept_ : float or ndarray of shape (n_duels,)
-        The offset.
-    stop_reason_ : str or list of str
-        Why the fit ended.
+    intercept_ : float or ndarray of shape (n_problems,)
+        The intercept.
+    stop_reason_ : StopReason or list of StopReason
+        Why the fit ended: `rule`, and `message`, a sentence.
     trace_ : Trace or list of Trace
-        What happened at each step; its columns are kernels with a weight.
+        The start and each step; columns are kernels with a positive weight.
     n_iter_ : int
-        Entries of the trace, the first machine among them; the most of all duels.
-    n_machines_ : int
-        Support vector machines that were solved, in all.
+        Steps; the maximum over the binary problems, at least 1.
+    n_svms_ : int
+        Support vector machines solved, over all binary problems.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of str
@@ -135,10 +124,9 @@ class MKLClassifier(ClassifierMixin, PairwiseSVMBase):
         self,
         kernels: Any = "auto",
         *,
-        method: str = "hessian",
-        p: float | None = None,
+        method: str | LpNorm = "hessian",
         C: float = 1.0,
-        normalize: str = "mean",
+        column_scaling: str = "mean",
         multi_class: str = "ovo",
         class_weight: Any = None,
         max_iter: int = 500,
@@ -150,9 +138,8 @@ class MKLClassifier(ClassifierMixin, PairwiseSVMBase):
     ) -> None:
         self.kernels = kernels
         self.method = method
-        self.p = p
         self.C = C
-        self.normalize = normalize
+        self.column_scaling = column_scaling
         self.multi_class = multi_class
         self.class_weight = class_weight
         self.max_iter = max_iter
@@ -163,7 +150,7 @@ class MKLClassifier(ClassifierMixin, PairwiseSVMBase):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLClassifier:
-        """Learn weights and machine.
+        """Learn the kernel weights and the SVM.
 
         Parameters
         ----------
@@ -177,41 +164,41 @@ class MKLClassifier(ClassifierMixin, PairwiseSVMBase):
         Returns
         -------
         MKLClassifier
-            The fitted estimator. After Ctrl-C it holds the best weights so far and the interrupt is
-            raised again. Before the first machine of every duel, or with several duels at once
-            (`n_jobs`), it stays as it was.
+            The fitted estimator. After Ctrl-C it keeps the best weights so far and
+            KeyboardInterrupt is raised again; before the first SVM of every binary problem it stays
+            unchanged.
         """
-        return self._fit(X, y, sample_weight)
+        return self._guarded_fit(lambda: self._learn(X, y, sample_weight), X, y, sample_weight)
 
-    def _check(self) -> None:
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
         check_params(self.get_params(deep=False), _RULES)
-        if self.p is not None and self.method != "lp":
-            raise ValueError(
-                f"p must be None for method={self.method!r}, which bounds the 1-norm; "
-                f"got p={self.p!r}."
-            )
+        method = LpNorm() if self.method == "lp" else self.method
+        plan = MKLPlan(
+            method="hessian" if isinstance(method, LpNorm) else method,
+            p=float(method.p) if isinstance(method, LpNorm) else 1.0,
+            C=float(self.C),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            n_jobs=effective_n_jobs(self.n_jobs),
+        )
+        rows, n_rows = svm_rows(self, X, y, sample_weight)
+        with blas_threads_for(len(rows.weight)):
+            data = svm_data(self, rows, n_rows)
+            check_matrix_memory(data, self.memory_budget)
+            deadline = Deadline.after(self.max_seconds)
+            results = learn_mixtures(plan, data, deadline, self._listeners(len(data.problems)))
+            self._set_functions(data, [result.function for result in results])
+        self._set_results(results)
 
-    def _duel(self, kernels: Sequence[Kernel], rows: BinaryRows, deadline: Deadline) -> MKLOutcome:
-        caps = float(self.C) * rows.weight
-        machine = MixtureSVM(rows.matrices(kernels), rows.signs, caps, self.tol, deadline.check)
-        p = 1.0 if self.method != "lp" else 2.0 if self.p is None else float(self.p)
-        stop = AnyOf((GapBelow(self.tol), MaxIterations(self.max_iter)))
-        listeners = callback_listeners(self, number=rows.number, kind="pair of classes")
-        learned = learn(machine, self.method, p, stop, deadline=deadline, listeners=listeners)
-        point = learned.point
-        support = np.flatnonzero(point.duals)
-        coef = (rows.signs * point.duals)[support]
-        return MKLOutcome(support, coef, point.theta, point.bias, learned.reason, learned)
-
-    def _weights_of_kernels(self) -> FloatArray:
-        return np.atleast_2d(self.kernel_weights_)
-
-    def _show(self, outcomes: Sequence[MKLOutcome]) -> None:
-        found = [outcome.learned for outcome in outcomes]
-        self.kernel_weights_ = scalar(np.array([one.point.theta for one in found]))
-        self.objective_ = scalar(np.array([one.point.value for one in found]))
-        self.dual_gap_ = scalar(np.array([one.trace[-1].gap for one in found], dtype=np.float64))
-        self.stop_reason_ = scalar([str(one.reason) for one in found])
-        self.trace_ = scalar([one.trace for one in found])
-        self.n_iter_ = max(len(one.trace) for one in found)
-        self.n_machines_ = sum(one.n_machines for one in found)
+    def _set_results(self, results: Sequence[MKLResult]) -> None:
+        single = len(results) == 1
+        weights = np.array([result.point.theta for result in results])
+        objectives = np.array([result.point.value for result in results])
+        gaps = np.array([result.trace[-1].gap for result in results], dtype=np.float64)
+        self.kernel_weights_ = weights[0] if single else weights
+        self.objective_ = objectives[0] if single else objectives
+        self.dual_gap_ = gaps[0] if single else gaps
+        self.stop_reason_ = scalar_or_list([result.reason for result in results])
+        self.trace_ = scalar_or_list([result.trace for result in results])
+        self.n_iter_ = max(1, *(result.trace[-1].iteration for result in results))
+        self.n_svms_ = sum(result.n_svms for result in results)

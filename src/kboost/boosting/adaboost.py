@@ -5,7 +5,7 @@
     weight = 1/2 ln((1 - error) / error)                        negative above an error of 1/2
     D_t+1(i) = D_t(i) exp(-weight y_i h_t(x_i)) / Z_t
 
-A classifier without an error would weigh infinitely much; errors are clipped to
+The weight of a classifier without an error would be infinite, so errors are clipped to
 [1/(4W), 1 - 1/(4W)], a quarter of a row. There is no optimum to certify.
 """
 
@@ -15,55 +15,55 @@ import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 
-_ONE_BY_ONE = 1 << 24  # draws
-SAME = 1e-12  # errors that differ by less are equal: sums in another order must not decide
+_MAX_SINGLE_DRAWS = 1 << 24
+TIE = 1e-12  # errors that differ by less are equal, whatever the order of their sums
 
 
 class AdaBoost:
-    """The distribution at work; `targets` are -1 and 1."""
+    """The distribution over the rows; `targets` are -1 and 1."""
 
     def __init__(self, targets: FloatArray, row_weight: FloatArray) -> None:
         self.targets = targets
         self._start: FloatArray = row_weight / row_weight.sum()
-        self._least = min(0.25, 0.25 / float(row_weight.sum()))
+        self._lowest_error = min(0.25, 0.25 / float(row_weight.sum()))
         self.distribution = self._start
 
     def errors(self, predicted: FloatArray) -> FloatArray:
-        """Of classifiers that say -1 or 1, (k, n), under the distribution, (k,)."""
-        wrong: FloatArray = (predicted != self.targets) @ self.distribution
-        return wrong
+        """The errors of classifiers under the distribution, (k,), from their signs, (k, n)."""
+        errors: FloatArray = (predicted != self.targets) @ self.distribution
+        return errors
 
     def weights(self, errors: FloatArray) -> FloatArray:
-        """What classifiers with these errors weigh."""
-        clipped = np.clip(errors, self._least, 1 - self._least)
+        """The weights of classifiers with these errors."""
+        clipped = np.clip(errors, self._lowest_error, 1 - self._lowest_error)
         weights: FloatArray = 0.5 * np.log((1 - clipped) / clipped)
         return weights
 
     def extend(self, predicted: FloatArray, weight: float) -> None:
-        """Take a classifier in."""
+        """Update the distribution after a classifier was taken."""
         moved = self.distribution * np.exp(-weight * self.targets * predicted)
         self.distribution = moved / moved.sum()
 
     def reset(self) -> None:
-        """Back to the rows' own weights."""
+        """Return to the weights of the rows."""
         self.distribution = self._start
 
     def draw(self, size: int, rng: np.random.RandomState) -> tuple[IntArray, FloatArray]:
-        """Rows drawn with replacement, by inverse of the cumulative sum, and how often each.
+        """Draw rows with replacement; return the distinct rows and how often each was drawn.
 
-        Where rows weigh millions, how often each is drawn is drawn at once.
+        Very many draws are made at once, from the multinomial distribution of the counts.
         """
-        if size > _ONE_BY_ONE:
+        if size > _MAX_SINGLE_DRAWS:
             counts = rng.multinomial(size, self.distribution / self.distribution.sum())
         else:
             cumulative = np.cumsum(self.distribution)
-            places = rng.random_sample(size) * cumulative[-1]
-            found = np.searchsorted(cumulative, places, side="right")
-            counts = np.bincount(np.minimum(found, len(cumulative) - 1), minlength=len(cumulative))
+            points = rng.random_sample(size) * cumulative[-1]
+            drawn = np.searchsorted(cumulative, points, side="right")
+            counts = np.bincount(np.minimum(drawn, len(cumulative) - 1), minlength=len(cumulative))
         rows = counts.nonzero()[0]
         return rows, counts[rows].astype(np.float64)
 
 
-def least(errors: FloatArray) -> int:
-    """The place of the lowest error; the first of equal ones."""
-    return int(np.argmax(errors <= errors.min() + SAME))
+def lowest(errors: FloatArray) -> int:
+    """The index of the lowest error; the first one of a tie."""
+    return int(np.argmax(errors <= errors.min() + TIE))

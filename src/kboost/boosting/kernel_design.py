@@ -1,11 +1,11 @@
-"""A kernel built by boosting, from rank-one pieces.
+"""A kernel built by boosting, as a sum of kernels of rank one.
 
 Crammer, Keshet, Singer (NIPS 2002) boost the alignment of a kernel with the labels s, pair by pair:
 
     K(x, x') = sum_t alpha_t h_t(x) h_t(x'),        loss = sum_ij w_i w_j L(s_i s_j K(x_i, x_j)),
     L(m) = exp(-m)  or  log(1 + exp(-m)).
 
-A round weighs the pairs by -L' (normalised to D), and takes the function of the base kernel's space
+A round weights the pairs by -L' (normalised to D) and takes the function of the base kernel's space
 that agrees best with the labels under these weights,
 
     maximise  h'(D o s s')h   relative to   sum_i w_i h_i^2 / W + ridge |h|^2,
@@ -15,39 +15,123 @@ W+, W- = sum of D |h_i h_j| over the pairs where s_i s_j h_i h_j is positive, ne
 
     alpha = 1/2 ln(W+ / W-)
 
-lowers both losses, by sums of D times (sqrt W+ - sqrt W-)^2 at least. Both sums are kept away from
-0 by 1 / (4 W), so that a round without an error has a finite weight.
+lowers both losses, by at least the sum of D times (sqrt W+ - sqrt W-)^2. Both sums are kept away
+from 0 by 1 / (4 W), so that a round without an error has a finite weight.
 
 Functions of the space at the rows are G v, for the base kernel's G G' (pivoted Cholesky); the
-pivots are the centres. The paper's own text was not at hand; it learns on labelled and unlabelled
-rows together, here the rows to learn from are all there are.
+pivots are the centres. This was written without access to the full text of the paper, which learns
+from labelled and unlabelled rows together; here all rows are labelled.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh, lapack, solve_triangular
 
 from kboost._typing import FloatArray, IntArray
+from kboost.core.deadline import NO_LIMIT, Deadline
+from kboost.core.iterate import Listener, Method, iterate
+from kboost.core.rounds import DesignRound, Rounds
+from kboost.core.stopping import StopReason
 
-_RANK = 1e-9  # of the largest diagonal: pivots below it are rounding
-_RIDGE = 1e-6  # of the mean diagonal of G'G / W
-_log = logging.getLogger("kboost")
+_RANK = 1e-9  # relative to the largest diagonal: smaller pivots are rounding
+_RIDGE = 1e-6  # relative to the mean diagonal of G'G / W
 
 
 @dataclass(frozen=True)
-class Designed:
-    """The pieces: `h_t(x) = k(x, centres) coef_t`."""
+class DesignedKernel:
+    """The functions `h_t(x) = k(x, centers) coef_t` and their weights."""
 
     centers: IntArray  # (r,), rows
     coef: FloatArray  # (r, T)
     values: FloatArray  # (n, T), h_t at the rows
     weights: FloatArray  # (T,), alpha
-    losses: FloatArray  # (T + 1,), mean loss of a pair, before the first and after each round
+    losses: FloatArray  # (T + 1,), mean loss per pair, before the first and after each round
+    trace: Rounds
+    reason: StopReason
+
+
+class KernelDesign(Method[DesignRound]):
+    """Boosting rounds on the base kernel K, (n, n)."""
+
+    trace: Rounds
+
+    def __init__(
+        self, K: FloatArray, signs: FloatArray, weight: FloatArray, loss: str, max_iter: int
+    ) -> None:
+        self._factor, self.centers, self._corner = pivoted_cholesky(K)
+        self._loss, self._max_iter = loss, max_iter
+        self._floor = 1 / (4 * weight.sum())
+        share = weight / weight.sum()
+        self._pair_weight, self._pair_sign = np.outer(share, share), np.outer(signs, signs)
+        spread = (self._factor * share[:, None]).T @ self._factor
+        ridge = _RIDGE * max(float(np.mean(np.diag(spread))), 1e-300)
+        spread[np.diag_indices_from(spread)] += ridge
+        self._spread = spread
+        self._margins = np.zeros_like(K)
+        self._vectors: list[FloatArray] = []
+        self._values: list[FloatArray] = []
+        self._started = time.monotonic()
+        self._start_loss = self._mean_loss()
+        self.trace = Rounds()
+
+    def advance(self) -> DesignRound | StopReason:
+        D = self._pair_weight * negative_slope(self._margins, self._loss)
+        D /= D.sum()
+        D_signed = D * self._pair_sign
+        last = self._factor.shape[1] - 1
+        agreement = self._factor.T @ (D_signed @ self._factor)
+        _, top = eigh(agreement, self._spread, subset_by_index=[last, last], check_finite=False)
+        h = self._factor @ top[:, 0]
+        largest = float(np.abs(h).max())
+        if not largest > 0:
+            return self._no_agreement()
+        h /= largest
+        agree = float(h @ D_signed @ h)
+        total = float(np.abs(h) @ D @ np.abs(h))
+        if agree <= 0:
+            return self._no_agreement()
+        ratio = (total + agree + self._floor) / (total - agree + self._floor)
+        alpha = float(np.log(ratio) / 2)
+        self._margins += alpha * self._pair_sign * np.outer(h, h)
+        self._vectors.append(top[:, 0] / largest)
+        self._values.append(h)
+        seconds = time.monotonic() - self._started
+        return DesignRound(len(self.trace), self._mean_loss(), alpha, seconds)
+
+    def limit(self, trace: Sequence[DesignRound]) -> StopReason | None:
+        """The stop rule: enough rounds."""
+        if len(trace) < self._max_iter:
+            return None
+        return StopReason("max_iter", f"max_iter={self._max_iter} rounds done.")
+
+    def result(self, reason: StopReason) -> DesignedKernel:
+        """The kernel of the recorded rounds."""
+        n_rounds = len(self.trace)
+        vectors = np.array(self._vectors[:n_rounds]).reshape(-1, len(self._corner)).T
+        return DesignedKernel(
+            centers=self.centers,
+            coef=solve_triangular(self._corner, vectors, lower=True, trans="T"),
+            values=np.array(self._values[:n_rounds]).reshape(-1, len(self._factor)).T,
+            weights=self.trace.values("weight"),
+            losses=np.concatenate([[self._start_loss], self.trace.values("loss")]),
+            trace=self.trace,
+            reason=reason,
+        )
+
+    def _mean_loss(self) -> float:
+        return float((self._pair_weight * pair_loss(self._margins, self._loss)).sum())
+
+    def _no_agreement(self) -> StopReason:
+        return StopReason(
+            "agreement",
+            f"after {len(self.trace)} rounds no function of the base kernel agrees with the labels "
+            "under the pair weights.",
+        )
 
 
 def design(
@@ -55,51 +139,17 @@ def design(
     signs: FloatArray,
     weight: FloatArray,
     loss: str,
-    n_rounds: int,
-    out_of_time: Callable[[], bool] = lambda: False,
-) -> Designed:
-    """Pieces on the base kernel K, (n, n); fewer than `n_rounds` where none agrees."""
-    factor, centers, corner = pivoted(K)
-    share = weight / weight.sum()
-    pairs, sides = np.outer(share, share), np.outer(signs, signs)
-    spread = (factor * share[:, None]).T @ factor
-    spread[np.diag_indices_from(spread)] += _RIDGE * max(float(np.mean(np.diag(spread))), 1e-300)
-    margins = np.zeros_like(K)
-    vectors, values, weights = [], [], []
-    losses = [float((pairs * loss_of(margins, loss)).sum())]
-    for t in range(n_rounds):
-        if t and out_of_time():
-            break
-        D = pairs * slope_of(margins, loss)
-        D /= D.sum()
-        last = factor.shape[1] - 1
-        label = factor.T @ ((D * sides) @ factor)
-        _, top = eigh(label, spread, subset_by_index=[last, last], check_finite=False)
-        h = factor @ top[:, 0]
-        most = float(np.abs(h).max())
-        if not most > 0:
-            break
-        h /= most
-        agree = float(h @ (D * sides) @ h)
-        total = float(np.abs(h) @ D @ np.abs(h))
-        if agree <= 0:
-            break
-        floor = 1 / (4 * weight.sum())
-        alpha = float(np.log((total + agree + floor) / (total - agree + floor)) / 2)
-        margins += alpha * sides * np.outer(h, h)
-        vectors.append(top[:, 0] / most)
-        values.append(h)
-        weights.append(alpha)
-        losses.append(float((pairs * loss_of(margins, loss)).sum()))
-        _log.info("round %3d  loss %.6g", t + 1, losses[-1])
-    coef = solve_triangular(
-        corner, np.array(vectors).reshape(-1, len(corner)).T, lower=True, trans="T"
-    )
-    at_rows = np.array(values).reshape(-1, len(signs)).T
-    return Designed(centers, coef, at_rows, np.array(weights), np.array(losses))
+    max_iter: int,
+    *,
+    deadline: Deadline = NO_LIMIT,
+    listeners: Sequence[Listener] = (),
+) -> DesignedKernel:
+    """Design a kernel on the base kernel K, (n, n), in at most `max_iter` rounds."""
+    method = KernelDesign(K, signs, weight, loss, max_iter)
+    return method.result(iterate(method, method.limit, deadline=deadline, listeners=listeners))
 
 
-def pivoted(K: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
+def pivoted_cholesky(K: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
     """G with G G' = K, (n, r), the rows that are its pivots, and G at these, lower triangular."""
     lower, pivots, rank, _ = lapack.dpstrf(
         (K + K.T) / 2, tol=_RANK * float(np.diag(K).max()), lower=1
@@ -116,13 +166,16 @@ def pivoted(K: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
     return G, order[:rank], np.tril(lower[:rank, :rank])
 
 
-def loss_of(margins: FloatArray, loss: str) -> FloatArray:
+def pair_loss(margins: FloatArray, loss: str) -> FloatArray:
     """L of every pair."""
-    out: FloatArray = np.exp(-margins) if loss == "exp" else np.logaddexp(0.0, -margins)
-    return out
+    values: FloatArray = np.exp(-margins) if loss == "exp" else np.logaddexp(0.0, -margins)
+    return values
 
 
-def slope_of(margins: FloatArray, loss: str) -> FloatArray:
+def negative_slope(margins: FloatArray, loss: str) -> FloatArray:
     """-L' of every pair."""
-    out: FloatArray = np.exp(-margins) if loss == "exp" else np.exp(-np.logaddexp(0.0, margins))
-    return out
+    if loss == "exp":
+        exponential: FloatArray = np.exp(-margins)
+        return exponential
+    logistic: FloatArray = np.exp(-np.logaddexp(0.0, margins))
+    return logistic

@@ -1,7 +1,7 @@
 """Boosting rounds over support vector machines, Algorithms 1 to 4 of Xia and Hoi, two classes.
 
-A round draws rows from the distribution, trains a machine per kernel drawn, and takes the machine
-of the lowest error (D1, S1) or the weighted vote of all of them (D2, S2):
+A round draws rows from the distribution, trains one SVM per kernel drawn, and takes the SVM of the
+lowest error (D1, S1) or the weighted vote of all of them (D2, S2):
 
     error_t = sum_i D_t(i) [f_t(x_i) != y_i],      weight_t = 1/2 ln((1 - error_t) / error_t)
 
@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.boosting.adaboost import SAME, AdaBoost, least
-from kboost.boosting.svm_learners import Committee, KernelDraw, SVMLearners
+from kboost.boosting.adaboost import TIE, AdaBoost, lowest
+from kboost.boosting.svm_learners import KernelDraw, RoundClassifier, SVMLearners
 from kboost.columns.gram import SVM, signs
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
@@ -33,23 +33,22 @@ MAX_RESETS = 10  # draws in a row with an error of 1/2 or more, before the fit e
 
 @dataclass(frozen=True)
 class RoundSettings:
-    """What tells the variants apart, and the limits they share."""
+    """The variant and the limits of the rounds."""
 
-    vote: bool  # the weighted vote of all machines of a round, or the best of them
-    decay: float  # of the kernel probabilities
-    C: float
+    vote: bool  # the weighted vote of all SVMs of a round, or the best of them
+    kernel_decay: float
     max_iter: int
     n_drawn: int  # rows drawn per round
 
 
-@dataclass
+@dataclass(frozen=True)
 class BoostedSVMs:
     """The rounds of one binary problem; support vectors are unique_names among its rows."""
 
-    machines: list[tuple[Sequence[SVM], FloatArray]]  # of each round, with their votes
-    weights: list[float]
+    rounds: Sequence[tuple[Sequence[SVM], FloatArray]]  # SVMs of each round, with their votes
+    weights: Sequence[float]
     trace: Rounds
-    trained: IntArray  # (n_kernels,), machines trained per kernel
+    n_trained: IntArray  # (n_kernels,), SVMs trained per kernel
     reason: StopReason
 
 
@@ -69,40 +68,40 @@ class BoostingRounds(Method[Round]):
         n_jobs: int = 1,
     ) -> None:
         self._learners, self._adaboost, self._settings = learners, adaboost, settings
-        self._kernels, self._rng = KernelDraw(n_kernels, settings.decay), rng
+        self._kernels, self._rng = KernelDraw(n_kernels, settings.kernel_decay), rng
         self._pool, self._n_jobs = pool, n_jobs
         self._started, self._resets = time.monotonic(), 0
         self.trace = Rounds()
-        self.machines: list[tuple[Sequence[SVM], FloatArray]] = []
+        self.rounds: list[tuple[Sequence[SVM], FloatArray]] = []
         self.weights: list[float] = []
-        self.trained = np.zeros(n_kernels, dtype=np.intp)
+        self.n_trained = np.zeros(n_kernels, dtype=np.intp)
 
     def advance(self) -> Round:
         adaboost, rng = self._adaboost, self._rng
         rows, counts = adaboost.draw(self._settings.n_drawn, rng)
-        drawn = self._kernels.draw(rng.random_sample(len(self.trained)))
-        machines = self._learners.train(drawn, rows, counts, self._pool, self._n_jobs)
-        predicted = self._learners.predicted(machines)
+        drawn = self._kernels.draw(rng.random_sample(len(self.n_trained)))
+        svms = self._learners.train(drawn, rows, counts, self._pool, self._n_jobs)
+        predicted = self._learners.predicted(svms)
         errors = adaboost.errors(predicted)
         self._kernels.update(drawn, errors)
-        self.trained[drawn] += 1
-        committee, error = choose(machines, predicted, errors, adaboost, self._settings.vote)
-        taken = error < 0.5 - SAME
+        self.n_trained[drawn] += 1
+        classifier, error = choose(svms, predicted, errors, adaboost, self._settings.vote)
+        taken = error < 0.5 - TIE
         record = Round(
             iteration=len(self.weights),
             outcome="reset" if not taken else "perfect" if error == 0 else "taken",
             error=error,
             weight=float(adaboost.weights(np.array([error]))[0]) if taken else 0.0,
-            kernels=tuple(machine.kernel for machine in committee.machines),
+            kernels=tuple(svm.kernel for svm in classifier.svms),
             n_trained=len(drawn),
             n_rows=len(rows),
-            one_class=not len(machines[0].support),
+            one_class=not len(svms[0].support),
             seconds=time.monotonic() - self._started,
         )
         self._resets = 0 if taken else self._resets + 1
         if taken:
-            adaboost.extend(committee.predicted, record.weight)
-            self.machines.append((committee.machines, committee.votes))
+            adaboost.extend(classifier.predicted, record.weight)
+            self.rounds.append((classifier.svms, classifier.votes))
             self.weights.append(record.weight)
         else:
             adaboost.reset()
@@ -122,7 +121,7 @@ class BoostingRounds(Method[Round]):
             return StopReason(
                 "weak",
                 f"{MAX_RESETS} draws in a row gave no error below 1/2, after {done} rounds; "
-                "raise sample_ratio or C, or offer other kernels.",
+                "raise sample_ratio or C, or add other kernels.",
             )
         return None
 
@@ -133,33 +132,34 @@ class BoostingRounds(Method[Round]):
         error = adaboost.errors(np.full((1, len(adaboost.targets)), sign))
         weight = float(adaboost.weights(error)[0])
         constant = SVM(0, np.zeros(0, dtype=np.intp), np.zeros(0), sign)
-        self.machines.append(([constant], np.ones(1)))
+        self.rounds.append(([constant], np.ones(1)))
         self.weights.append(weight)
         seconds = time.monotonic() - self._started
         self.trace.append(Round(0, "constant", float(error[0]), weight, (), 0, 0, True, seconds))
 
 
 def boost(
-    rounds: BoostingRounds, deadline: Deadline = NO_LIMIT, listeners: Sequence[Listener] = ()
+    method: BoostingRounds, deadline: Deadline = NO_LIMIT, listeners: Sequence[Listener] = ()
 ) -> BoostedSVMs:
     """Run the rounds until `max_iter` of them were taken, or a limit ends them."""
-    reason = iterate(rounds, rounds.limit, deadline=deadline, listeners=listeners)
-    if reason is INTERRUPTED and not rounds.weights:
+    reason = iterate(method, method.limit, deadline=deadline, listeners=listeners)
+    if reason is INTERRUPTED and not method.weights:
         raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
-    return BoostedSVMs(rounds.machines, rounds.weights, rounds.trace, rounds.trained, reason)
+    return BoostedSVMs(method.rounds, method.weights, method.trace, method.n_trained, reason)
 
 
 def choose(
-    machines: Sequence[SVM],
+    svms: Sequence[SVM],
     predicted: FloatArray,
     errors: FloatArray,
     adaboost: AdaBoost,
     vote: bool,
-) -> tuple[Committee, float]:
-    """The machine of the lowest error, or the vote of all of them; and its error."""
+) -> tuple[RoundClassifier, float]:
+    """The SVM of the lowest error, or the vote of all of them; and its error."""
     if vote:
         weights = adaboost.weights(errors)
         majority = signs(weights @ predicted)
-        return Committee(machines, weights, majority), float(adaboost.errors(majority[None])[0])
-    best = least(errors)
-    return Committee([machines[best]], np.ones(1), predicted[best]), float(errors[best])
+        error = float(adaboost.errors(majority[None])[0])
+        return RoundClassifier(svms, weights, majority), error
+    best = lowest(errors)
+    return RoundClassifier([svms[best]], np.ones(1), predicted[best]), float(errors[best])

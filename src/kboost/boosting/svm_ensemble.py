@@ -1,7 +1,7 @@
-"""Rounds of machines at new rows: `f_t(x) = sign(sum_j v_tj sign(sum_i coef_i k_j(x, x_i) + b))`.
+"""Rounds of SVMs at new rows: `f_t(x) = sign(sum_j v_tj sign(sum_i coef_i k_j(x, x_i) + b))`.
 
-Machines of one kernel are one product of its values with a matrix of coefficients. All kernels
-are made from shared blocks; where a kernel folds and that is cheaper, it needs none.
+The SVMs of one kernel are one product of its values with a matrix of coefficients. All kernels are
+computed from shared distances and products; a kernel that folds needs none if that is cheaper.
 """
 
 from __future__ import annotations
@@ -19,71 +19,73 @@ from kboost.kernels.folding import Folded, fold
 from kboost.kernels.shared import evaluate
 
 _CHUNK = 1 << 21  # kernel values at a time
+TINY = 1e-300
+GRID = 2.0**40  # mean margins are multiples of 1/GRID, so that rounding does not decide a tie
 
 
 @dataclass(frozen=True)
 class SVMGroup:
-    """The machines of one kernel in one task."""
+    """The SVMs of one kernel and one output."""
 
-    task: int
+    output: int
     kernel: int
-    support: IntArray  # (s,), places among the centres
+    support: IntArray  # (s,), indices of centres
     coef: FloatArray  # (s, m)
     bias: FloatArray  # (m,)
-    rounds: IntArray  # (m,), the round of each; no kernel comes twice in one
+    rounds: IntArray  # (m,), the round of each; at most one per round
     votes: FloatArray  # (m,)
     folded: Folded | None
 
     def add(self, totals: Sequence[FloatArray], rows: slice, values: FloatArray) -> None:
-        """Add the votes of the machines, whose values are (n, m) before the offset."""
-        totals[self.task][rows, self.rounds] += self.votes * signs(values + self.bias)
+        """Add the votes of the SVMs, given their values (n, m) without the bias."""
+        totals[self.output][rows, self.rounds] += self.votes * signs(values + self.bias)
 
 
 class SVMEnsemble:
-    """Rounds of several tasks on shared centres; made by `assemble`."""
+    """The rounds of all outputs on shared centres; made by `assemble`."""
 
     def __init__(
         self,
         kernels: Sequence[Kernel],
         centers: Any,
         n_rounds: Sequence[int],
-        bundles: Sequence[SVMGroup],
+        groups: Sequence[SVMGroup],
     ) -> None:
         self.kernels, self.centers = kernels, centers
         self.n_rounds = n_rounds
-        self.bundles = bundles
+        self.groups = groups
 
     @classmethod
     def assemble(
         cls,
         kernels: Sequence[Kernel],
         centers: Any,
-        tasks: Sequence[Sequence[tuple[Sequence[SVM], FloatArray]]],
+        outputs: Sequence[Sequence[tuple[Sequence[SVM], FloatArray]]],
     ) -> SVMEnsemble:
-        """From machines and votes, round by round in each task; support is among `centers`."""
-        every = [m.support for rounds in tasks for machines, _ in rounds for m in machines]
-        used = np.unique(np.concatenate(every)) if every else np.zeros(0, dtype=np.intp)
+        """From the SVMs and votes of the rounds of each output; `support` are rows of `centers`."""
+        supports = [svm.support for rounds in outputs for svms, _ in rounds for svm in svms]
+        used = np.unique(np.concatenate(supports)) if supports else np.zeros(0, dtype=np.intp)
         kept = centers[used]
-        bundles = []
-        for task, rounds in enumerate(tasks):
-            found: dict[int, list[tuple[int, SVM, float]]] = {}
-            for t, (machines, votes) in enumerate(rounds):
-                for machine, vote in zip(machines, votes, strict=True):
-                    found.setdefault(machine.kernel, []).append((t, machine, float(vote)))
-            for j, members in sorted(found.items()):
-                bundles.append(_bundle(task, kernels[j], members, used, kept))
-        return cls(kernels, kept, [len(rounds) for rounds in tasks], bundles)
+        groups = []
+        for output, rounds in enumerate(outputs):
+            members: dict[int, list[tuple[int, SVM, float]]] = {}
+            for t, (svms, votes) in enumerate(rounds):
+                for svm, vote in zip(svms, votes, strict=True):
+                    members.setdefault(svm.kernel, []).append((t, svm, float(vote)))
+            for j, of_kernel in sorted(members.items()):
+                groups.append(_group(output, kernels[j], of_kernel, used, kept))
+        return cls(list(kernels), kept, [len(rounds) for rounds in outputs], groups)
 
     @property
     def columns_per_kernel(self) -> list[int]:
-        """How many centres each kernel has."""
-        own: list[list[IntArray]] = [[] for _ in self.kernels]
-        for bundle in self.bundles:
-            own[bundle.kernel].append(bundle.support)
-        return [len(np.unique(np.concatenate(some))) if some else 0 for some in own]
+        """The number of centres of each kernel."""
+        supports: list[list[IntArray]] = [[] for _ in self.kernels]
+        for group in self.groups:
+            supports[group.kernel].append(group.support)
+        return [len(np.unique(np.concatenate(each))) if each else 0 for each in supports]
 
     def rounds(self, X: Any) -> list[FloatArray]:
-        """What each round says at the rows of X, -1 or 1: (n, n_rounds) a task."""
+        """The sign of each round at the rows of X, (n, n_rounds) per output."""
         n = X.shape[0]
         totals = [np.zeros((n, count)) for count in self.n_rounds]
         step = max(64, _CHUNK // max(1, self.centers.shape[0], X.shape[1]))
@@ -93,42 +95,47 @@ class SVMEnsemble:
 
     def _add(self, totals: Sequence[FloatArray], rows: slice, chunk: Any) -> None:
         pending: dict[int, list[SVMGroup]] = {}
-        for bundle in self.bundles:
-            if not len(bundle.support):
-                nothing = np.zeros((chunk.shape[0], len(bundle.bias)))
-                bundle.add(totals, rows, nothing)
-            elif bundle.folded is not None:
-                bundle.add(totals, rows, bundle.folded(chunk))
+        for group in self.groups:
+            if not len(group.support):
+                group.add(totals, rows, np.zeros((chunk.shape[0], len(group.bias))))
+            elif group.folded is not None:
+                group.add(totals, rows, group.folded(chunk))
             else:
-                pending.setdefault(bundle.kernel, []).append(bundle)
+                pending.setdefault(group.kernel, []).append(group)
         order = list(pending)
         kernels = [self.kernels[j] for j in order]
         pairings = {pairing for kernel in kernels for pairing in kernel.pairings}
         blocks = {pairing: pairing.compute(chunk, self.centers) for pairing in pairings}
-        for place, values in evaluate(kernels, blocks):
-            for bundle in pending[order[place]]:
-                bundle.add(totals, rows, values[:, bundle.support] @ bundle.coef)
+        for k, values in evaluate(kernels, blocks):
+            for group in pending[order[k]]:
+                group.add(totals, rows, values[:, group.support] @ group.coef)
 
 
-def _bundle(
-    task: int,
+def mean_margins(weighted_sum: FloatArray, total_weight: float) -> FloatArray:
+    """The weighted mean of the signs of the rounds, rounded to the grid."""
+    margins: FloatArray = np.rint(weighted_sum / max(total_weight, TINY) * GRID) / GRID
+    return margins
+
+
+def _group(
+    output: int,
     kernel: Kernel,
     members: Sequence[tuple[int, SVM, float]],
     used: IntArray,
     centers: Any,
 ) -> SVMGroup:
-    own = np.unique(np.concatenate([machine.support for _, machine, _ in members]))
-    coef = np.zeros((len(own), len(members)))
-    for column, (_, machine, _) in enumerate(members):
-        coef[np.searchsorted(own, machine.support), column] = machine.coef
-    support = np.searchsorted(used, own)
+    rows = np.unique(np.concatenate([svm.support for _, svm, _ in members]))
+    coef = np.zeros((len(rows), len(members)))
+    for column, (_, svm, _) in enumerate(members):
+        coef[np.searchsorted(rows, svm.support), column] = svm.coef
+    support = np.searchsorted(used, rows)
     return SVMGroup(
-        task=task,
+        output=output,
         kernel=members[0][1].kernel,
         support=support,
         coef=coef,
-        bias=np.array([machine.bias for _, machine, _ in members]),
+        bias=np.array([svm.bias for _, svm, _ in members]),
         rounds=np.array([t for t, _, _ in members]),
         votes=np.array([vote for _, _, vote in members]),
-        folded=fold(kernel, centers[support], coef, only_if_cheaper=True) if len(own) else None,
+        folded=fold(kernel, centers[support], coef, only_if_cheaper=True) if len(rows) else None,
     )

@@ -1,17 +1,18 @@
-"""Weak classifiers: support vector machines, one a kernel, on rows drawn from a distribution.
+"""Weak classifiers: one support vector machine per kernel, on rows drawn from a distribution.
 
-A round of Algorithms 1 to 4 of Xia and Hoi, up to the weight of its outcome:
+A round of Algorithms 1 to 4 of Xia and Hoi, up to its weight:
 
     draw n rows with replacement from D_t                                            (step 3)
     S1, S2: draw kernels, independently, with probability S_t(j)                     (step 4)
-    train a machine f_j with each kernel on the rows drawn;  e_j its error under D_t
+    train an SVM f_j with each kernel on the rows drawn;  e_j is its error under D_t
     S1, S2: S_t+1(j) = S_t(j) decay^e_j for the kernels drawn, then all / max S_t+1  (step 10)
-    D1, S1: f_t is the machine of the lowest error
+    D1, S1: f_t is the SVM of the lowest error
     D2, S2: f_t = sign(sum_j a_j f_j),  a_j = 1/2 ln((1 - e_j) / e_j)
 
-S2 prints h_t for this f_t. The largest S is 1, so a kernel is always drawn; one that was not drawn
-keeps its S before the division. With a decay of 1 the S variants are the D variants. A row drawn
-c times is one row of price c C, the same problem. A draw of one class gives its constant.
+The paper prints h_t for the f_t of S2. The largest S is 1, so at least one kernel is drawn; a
+kernel that was not drawn keeps its S before the division. With a decay of 1 the S variants equal
+the D variants. A row drawn c times is one row with the cap c C, which is the same problem. If all
+rows drawn are of one class, the classifier is constant.
 """
 
 from __future__ import annotations
@@ -27,25 +28,25 @@ import numpy as np
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.gram import SVM, Gram, signs
 
-Solve: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], tuple[FloatArray, float, int]]
-"""From a matrix (s, s), signs (s,) and caps (s,) to duals (s,), the bias, and the steps made."""
+SolveDual: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], tuple[FloatArray, float, int]]
+"""From a matrix (s, s), signs (s,) and caps (s,) to duals (s,), the bias, and the iterations."""
 
 
 @dataclass(frozen=True)
-class Committee:
-    """What a round gives: machines, their weights in the vote, and the vote at all rows."""
+class RoundClassifier:
+    """The classifier of a round: SVMs, their weights in the vote, and the vote at all rows."""
 
-    machines: Sequence[SVM]
+    svms: Sequence[SVM]
     votes: FloatArray  # (k,)
     predicted: FloatArray  # (n,), -1 and 1
 
 
 class SVMLearners:
-    """Machines of all kernels on one sample of the rows."""
+    """Trains one SVM per kernel on a sample of the rows."""
 
-    def __init__(self, gram: Gram, targets: FloatArray, C: float, solve: Solve) -> None:
+    def __init__(self, gram: Gram, targets: FloatArray, C: float, solve_dual: SolveDual) -> None:
         self._gram, self._targets = gram, targets
-        self._C, self._solve = C, solve
+        self._C, self._solve_dual = C, solve_dual
 
     def train(
         self,
@@ -55,28 +56,28 @@ class SVMLearners:
         pool: ThreadPoolExecutor | None = None,
         n_jobs: int = 1,
     ) -> list[SVM]:
-        """One machine a kernel, in the order of the kernels."""
+        """One SVM per kernel, in the order of the kernels."""
         targets, caps = self._targets[rows], self._C * counts
         if np.ptp(targets) == 0:
             return [SVM(j, rows[:0], np.zeros(0), float(targets[0])) for j in kernels]
 
-        def one(square: tuple[int, FloatArray]) -> SVM:
-            duals, bias, _ = self._solve(square[1], targets, caps)
+        def train_svm(square: tuple[int, FloatArray]) -> SVM:
+            duals, bias, _ = self._solve_dual(square[1], targets, caps)
             support = duals.nonzero()[0]
             return SVM(square[0], rows[support], (duals * targets)[support], bias)
 
         squares = self._gram.submatrices(kernels, rows)
         if pool is None:
-            found = [one(square) for square in squares]
+            svms = [train_svm(square) for square in squares]
         else:
-            found = []
+            svms = []
             while batch := list(islice(squares, n_jobs)):  # no more matrices than threads
-                found.extend(pool.map(one, batch))
-        return sorted(found, key=lambda machine: machine.kernel)
+                svms.extend(pool.map(train_svm, batch))
+        return sorted(svms, key=lambda svm: svm.kernel)
 
-    def predicted(self, machines: Sequence[SVM]) -> FloatArray:
-        """What the machines say at all rows, (k, n)."""
-        return signs(self._gram.decisions(machines))
+    def predicted(self, svms: Sequence[SVM]) -> FloatArray:
+        """The signs of the SVMs at all rows, (k, n)."""
+        return signs(self._gram.decisions(svms))
 
 
 class KernelDraw:
@@ -87,11 +88,11 @@ class KernelDraw:
         self._decay = decay
 
     def draw(self, uniform: FloatArray) -> list[int]:
-        """The kernels drawn."""
+        """The kernels drawn, from one uniform number per kernel."""
         chosen: list[int] = np.flatnonzero(uniform < self.probability).tolist()
         return chosen
 
     def update(self, kernels: Iterable[int], errors: FloatArray) -> None:
-        """Let the kernels that were trained decay by their errors."""
+        """Lower the probabilities of trained kernels by their errors."""
         self.probability[list(kernels)] *= self._decay**errors
         self.probability /= self.probability.max()

@@ -1,4 +1,4 @@
-"""`kboost` on the command line (extra ``kboost[cli]``): fit, predict, inspect, report, and more."""
+"""The command line interface `kboost` (extra ``kboost[cli]``)."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ def main() -> None:
     try:
         from kboost.cli.app import app
     except ModuleNotFoundError as error:
-        sys.exit(f"error: kboost needs {error.name} here; pip install 'kboost[cli]' installs it.")
+        sys.exit(f"error: kboost requires {error.name}; install it with pip install 'kboost[cli]'.")
     app()

@@ -1,4 +1,4 @@
-"""kboost beside what scikit-learn has, on the user's own rows."""
+"""Comparison of kboost with scikit-learn estimators on the user's rows."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ from kboost.cli._data import Data
 from kboost.cli._learn import split
 from kboost.report.scores import scores
 
-MOST_ROWS_OF_SVC = 20_000
+MAX_ROWS_OF_SVC = 20_000
 
 
 @dataclass(frozen=True)
-class Line:
-    """One model."""
+class BenchResult:
+    """Score, times and size of one model."""
 
     name: str
     score: str
     value: float
     fit_seconds: float
-    predict_seconds: float  # the rows held out
+    predict_seconds: float  # for the held-out rows
     n_bytes: int
 
 
-def bench(data: Data, estimator: Any, *, test_size: float, seed: int) -> list[Line]:
-    """Fit each to the same rows and judge it on the same others."""
-    known, judged = split(data, test_size, seed)
-    if judged is None:
+def bench(data: Data, estimator: Any, *, test_size: float, seed: int) -> list[BenchResult]:
+    """Fit all models to the same training rows and score them on the same held-out rows."""
+    train, held_out = split(data, test_size, seed)
+    if held_out is None:
         raise ValueError("--test-size must be above 0 for a comparison; got 0.")
     before = data.preparation()
     learn, test = (
-        (known.X, judged.X)
+        (train.X, held_out.X)
         if before is None
-        else map(before.fit(known.X).transform, (known.X, judged.X))
+        else map(before.fit(train.X).transform, (train.X, held_out.X))
     )
     return [
-        _line(name, model, learn, known.y, test, judged.y)
-        for name, model in _contestants(data, estimator, len(known.y)).items()
+        _measure(name, model, learn, train.y, test, held_out.y)
+        for name, model in _models(data, estimator, len(train.y)).items()
     ]
 
 
-def _contestants(data: Data, estimator: Any, n_rows: int) -> dict[str, Any]:
+def _models(data: Data, estimator: Any, n_rows: int) -> dict[str, Any]:
     labels = data.task == "classification"
     out = {type(estimator).__name__: estimator}
-    if n_rows <= MOST_ROWS_OF_SVC:
+    if n_rows <= MAX_ROWS_OF_SVC:
         scale = StandardScaler(with_mean=isinstance(data.X, np.ndarray) or data.is_table)
         out["SVC" if labels else "SVR"] = make_pipeline(scale, SVC() if labels else SVR())
     if data.is_table or isinstance(data.X, np.ndarray):
@@ -61,7 +61,9 @@ def _contestants(data: Data, estimator: Any, n_rows: int) -> dict[str, Any]:
     return out
 
 
-def _line(name: str, model: Any, learn: Any, y_learn: Any, test: Any, y_test: Any) -> Line:
+def _measure(
+    name: str, model: Any, learn: Any, y_learn: Any, test: Any, y_test: Any
+) -> BenchResult:
     start = time.perf_counter()
     model.fit(learn, y_learn)
     fitted = time.perf_counter()
@@ -69,4 +71,4 @@ def _line(name: str, model: Any, learn: Any, y_learn: Any, test: Any, y_test: An
     predicted = time.perf_counter()
     score = scores(model, test, y_test, y_learn)[0]
     size = len(pickle.dumps(model))
-    return Line(name, score.name, score.value, fitted - start, predicted - fitted, size)
+    return BenchResult(name, score.name, score.value, fitted - start, predicted - fitted, size)

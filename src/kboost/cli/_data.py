@@ -1,4 +1,4 @@
-"""A file as a problem: rows, target, task, and what each column is taken for."""
+"""Load a file as a learning problem: rows, target, task and column types."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.impute import SimpleImputer
 from kboost._suggest import task_of
 from kboost.tables import Column, Table, describe, preparation, read_table, target_of, tidy
 
-_SHOWN = 20  # names of columns in a message
+_SHOWN = 20  # column names in a message
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,18 @@ class Data:
 
     @property
     def has_gaps(self) -> bool:
-        """Whether a matrix lacks values; what a table lacks, its columns say."""
+        """Whether a matrix has missing values; those of a table are in its columns."""
         numbers = isinstance(self.X, np.ndarray) and self.X.dtype.kind == "f"
         return numbers and bool(np.isnan(self.X).any())
 
     def preparation(self) -> Any:
-        """The steps before the estimator, not fitted; none for a matrix without gaps."""
+        """The unfitted transformer; None for a matrix without missing values."""
         if self.is_table:
             return preparation(self.X)
         return SimpleImputer(strategy="median", add_indicator=True) if self.has_gaps else None
 
     def part(self, rows: Any) -> Data:
-        """Some of the rows."""
+        """A subset of the rows."""
         if not self.is_table:
             return replace(self, X=self.X[rows], y=self.y[rows])
         return replace(self, X=self.X.iloc[rows], y=self.y[rows], raw=self.raw.iloc[rows])
@@ -58,7 +58,7 @@ def load(
     left_out: Sequence[str] = (),
     n_features: int | None = None,
 ) -> Data:
-    """Read a file and make a problem of it."""
+    """Read a file as a learning problem."""
     if task not in (None, "classification", "regression"):
         raise ValueError(f"--task must be classification or regression; got {task!r}.")
     table = read_table(path, n_features=n_features)
@@ -67,28 +67,26 @@ def load(
     frame = table.frame
     if target is None or target not in frame.columns:
         got = "no --target" if target is None else f"--target {target}"
-        raise ValueError(
-            f"--target must be a column of {path}; got {got}, there are: {_names(frame)}."
-        )
+        raise ValueError(f"--target must be a column of {path}, one of {_names(frame)}; got {got}.")
     if len(frame.columns) == 1:
-        raise ValueError(f"{path} must have a column beside the target; it has {target} only.")
+        raise ValueError(f"{path} must have a column besides the target; it has only {target}.")
     unknown = [name for name in left_out if name not in frame.columns]
     if unknown:
         raise ValueError(f"--drop must be a column of {path}; got {unknown[0]!r}.")
-    y, kept, found = target_of(frame[target], task)
+    y, kept, task_used = target_of(frame[target], task)
     frame = frame.loc[kept].reset_index(drop=True)
     columns = tuple(
         Column(c.name, "left out", c.n_missing, "asked for") if c.name in left_out else c
         for c in describe(frame.drop(columns=target))
     )
-    return Data(tidy(frame, columns), y, found, target, columns, int((~kept).sum()), frame)
+    return Data(tidy(frame, columns), y, task_used, target, columns, int((~kept).sum()), frame)
 
 
 def _names(frame: Any) -> str:
-    """The columns, and a word if these are no names."""
+    """The column names, with a remark if they look like numbers."""
     names = [str(name) for name in frame.columns]
     shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" * (len(names) > _SHOWN))
-    return shown + " (the first line must hold names)" * any(map(_is_number, names))
+    return shown + " (the first line must contain names)" * any(map(_is_number, names))
 
 
 def _is_number(name: str) -> bool:
@@ -101,18 +99,18 @@ def _is_number(name: str) -> bool:
 
 def _matrix(table: Table, path: Any, task: str | None) -> Data:
     if table.y is None:
-        raise ValueError(f"{path} must hold y, the target of each row; it holds X only.")
+        raise ValueError(f"{path} must contain y, the target of each row; it contains only X.")
     if table.X.shape[1] == 0:
         raise ValueError(f"{path} must have features; X has none.")
     y, X = table.y, table.X
     known = ~np.isnan(y) if y.dtype.kind == "f" else np.ones(len(y), dtype=bool)
     if not known.any():
-        raise ValueError(f"{path} must hold targets; all of y are missing.")
+        raise ValueError(f"{path} must contain targets; all values of y are missing.")
     if not known.all():
         X, y = X[known], y[known]
-    found = task or task_of(y)
-    if found == "classification" and y.dtype.kind == "f" and (y % 1 == 0).all():
+    task = task or task_of(y)
+    if task == "classification" and y.dtype.kind == "f" and (y % 1 == 0).all():
         y = y.astype(np.int64)
-    if found == "classification" and len(np.unique(y)) < 2:
-        raise ValueError(f"the target y must have two values or more; got {str(y[0])!r}.")
-    return Data(X, y, found, "y", n_without_target=int((~known).sum()))
+    if task == "classification" and len(np.unique(y)) < 2:
+        raise ValueError(f"the target y must have at least two values; got {str(y[0])!r}.")
+    return Data(X, y, task, "y", n_without_target=int((~known).sum()))

@@ -1,4 +1,4 @@
-"""Files that commands read rows from and write to."""
+"""Read rows for a fitted model, and check output files."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from kboost.tables.columns import as_numbers, as_text
 
 
 def rows_of(model: Any, path: Path) -> Any:
-    """The rows of a file as a fitted model wants them."""
-    return fitting(model, read_table(path, n_features=getattr(model, "n_features_in_", None)), path)
+    """The rows of a file as input of a fitted model."""
+    return rows_for_model(
+        model, read_table(path, n_features=getattr(model, "n_features_in_", None)), path
+    )
 
 
-def fitting(model: Any, table: Table, path: Path) -> Any:
-    """The rows of a table, if it is of the kind that the model was fitted to."""
+def rows_for_model(model: Any, table: Table, path: Path) -> Any:
+    """The rows of a table as input of a model; raises if the model was fitted to other data."""
     first = model[0] if hasattr(model, "steps") else model
     groups = {group for group, _, _ in getattr(first, "transformers_", ())}
     if table.frame is None and groups:
@@ -28,7 +30,7 @@ def fitting(model: Any, table: Table, path: Path) -> Any:
 
 
 def _by_name(model: Any, frame: Any, path: Path) -> Any:
-    """Columns for a model that was not fitted on the command line: as numbers, where they are."""
+    """Input of a model that was not fitted on the command line; numbers are converted."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         return frame.apply(as_numbers).to_numpy()
@@ -43,9 +45,9 @@ def _by_name(model: Any, frame: Any, path: Path) -> Any:
 
 
 def check_writable(*paths: Path | None) -> None:
-    """Complain before the work, not after it."""
+    """Raise before the work if an output file cannot be written."""
     for path in paths:
         if path is not None and not path.parent.is_dir():
-            raise ValueError(f"there is no folder {path.parent} to write {path.name} to.")
+            raise ValueError(f"{path} must be in an existing folder; {path.parent} does not exist.")
         if path is not None and path.is_dir():
-            raise ValueError(f"{path} must be a file to write to; it is a folder.")
+            raise ValueError(f"{path} must be a file; it is a folder.")

@@ -1,4 +1,4 @@
-"""Every command ends with an exit code and, if something is wrong, one line on standard error."""
+"""Error handling of commands: an exit code and one line on standard error."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from typing import Any, NoReturn
 
 import typer
 
-BAD_INPUT, INTERNAL, INTERRUPTED = 1, 3, 130  # 2 is a command that cannot be understood
+BAD_INPUT, INTERNAL, INTERRUPTED = 1, 3, 130  # 2 is a usage error
 
 
-def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Turn exceptions into one line and an exit code; KBOOST_DEBUG=1 lets them through."""
+def handle_errors(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Convert exceptions to one line and an exit code; with KBOOST_DEBUG=1 they are raised."""
 
     @functools.wraps(command)
     def run(*args: Any, **options: Any) -> Any:
         as_json = bool(options.get("as_json"))
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what matters is said in the result
+                warnings.simplefilter("ignore")  # the result contains what matters
                 return command(*args, **options)
         except (typer.Exit, typer.Abort):
             raise
@@ -43,7 +43,7 @@ def guarded(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def fail(words: str, code: int, *, as_json: bool = False) -> NoReturn:
-    """Say what is wrong and leave."""
+    """Print an error and exit."""
     print(json.dumps({"error": words}) if as_json else f"error: {words}", file=sys.stderr)
     raise typer.Exit(code)
 

@@ -1,4 +1,4 @@
-"""Fit an estimator, with its preparation, to part of the rows, and judge it on the others."""
+"""Fit an estimator with its preparation to training rows, and score it on held-out rows."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from kboost.report.scores import Score, scores
 
 
 @dataclass(frozen=True)
-class Learnt:
-    """A fitted model and how it was come by."""
+class FitResult:
+    """A fitted model with its data, time and reason."""
 
     model: Any
     reason: str
@@ -34,7 +34,7 @@ class Learnt:
 
     @cached_property
     def scores(self) -> Sequence[Score]:
-        """On the rows held out; found after the model is safe in its file."""
+        """Scores on the held-out rows, computed when needed."""
         if self.test is None:
             return ()
         return scores(self.model, self.test.X, self.test.y, self.learn.y)
@@ -47,10 +47,10 @@ class Learnt:
 def estimator_for(
     data: Data, name: str | None, params: Sequence[str], **given: Any
 ) -> tuple[Any, str]:
-    """The estimator named, or suggested, with the parameters given; and why it."""
+    """The named or suggested estimator with the given parameters, and the reason for it."""
     if name is None:
-        found = kboost.suggest(_numbers(data), data.y, task=data.task)
-        estimator, reason = found.estimator, found.reason
+        suggestion = kboost.suggest(_shaped(data), data.y, task=data.task)
+        estimator, reason = suggestion.estimator, suggestion.reason
     else:
         cls: Any = getattr(kboost, name, None)
         if name not in kboost.__all__ or not hasattr(cls, "fit"):
@@ -74,7 +74,7 @@ def estimator_for(
 
 
 def split(data: Data, test_size: float, seed: int) -> tuple[Data, Data | None]:
-    """Rows to learn from and, if any are wanted, rows to judge by."""
+    """Training rows and, unless `test_size` is 0, held-out rows."""
     if not 0 <= test_size < 1:
         raise ValueError(f"--test-size must be at least 0 and below 1; got {test_size:g}.")
     rows = np.arange(len(data.y))
@@ -91,15 +91,15 @@ def split(data: Data, test_size: float, seed: int) -> tuple[Data, Data | None]:
     return data.part(np.sort(parts[0])), data.part(np.sort(parts[1]))
 
 
-def learn(data: Data, estimator: Any, reason: str, console: Any, **options: Any) -> Learnt:
-    """Fit to the rows to learn from; after Ctrl-C what there is counts."""
-    known, judged = split(data, options["test_size"], options["seed"])
+def learn(data: Data, estimator: Any, reason: str, console: Any, **options: Any) -> FitResult:
+    """Fit to the training rows; after Ctrl-C the model so far is returned."""
+    train, held_out = split(data, options["test_size"], options["seed"])
     before = data.preparation()
-    rows = known.X if before is None else before.fit_transform(known.X)
+    rows = train.X if before is None else before.fit_transform(train.X)
     start, interrupted = time.perf_counter(), False
     with shown(console, estimator, live=options.get("live", False)) as progress:
         try:
-            estimator.fit(rows, known.y)
+            estimator.fit(rows, train.y)
         except KeyboardInterrupt:
             if not hasattr(estimator, "n_columns_"):
                 choosing = progress.last is None and getattr(estimator, "C", None) == "auto"
@@ -110,11 +110,11 @@ def learn(data: Data, estimator: Any, reason: str, console: Any, **options: Any)
             interrupted = True
     seconds = time.perf_counter() - start
     model = estimator if before is None else Pipeline([("prepare", before), ("model", estimator)])
-    return Learnt(model, reason, known, judged, seconds, interrupted)
+    return FitResult(model, reason, train, held_out, seconds, interrupted)
 
 
-def _numbers(data: Data) -> Any:
-    """Something of the shape that the estimator will see; values do not matter."""
+def _shaped(data: Data) -> Any:
+    """An array with the shape of the input of the estimator; its values do not matter."""
     if not data.is_table and not data.has_gaps:
         return data.X
     return np.zeros((len(data.y), max(1, data.X.shape[1])))

@@ -1,4 +1,4 @@
-"""What a person sees while a fit runs: columns, objective, gap, validation error, time left."""
+"""Progress of a fit on a terminal: columns, objective, gap, validation error, time left."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kboost.selection.c_path import Tried
 def seconds_left(
     first: Step, last: Step, *, tol: float, max_columns: int | None, max_seconds: float | None
 ) -> float | None:
-    """A guess: to the last column, which costs more than the first, or along the falling gap."""
+    """Estimate from the number of columns (quadratic cost) or from the decrease of the gap."""
     guesses = []
     if max_columns and last.n_columns > 0:
         share = min(1.0, last.n_columns / max_columns) ** 2
@@ -34,7 +34,7 @@ def seconds_left(
 
 
 class Progress(logging.Handler):
-    """Listens to the engine's log, whose records carry the steps, and draws them."""
+    """A log handler that shows the steps in the log records of a fit."""
 
     def __init__(self, estimator: Any) -> None:
         super().__init__(logging.INFO)
@@ -48,11 +48,11 @@ class Progress(logging.Handler):
         self._first: Step | None = None
         self.last: Step | None = None
         self.tried: Tried | None = None
-        self.left: Left | None = None  # where the fit itself says it
+        self.left: Left | None = None  # if the fit itself estimates it
         self.live: Live | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take in a step."""
+        """Record a step."""
         what = record.args[0] if isinstance(record.args, tuple) and record.args else None
         if isinstance(what, Tried):
             self.tried = what
@@ -66,14 +66,14 @@ class Progress(logging.Handler):
             self.live.update(self.table())
 
     def table(self) -> Table:
-        """The state of things."""
+        """The current state as a table."""
         table = Table.grid(padding=(0, 3))
         for words, value in self.lines():
             table.add_row(f"  [dim]{words}[/]", value)
         return table
 
     def lines(self) -> list[tuple[str, str]]:
-        """The same in words."""
+        """Names and values of the current state."""
         out = [("seconds", f"{time.monotonic() - self._started:.1f}")]
         if self.tried is not None:
             out.append(("choosing C", f"{self.tried.C:.3g}, held-out error {self.tried.error:.4g}"))
@@ -93,7 +93,7 @@ class Progress(logging.Handler):
 
 @contextmanager
 def shown(console: Console, estimator: Any, *, live: bool) -> Iterator[Progress]:
-    """Show a fit while it runs, on a terminal; without one, only listen."""
+    """Show the progress of a fit on a terminal; otherwise only record it."""
     logger = logging.getLogger("kboost")
     progress, level = Progress(estimator), logger.level
     logger.addHandler(progress)

@@ -10,11 +10,11 @@ import typer
 DataFile = Annotated[
     Path,
     typer.Argument(
-        help="Rows: CSV, Parquet, svmlight or npz, told by the ending.", show_default=False
+        help="Rows: a CSV, Parquet, svmlight or npz file (by its suffix).", show_default=False
     ),
 ]
 ModelFile = Annotated[
-    Path, typer.Argument(help="A model file that kboost fit wrote.", show_default=False)
+    Path, typer.Argument(help="A model file written by kboost fit.", show_default=False)
 ]
 Target = Annotated[
     str | None,
@@ -22,19 +22,19 @@ Target = Annotated[
         "--target",
         "-t",
         metavar="COLUMN",
-        help="The column to predict; svmlight and npz files hold their own.",
+        help="The column to predict; svmlight and npz files contain their target.",
     ),
 ]
 Task = Annotated[
     str | None,
-    typer.Option(metavar="TASK", help="classification or regression; else the target says."),
+    typer.Option(metavar="TASK", help="classification or regression; by default inferred."),
 ]
 Drop = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="A column to leave out; may be repeated."),
 ]
 Estimator = Annotated[
-    str | None, typer.Option(metavar="CLASS", help="An estimator of kboost; else one is suggested.")
+    str | None, typer.Option(metavar="CLASS", help="A kboost estimator; by default suggested.")
 ]
 Set = Annotated[
     list[str] | None,
@@ -43,25 +43,23 @@ Set = Annotated[
     ),
 ]
 MaxSeconds = Annotated[
-    float | None, typer.Option(metavar="SECONDS", help="Time limit of the fit; else none.")
+    float | None, typer.Option(metavar="SECONDS", help="Time limit of the fit; by default none.")
 ]
 Validation = Annotated[
     float | None,
-    typer.Option(
-        metavar="SHARE", help="Rows to learn from that are held out, to stop by their error."
-    ),
+    typer.Option(metavar="SHARE", help="Share of the training rows held out for early stopping."),
 ]
 TestSize = Annotated[
-    float, typer.Option(metavar="SHARE", help="Rows to judge the model by; 0 for none.")
+    float, typer.Option(metavar="SHARE", help="Share of the rows held out for scores; 0 for none.")
 ]
-Seed = Annotated[int, typer.Option(metavar="NUMBER", help="Draws the rows to judge by.")]
+Seed = Annotated[int, typer.Option(metavar="NUMBER", help="Seed of the split of the rows.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 ReportFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write a report too, one HTML file.")
+    Path | None, typer.Option(metavar="FILE", help="Also write a report, one HTML file.")
 ]
 Predictions = Annotated[
     Path | None,
     typer.Option(
-        "--output", "-o", metavar="FILE", help="A CSV or Parquet file; else they are printed."
+        "--output", "-o", metavar="FILE", help="A CSV or Parquet file; by default standard output."
     ),
 ]

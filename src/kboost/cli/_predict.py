@@ -1,4 +1,4 @@
-"""What a model says of rows, as a table."""
+"""Predictions of a model as a table."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from kboost._optional import require
 
 
 def predictions(model: Any, X: Any) -> Any:
-    """A column a target, and one a class for its probability."""
+    """One column per target, and one per class with its probability."""
     pd = require("pandas", extra="cli", what="kboost predict")
-    said = model.predict(X)
-    if said.ndim == 1:
-        out = {"prediction": said}
+    predicted = model.predict(X)
+    if predicted.ndim == 1:
+        out = {"prediction": predicted}
     else:
-        out = {f"prediction {j + 1}": column for j, column in enumerate(said.T)}
+        out = {f"prediction {j + 1}": column for j, column in enumerate(predicted.T)}
     if hasattr(model, "predict_proba"):
         probabilities = model.predict_proba(X)
-        for place, label in enumerate(model.classes_):
-            out[f"probability of {label}"] = probabilities[:, place]
+        for k, label in enumerate(model.classes_):
+            out[f"probability of {label}"] = probabilities[:, k]
     return pd.DataFrame(out)
 
 
 def write_table(table: Any, output: Path) -> None:
-    """As Parquet or as CSV; the ending says which."""
+    """Write Parquet or CSV, depending on the suffix."""
     if output.suffix in (".parquet", ".pq"):
         table.to_parquet(output)
     else:

@@ -1,4 +1,4 @@
-"""Results for scripts: one JSON object."""
+"""Results as JSON, for scripts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from kboost.cli._data import Data
-from kboost.cli._learn import Learnt
+from kboost.cli._learn import FitResult
 from kboost.cli._show import pipeline_words
+from kboost.core.stopping import StopReason
 
 FITTED = (
     "n_columns_",
@@ -24,7 +25,7 @@ FITTED = (
 
 
 def as_json(value: Any) -> str:
-    """JSON proper, which knows no NaN: null stands for it."""
+    """Standard JSON, with null for NaN and infinity."""
     return json.dumps(_plain(value), allow_nan=False)
 
 
@@ -35,30 +36,32 @@ def _plain(value: Any) -> Any:
         return {key: _plain(v) for key, v in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]
+    if isinstance(value, StopReason):
+        return str(value)
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def model_facts(model: Any) -> dict[str, Any]:
-    """An estimator and what a fit said of it."""
+    """An estimator and its fitted attributes."""
     facts = {name.rstrip("_"): getattr(model, name) for name in FITTED if hasattr(model, name)}
     return {"estimator": " ".join(repr(model).split()), **facts}
 
 
-def fit_facts(found: Learnt, output: Path, report: Path | None) -> dict[str, Any]:
-    """All that a fit has to say."""
-    rows: Data = found.learn
+def fit_facts(result: FitResult, output: Path, report: Path | None) -> dict[str, Any]:
+    """The result of a fit."""
+    rows: Data = result.learn
     return {
         "model": str(output),
         "report": None if report is None else str(report),
         "task": rows.task,
         "target": rows.target,
         "rows": len(rows.y),
-        "test_rows": 0 if found.test is None else len(found.test.y),
+        "test_rows": 0 if result.test is None else len(result.test.y),
         "columns": [vars(column) for column in rows.columns],
         "pipeline": pipeline_words(rows),
-        "reason": found.reason,
-        "scores": {score.name: score.value for score in found.scores},
-        "seconds": found.seconds,
-        "interrupted": found.interrupted,
-        **model_facts(found.estimator),
+        "reason": result.reason,
+        "scores": {score.name: score.value for score in result.scores},
+        "seconds": result.seconds,
+        "interrupted": result.interrupted,
+        **model_facts(result.estimator),
     }

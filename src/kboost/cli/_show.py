@@ -1,4 +1,4 @@
-"""Results in words, for people."""
+"""Results as text on the terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from kboost.cli._data import Data
-from kboost.cli._learn import Learnt
+from kboost.cli._learn import FitResult
 from kboost.plotting._fitted import kernel_names
 from kboost.report.page import different, gap_words, size_words
 from kboost.report.scores import Score
@@ -28,17 +28,17 @@ __all__ = [
     "size_words",
 ]
 
-MOST_COLUMNS = 25  # of a table that are listed
+MAX_COLUMNS = 25  # of a table that are listed
 
 
 def heading(console: Console, title: str, rest: str = "") -> None:
-    """A line to find one's way by."""
+    """Print a heading."""
     words = f"\n[bold]{escape(title)}[/]{': ' if rest else ''}{escape(rest)}"
     console.print(words, highlight=False, soft_wrap=True)
 
 
 def show_data(console: Console, data: Data, path: Any) -> None:
-    """What was read, and what each column was taken for."""
+    """Print the size of the data and the type of each column."""
     rows, without = counted(len(data.y), "row"), data.n_without_target
     if without:
         verb = "has" if without == 1 else "have"
@@ -48,15 +48,15 @@ def show_data(console: Console, data: Data, path: Any) -> None:
         console.print(f"  a matrix of {counted(data.X.shape[1], 'feature')}")
     else:
         table = _table("column", "taken for", "missing", "")
-        for column in data.columns[:MOST_COLUMNS]:
+        for column in data.columns[:MAX_COLUMNS]:
             missing = f"{column.n_missing:,}" if column.n_missing else ""
             style = "dim" if column.kind == "left out" else ""
             table.add_row(
                 escape(column.name), column.kind, missing, escape(column.note), style=style
             )
         console.print(table)
-        if len(data.columns) > MOST_COLUMNS:
-            console.print(f"  … and {len(data.columns) - MOST_COLUMNS} more")
+        if len(data.columns) > MAX_COLUMNS:
+            console.print(f"  … and {len(data.columns) - MAX_COLUMNS} more")
     console.print(
         f"  target [bold]{escape(data.target)}[/]: {escape(words_of(data))}", highlight=False
     )
@@ -74,7 +74,7 @@ def words_of(data: Data) -> str:
 
 
 def pipeline_words(data: Data) -> list[str]:
-    """What the preparation does, one line a group of columns."""
+    """Describe the preparation, one line per group of columns."""
     if data.has_gaps:
         return ['SimpleImputer(strategy="median", add_indicator=True)']
     if not data.is_table:
@@ -105,21 +105,21 @@ def show_plan(console: Console, data: Data, estimator: Any, reason: str) -> None
     console.print(f"  {escape(reason)}", highlight=False, soft_wrap=True)
 
 
-def show_result(console: Console, learnt: Learnt) -> None:
-    """What came of it."""
-    model = learnt.estimator
-    heading(console, "Result", f"after {learnt.seconds:.1f} s")
-    if learnt.test is not None:
-        rows = counted(len(learnt.test.y), "row")
-        console.print(score_table(learnt.scores, f"on {rows} held out"))
+def show_result(console: Console, result: FitResult) -> None:
+    """Print scores and model."""
+    model = result.estimator
+    heading(console, "Result", f"after {result.seconds:.1f} s")
+    if result.test is not None:
+        rows = counted(len(result.test.y), "row")
+        console.print(score_table(result.scores, f"on {rows} held out"))
     for line in model_words(model):
         console.print(f"  {escape(line)}", highlight=False, soft_wrap=True)
 
 
-def score_table(found: Sequence[Score], where: str) -> Table:
-    """Scores beside those of the constant answer."""
+def score_table(values: Sequence[Score], where: str) -> Table:
+    """Scores of the model and of a constant prediction."""
     table = _table(where, "", "the constant answer")
-    for score in found:
+    for score in values:
         base = "" if score.base is None else figure(score.base)
         table.add_row(score.name, f"[bold]{figure(score.value)}[/]", base)
     return table
@@ -131,7 +131,7 @@ def model_words(model: Any) -> list[str]:
     if not hasattr(model, "objective_"):
         out.append("no objective, so nothing is proved")
     elif getattr(model, "dual_gap_", None) is None:
-        out.append(f"objective {_range(model.objective_)}; nothing is proved about it")
+        out.append(f"objective {_range(model.objective_)}; no gap is certified")
     else:
         gap = gap_words(float(np.max(model.dual_gap_)))
         out.append(
@@ -139,7 +139,8 @@ def model_words(model: Any) -> list[str]:
             "over the whole library"
         )
     reasons = getattr(model, "stop_reason_", [])
-    for reason in different([reasons] if isinstance(reasons, str) else reasons):
+    reasons = reasons if isinstance(reasons, list) else [reasons]
+    for reason in different([str(reason) for reason in reasons]):
         out.append(f"stopped: {reason}")
     return out
 
@@ -153,13 +154,13 @@ def _by_kernel(model: Any) -> str:
 
 
 def counted(n: int, what: str) -> str:
-    """1 row, 2 rows."""
+    """A number with singular or plural, as in 1 row, 2 rows."""
     more = "es" if what.endswith("s") else "s"
     return f"{n:,} {what}{'' if n == 1 else more}"
 
 
 def figure(value: float) -> str:
-    """A score; some are not defined on the rows there are."""
+    """A score, or "not defined"."""
     return f"{value:.4g}" if np.isfinite(value) else "not defined"
 
 

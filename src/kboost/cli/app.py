@@ -1,4 +1,4 @@
-"""The commands."""
+"""The commands of `kboost`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import kboost
 from kboost._optional import require
 from kboost.cli import _show
 from kboost.cli._data import load
-from kboost.cli._files import check_writable, fitting, rows_of
-from kboost.cli._guard import INTERRUPTED, guarded
-from kboost.cli._learn import Learnt, estimator_for, learn, split
+from kboost.cli._files import check_writable, rows_for_model, rows_of
+from kboost.cli._guard import INTERRUPTED, handle_errors
+from kboost.cli._learn import FitResult, estimator_for, learn, split
 from kboost.cli._options import (
     AsJson,
     DataFile,
@@ -57,21 +57,24 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """Sparse, boosted mixtures of kernels: from a table to a small model with a certificate."""
 
 
 @app.command(epilog="For example: kboost fit data.csv --target y --output m.kboost --report r.html")
-@guarded
+@handle_errors
 def fit(
     data: DataFile,
     target: Target = None,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="The model file; else named after the data."
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The model file; by default named after the data.",
         ),
     ] = None,
     report: ReportFile = None,
@@ -85,7 +88,7 @@ def fit(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Fit a model to a table: columns are understood, prepared, and learnt from.
+    """Fit a model to a table, with inferred column types and a preparation pipeline.
 
     Ctrl-C ends the fit and saves the columns found so far.
     """
@@ -105,26 +108,26 @@ def fit(
     if report is not None:
         _check_reportable(model)
     _show.show_plan(console, rows, model, reason)
-    found = learn(rows, model, reason, console, test_size=test_size, seed=seed, live=not as_json)
-    kboost.save_model(found.model, output)
+    result = learn(rows, model, reason, console, test_size=test_size, seed=seed, live=not as_json)
+    kboost.save_model(result.model, output)
     try:
-        _show.show_result(console, found)
+        _show.show_result(console, result)
         if report is not None:
-            _write_report(found, report, output)
-        _finish(console, found, output, report, as_json=as_json)
+            _write_report(result, report, output)
+        _finish(console, result, output, report, as_json=as_json)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted; the model is saved to {output}.") from None
 
 
 @app.command(epilog="For example: kboost predict m.kboost new.csv --output p.csv")
-@guarded
+@handle_errors
 def predict(
     model: ModelFile,
     data: DataFile,
     output: Predictions = None,
     as_json: AsJson = False,
 ) -> None:
-    """Predict the rows of a file; probabilities too, where there are classes."""
+    """Predict the rows of a file, with probabilities for classifiers."""
     check_writable(output)
     fitted = kboost.load_model(model)
     table = predictions(fitted, rows_of(fitted, data))
@@ -139,9 +142,9 @@ def predict(
 
 
 @app.command()
-@guarded
+@handle_errors
 def inspect(model: ModelFile, as_json: AsJson = False) -> None:
-    """Say what is in a model file."""
+    """Describe a model file."""
     fitted = kboost.load_model(model)
     inner = fitted[-1] if hasattr(fitted, "steps") else fitted
     facts = model_facts(inner) | {"file": str(model), "bytes": model.stat().st_size}
@@ -169,7 +172,7 @@ def inspect(model: ModelFile, as_json: AsJson = False) -> None:
 
 
 @app.command()
-@guarded
+@handle_errors
 def report(
     model: ModelFile,
     data: DataFile,
@@ -179,17 +182,17 @@ def report(
     ] = Path("report.html"),
     as_json: AsJson = False,
 ) -> None:
-    """Write a report on a model, judged by the rows of a file."""
-    from kboost.plotting._fitted import unwrapped
+    """Write a report on a model, with scores on the rows of a file."""
+    from kboost.plotting._fitted import unwrap
     from kboost.report import check_reportable, write_report
     from kboost.report.scores import is_classifier
 
     check_writable(output)
     fitted = kboost.load_model(model)
-    check_reportable(unwrapped(fitted))
+    check_reportable(unwrap(fitted))
     task = "classification" if is_classifier(fitted) else "regression"
     rows = load(data, target, task=task, n_features=getattr(fitted, "n_features_in_", None))
-    X = fitting(fitted, Table(rows.raw, rows.X), data)
+    X = rows_for_model(fitted, Table(rows.raw, rows.X), data)
     text = task == "classification" and fitted.classes_.dtype.kind == "U"
     y = rows.y.astype(str) if text else rows.y  # 1 is "1", if other labels were words
     write_report(output, fitted, X, y, target=rows.target, model_path=model)
@@ -199,11 +202,11 @@ def report(
 
 
 @app.command()
-@guarded
+@handle_errors
 def suggest(
     data: DataFile, target: Target = None, task: Task = None, as_json: AsJson = False
 ) -> None:
-    """Say which estimator suits a table, and why."""
+    """Suggest an estimator for a table, with a reason."""
     rows = load(data, target, task=task)
     estimator, reason = estimator_for(rows, None, ())
     if as_json:
@@ -215,7 +218,7 @@ def suggest(
 
 
 @app.command()
-@guarded
+@handle_errors
 def bench(
     data: DataFile,
     target: Target = None,
@@ -223,18 +226,18 @@ def bench(
     set_: Set = None,
     task: Task = None,
     test_size: Annotated[
-        float, typer.Option(metavar="SHARE", help="Rows to judge the models by, above 0.")
+        float, typer.Option(metavar="SHARE", help="Share of the rows held out for scores, above 0.")
     ] = 0.25,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Set kboost beside scikit-learn's SVC (or SVR) and gradient boosting, on your own rows."""
+    """Compare kboost with scikit-learn's SVC (or SVR) and gradient boosting on your rows."""
     from kboost.cli._bench import bench as compare
 
     rows = load(data, target, task=task)
     model, _ = estimator_for(rows, estimator, set_ or (), random_state=seed)
     console = Console(stderr=True, quiet=as_json)
-    with console.status("fitting"):
+    with console.status("rows_for_model"):
         lines = compare(rows, model, test_size=test_size, seed=seed)
     if as_json:
         print(in_json([vars(line) for line in lines]))
@@ -248,27 +251,27 @@ def bench(
             line.name,
             f"{line.value:.4f}",
             f"{line.fit_seconds:.2f} s",
-            f"{1e6 * line.predict_seconds / n_test:.1f} µs a row",
+            f"{1e6 * line.predict_seconds / n_test:.1f} µs per row",
             _show.size_words(line.n_bytes),
         )
     out = Console()
-    _show.heading(out, str(data), f"{len(rows.y):,} rows, judged on {n_test:,} of them")
+    _show.heading(out, str(data), f"{len(rows.y):,} rows, {n_test:,} of them held out")
     out.print(table)
 
 
 @app.command()
-@guarded
+@handle_errors
 def demo(
-    folder: Annotated[Path, typer.Argument(help="Where files go.")] = Path("kboost_demo"),
+    folder: Annotated[Path, typer.Argument(help="Folder for the files.")] = Path("kboost_demo"),
     seed: Annotated[int, typer.Option(metavar="NUMBER", help="Draws the table.")] = 7,
     as_json: AsJson = False,
 ) -> None:
-    """Make a table that nobody prepared, fit it, predict it, and write a report."""
-    from kboost.cli.demo_data import messy_table
+    """Make a raw table, fit a model, predict, and write a report."""
+    from kboost.cli.demo_data import demo_table
 
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "deliveries.csv"
-    messy_table(seed=seed).to_csv(path, index=False)
+    demo_table(seed=seed).to_csv(path, index=False)
     model, page = folder / "deliveries.kboost", folder / "report.html"
     fit(path, "late", output=model, report=page, as_json=as_json)
     fitted = kboost.load_model(model)
@@ -279,46 +282,46 @@ def demo(
 
 
 def _check_reportable(model: Any) -> None:
-    """Complain before the work, not after it."""
+    """Raise before the fit if there is no report for the model."""
     from kboost.report import check_reportable
 
     require("matplotlib", extra="plots", what="--report")
     check_reportable(model)
 
 
-def _write_report(found: Learnt, report: Path, model_path: Path) -> None:
+def _write_report(result: FitResult, report: Path, model_path: Path) -> None:
     from kboost.report import write_report
 
-    judged = found.test or found.learn
+    scored = result.test or result.learn
     write_report(
         report,
-        found.model,
-        judged.X,
-        judged.y,
-        X_learn=found.learn.X,
-        y_learn=found.learn.y,
-        seen=found.test is None,
-        target=found.learn.target,
+        result.model,
+        scored.X,
+        scored.y,
+        X_learn=result.learn.X,
+        y_learn=result.learn.y,
+        seen=result.test is None,
+        target=result.learn.target,
         model_path=model_path,
-        seconds=found.seconds,
-        left_out=[(c.name, c.note) for c in found.learn.columns if c.kind == "left out"],
-        reason=found.reason,
+        seconds=result.seconds,
+        left_out=[(c.name, c.note) for c in result.learn.columns if c.kind == "left out"],
+        reason=result.reason,
     )
 
 
 def _finish(
-    console: Console, found: Learnt, output: Path, report: Path | None, *, as_json: bool
+    console: Console, result: FitResult, output: Path, report: Path | None, *, as_json: bool
 ) -> None:
-    """Say where things are, and with which exit code it ends."""
+    """Print where the files are, and exit with a code."""
     if as_json:
-        print(in_json(fit_facts(found, output, report)))
+        print(in_json(fit_facts(result, output, report)))
     else:
         size = _show.size_words(output.stat().st_size)
         _show.heading(console, "Saved", f"{output} ({size})" + (f", {report}" if report else ""))
         console.print(
             f"  kboost predict {output} NEW.csv --output p.csv", markup=False, soft_wrap=True
         )
-    if found.interrupted:
+    if result.interrupted:
         if not as_json:
             print("interrupted; the model holds the columns found so far.", file=sys.stderr)
         raise typer.Exit(INTERRUPTED)

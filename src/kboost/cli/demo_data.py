@@ -1,4 +1,4 @@
-"""A table that nobody prepared, for the demonstration: deliveries, late or in time."""
+"""A raw table for the demonstration: deliveries, late or in time."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from kboost._optional import require
 
 
-def messy_table(n_rows: int = 1200, seed: int = 7) -> Any:
-    """Ids, dates, prices with currency signs, categories with gaps, text, and a constant."""
+def demo_table(n_rows: int = 1200, seed: int = 7) -> Any:
+    """Ids, dates, prices with currency signs, categories with missing values, text, a constant."""
     pd = require("pandas", extra="cli", what="the demonstration")
     rng = np.random.default_rng(seed)
     days = pd.Timestamp("2025-01-01") + pd.to_timedelta(rng.integers(0, 360, n_rows), unit="D")
@@ -54,7 +54,7 @@ def messy_table(n_rows: int = 1200, seed: int = 7) -> Any:
 
 
 def _with(rng: np.random.Generator, values: Any, share: float, words: list[str]) -> Any:
-    """Values, some of them replaced by words for nothing."""
+    """Values, some of them replaced by words for missing values."""
     out = np.asarray(values, dtype=object)
     gone = rng.random(len(out)) < share
     out[gone] = rng.choice(words, int(gone.sum()))

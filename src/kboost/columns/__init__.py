@@ -1,1 +1,1 @@
-"""The library lined up in columns: kernels times centres, computed in blocks."""
+"""Columns of the library: kernels at centres, computed in blocks."""

@@ -1,14 +1,14 @@
-"""Gaussian columns whose centre and width are free: SRE's active kernels (24).
+"""Gaussian columns with free centre and width: SRE's active kernels (24).
 
     h(x) = exp(-|x - s|^2 / (2 width^2)) / scale(s, width),     s in the box of the rows,
                                                                 width in a closed interval.
 
-A library of Gaussians at some widths, centred at the rows, is where a search starts; from there centre
-and width move. The ends of the interval are among these widths: a search that starts well inside it
-may see a valley where there is a peak at the end, most of all at narrow widths. A point of the
-search is `theta = (s, log width)`, on the features as the kernels' view shows them. Unit scaling
-must be smooth here, or the search would stall at the edge where the floor of scaling.py sets in:
-`scale^2 = rms^2 + (floor * peak)^2` with the peak 1, for the columns of the library too.
+The search starts from a library of Gaussians at a few widths, centred at the rows, and then moves
+centre and width. The ends of the interval are among these widths, because a local search from the
+inside may miss a maximum there. A point of the search is `theta = (s, log width)`, on the features
+of the kernels' view. Unit scaling must be smooth here, or the search would stall at the kink of the
+floor in scaling.py: `scale^2 = rms^2 + (floor * peak)^2` with peak 1, also for the columns of the
+library.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from kboost.kernels.rows import as_dense, extent
 from kboost.kernels.stationary import Gaussian
 from kboost.kernels.views import View
 
-_APART = 1.1  # factor between the gammas of two kernels that are worth having
-_FAR = 1e8  # squared distance to the middle, in least widths: beyond, moments lose their digits
+_MIN_RATIO = 1.1  # between the gammas of two kernels
+_FAR = 1e8  # squared distance to the mean, in smallest widths, above which moments are inaccurate
 
 
 @dataclass(frozen=True)
 class ActiveColumn:
-    """One Gaussian with a centre and width of its own; equal by number within a search."""
+    """One Gaussian with its own centre and width; equal by index within a search."""
 
     family: ActiveFamily
     center: FloatArray = field(compare=False, repr=False)  # (1, d), raw features
@@ -48,7 +48,7 @@ class ActiveColumn:
 
 @dataclass(frozen=True)
 class ActiveFamily:
-    """All Gaussians on one view, whatever their widths: one block of distances serves them."""
+    """All Gaussians on one view, of any width; they share one block of distances."""
 
     view: View
 
@@ -60,7 +60,7 @@ class ActiveFamily:
         return scaled
 
     def combine(self, members: Sequence[ActiveColumn], coef: FloatArray) -> ActivePart:
-        """The sum of the members; coefficients come back unscaled."""
+        """The sum of the members, with coefficients of the unscaled columns."""
         return ActivePart(
             self.view,
             stack_rows([m.center for m in members]),
@@ -83,17 +83,17 @@ class ActivePart:
         return values
 
     def to_float32(self) -> Float32ActivePart | ActivePart:
-        """The same in float32, where that has room for the widths."""
+        """The same part in float32, if its range suffices for the widths."""
         gammas = 0.5 / self.widths**2
         return Float32ActivePart(self, gammas) if all(map(gamma_fits_float32, gammas)) else self
 
     def terms_at(self, X: Any) -> Iterator[Term]:
-        """The columns at the rows of X, for explanations."""
+        """The columns at the rows of X, to explain predictions."""
         yield Term(self.view.columns, _values(self.view, X, self.centers, self.widths))
 
 
 class Float32ActivePart:
-    """The same with distances and exponentials in float32 (columns/float32.py)."""
+    """An `ActivePart` with distances and exponentials in float32 (columns/float32.py)."""
 
     def __init__(self, part: ActivePart, gammas: FloatArray) -> None:
         self._part, self.coef = part, part.coef
@@ -110,7 +110,7 @@ class Float32ActivePart:
 
 
 class ActiveLibrary(KernelLibrary):
-    """Gaussians at the rows, and the continuum around them; see the head of this file."""
+    """Gaussians at the rows, and Gaussians at any point; see the module docstring."""
 
     def __init__(
         self,
@@ -125,12 +125,12 @@ class ActiveLibrary(KernelLibrary):
         view = kernels[0].pairing.view
         self.family = ActiveFamily(view)
         self._rows = as_dense(view.apply(X))  # (n, d)
-        self._places = as_dense(view.apply(self.centers))  # (n_centers, d)
+        self._viewed_centers = as_dense(view.apply(self.centers))  # (n_centers, d)
         self._raw_extent = extent(X)
-        self._middle = self._rows.mean(axis=0)
-        away = self._rows - self._middle
-        square = np.square(away).sum(axis=1)
-        self._moments = np.column_stack([np.ones(len(away)), away, square])
+        self._mean = self._rows.mean(axis=0)
+        centred = self._rows - self._mean
+        square = np.square(centred).sum(axis=1)
+        self._moments = np.column_stack([np.ones(len(centred)), centred, square])
         self._is_far = bool(square.max() > _FAR * width_bounds[0] ** 2)
         self._share = self.sample_weight / self.sample_weight.sum()
         self._scaled = scaling is not None
@@ -143,10 +143,11 @@ class ActiveLibrary(KernelLibrary):
         self.lower, self.upper = (np.append(side, b) for side, b in zip(box, bounds, strict=True))
 
     def as_points(self, ids: IntArray) -> FloatArray:
-        """Columns of the library as points, (len(ids), d + 1)."""
-        owner, center = np.divmod(ids, self.n_centers)
+        """Columns of the library as points theta, (len(ids), d + 1)."""
+        kernel_of, center_of = np.divmod(ids, self.n_centers)
         gammas = np.array([kernel.gamma for kernel in self.kernels])  # type: ignore[attr-defined]
-        return np.column_stack([self._places[center], -0.5 * np.log(2 * gammas[owner])])
+        log_widths = -0.5 * np.log(2 * gammas[kernel_of])
+        return np.column_stack([self._viewed_centers[center_of], log_widths])
 
     def edges_at(
         self, theta: FloatArray, weights: FloatArray
@@ -156,10 +157,10 @@ class ActiveLibrary(KernelLibrary):
         d edge / d s         = sum_n p_n k_n (x_n - s) / width^2
         d edge / d log width = sum_n p_n k_n |x_n - s|^2 / width^2        (unscaled)
 
-        All of it is sums over p k times 1, x and |x|^2: one product with these. Of rows that are
-        very many widths apart that would leave no digits; distances are then those of differences.
+        These are sums of p k times 1, x and |x|^2: one matrix product. For rows that are very many
+        widths apart this loses all digits; distances are then computed from differences.
         """
-        centers, square = theta[:, :-1] - self._middle, np.exp(2 * theta[:, -1])
+        centers, square = theta[:, :-1] - self._mean, np.exp(2 * theta[:, -1])
         distance = sqeuclidean(self._moments[:, 1:-1], centers) if self._is_far else None
         if distance is None:
             k = self._moments @ _exponents(centers, square)  # (n, m)
@@ -171,7 +172,7 @@ class ActiveLibrary(KernelLibrary):
         fixed = theta[:, :-1] + (sums[1:-1] / np.where(edge == 0.0, 1.0, edge)).T
         if not self._scaled:
             return edge, gradient, fixed
-        k *= k  # its derivatives are those of k, twice
+        k *= k  # the factor 2 of its derivative cancels below
         energy = self._sums(self._share, k, centers, distance)
         scale = _unit_scale(energy[0])
         log_scale = (energy[1:] / square / scale**2).T
@@ -180,14 +181,14 @@ class ActiveLibrary(KernelLibrary):
     def _sums(
         self, weights: FloatArray, k: FloatArray, centers: FloatArray, distance: FloatArray | None
     ) -> FloatArray:
-        """Sums over weights times k of 1, x - s and |x - s|^2, (d + 2, m)."""
+        """Sums of weights times k times 1, x - s and |x - s|^2, (d + 2, m)."""
         sums: FloatArray = (weights[:, None] * self._moments).T @ k
-        towards, shift = sums[1:-1], sums[0] * centers.T
+        first_moment, shift = sums[1:-1], sums[0] * centers.T
         if distance is None:
-            sums[-1] += ((shift - 2 * towards) * centers.T).sum(axis=0)
+            sums[-1] += ((shift - 2 * first_moment) * centers.T).sum(axis=0)
         else:
             sums[-1] = weights @ (k * distance)
-        towards -= shift
+        first_moment -= shift
         return sums
 
     def values_at(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -202,31 +203,31 @@ class ActiveLibrary(KernelLibrary):
     def hypotheses_at(
         self, theta: FloatArray, scales: FloatArray, first: int
     ) -> list[ActiveColumn]:
-        """Points as functions of a row, unique_names from `first` on."""
+        """Points theta as hypotheses with indices from `first` on."""
         return [
             ActiveColumn(self.family, self._raw(point[:-1]), float(np.exp(point[-1])), first + j, s)
             for j, (point, s) in enumerate(zip(theta, scales.tolist(), strict=True))
         ]
 
     def _raw(self, center: FloatArray) -> FloatArray:
-        """A centre on the raw features: the view is affine, so the box tells where it is."""
+        """A centre on the raw features; the view is affine, so it maps box to box."""
         low, high = self._raw_extent
-        seen_low, seen_high = self.lower[:-1], self.upper[:-1]
-        span = seen_high - seen_low
-        part = np.divide(center - seen_low, span, out=np.zeros_like(center), where=span > 0)
+        viewed_low, viewed_high = self.lower[:-1], self.upper[:-1]
+        span = viewed_high - viewed_low
+        part = np.divide(center - viewed_low, span, out=np.zeros_like(center), where=span > 0)
         raw: FloatArray = (low * (1 - part) + high * part)[None, :]
         return raw
 
 
 def _with_ends(kernels: Sequence[Gaussian], bounds: tuple[float, float]) -> list[Gaussian]:
-    """The kernels inside the interval, and one at each end of it."""
-    least, most = sorted(1 / (2 * width**2) for width in bounds)
-    inside = [k for k in kernels if least * _APART < k.gamma < most / _APART]
-    return [replace(kernels[0], gamma=least), *inside, replace(kernels[0], gamma=most)]
+    """The kernels with widths inside the interval, and one at each end of it."""
+    low, high = sorted(1 / (2 * width**2) for width in bounds)
+    inside = [k for k in kernels if low * _MIN_RATIO < k.gamma < high / _MIN_RATIO]
+    return [replace(kernels[0], gamma=low), *inside, replace(kernels[0], gamma=high)]
 
 
 def _exponents(centers: FloatArray, square: FloatArray) -> FloatArray:
-    """What 1, x and |x|^2 are multiplied with for `-|x - s|^2 / (2 width^2)`, (d + 2, m)."""
+    """The coefficients of 1, x and |x|^2 in `-|x - s|^2 / (2 width^2)`, (d + 2, m)."""
     parts = [np.square(centers).sum(axis=1), *(-2 * centers.T), np.ones(len(centers))]
     return np.array(parts) / (-2 * square)
 

@@ -1,12 +1,11 @@
-"""Blocks of kernel values: all training rows against some of the centres.
+"""Blocks of kernel values: all training rows against some of the centres, in bounded memory.
 
-All kernels asked for at once are made from shared pairwise blocks (one distance block serves all
-Gaussian widths), on features that each view transformed once. The byte budget, whatever the number
-of rows: an eighth of it for the blocks at work, `n_jobs` of them at a time however many scans ask;
-half of it for blocks that stay, chosen before the first one is made; the rest for the solvers of
-the columns handed out. A solver holds a column several times over (HiGHS: by rows and by columns,
-scaled and not, in vectors with room to grow); when that outgrows its share, blocks that stayed
-make room for it.
+Kernels requested together share pairwise blocks (one distance block for all Gaussian widths), on
+features that each view transforms once. The byte budget is divided as follows: an eighth for the
+blocks being computed, `n_jobs` at a time, however many scans run; half for cached blocks, which are
+chosen in advance; the rest for the solvers of the columns that were kept. A solver holds several
+copies of a column (HiGHS: by rows and by columns, scaled and unscaled, in vectors with spare
+capacity); when these exceed their share, cached blocks are dropped.
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ from kboost.columns.cache import BlockCache
 from kboost.kernels.base import Kernel
 from kboost.kernels.pairings import Pairing
 
-_WIDEST = 1024  # centres a block; wide enough for BLAS
-COPIES = 32  # of a column in a master and its solver, at most, as measured with HiGHS
-_SPARSE = 8  # numbers in a cache line: fewer than one of so many columns are picked, not passed by
+_MAX_WIDTH = 1024  # centres per block; wide enough for BLAS
+COPIES = 32  # of a column in a master and its solver, an upper bound measured with HiGHS
+_CACHE_LINE = 8  # numbers; fewer than one column in so many are copied out of a cached block
 
 Centers: TypeAlias = slice | IntArray
 Visit: TypeAlias = Callable[[int, Centers, FloatArray], None]  # (kernel, centres, values (n, m))
 
 
 class BlockSource:
-    """Kernel values in blocks, under a byte budget; blocks of the kernels `keep` may stay."""
+    """Kernel values in blocks, within a byte budget; blocks of the kernels `keep` may be cached."""
 
     def __init__(
         self,
@@ -50,32 +49,32 @@ class BlockSource:
         self._X = X
         self._centers = centers
         pairings = {pairing for kernel in kernels for pairing in kernel.pairings}
-        self._views = {  # rows and centres as each view shows them
+        self._views = {  # transformed rows and centres of each view
             view: (view.apply(X), view.apply(centers)) for view in {p.view for p in pairings}
         }
         self._n_jobs = n_jobs
         self._slots = BoundedSemaphore(n_jobs)
-        at_work = 8 * X.shape[0] * (len(pairings) + len(kernels) + 1) * n_jobs
-        self.width = int(np.clip(budget // 8 // max(1, at_work), 1, _WIDEST))
+        per_center = 8 * X.shape[0] * (len(pairings) + len(kernels) + 1) * n_jobs  # bytes
+        self.width = int(np.clip(budget // 8 // max(1, per_center), 1, _MAX_WIDTH))
         self._budget = budget
         self._copies = copies
-        self._n_handed_out = 0
-        self._handing_out = Lock()
+        self._n_kept = 0
+        self._keeping = Lock()
         self._cache = BlockCache(budget // 2)
-        self._stays = self._choose(keep, budget // 2)
+        self._cacheable = self._choose(keep, budget // 2)
 
     def visit(self, kernels: Iterable[int], task: Visit) -> None:
-        """Call `task` with every block of the kernels, from several threads if there are jobs."""
+        """Call `task` with every block of the kernels, in `n_jobs` threads."""
         kernels = list(kernels)
         if kernels:
             self._run([partial(self._visit, kernels, block, task) for block in self._blocks()])
 
     def visit_at(self, kernel: int, centers: IntArray, task: Visit) -> None:
-        """Call `task` with values of one kernel at some centres; of kept blocks more may come."""
-        owners = centers // self.width
+        """Call `task` with values of one kernel at some centres, or with whole cached blocks."""
+        block_of = centers // self.width
         work, rest = [], [centers[:0]]
-        for owner in np.unique(owners):
-            inside, start = centers[owners == owner], int(owner) * self.width
+        for block in np.unique(block_of):
+            inside, start = centers[block_of == block], int(block) * self.width
             values = self._cache.get((kernel, start))
             if values is None:
                 rest.append(inside)
@@ -83,8 +82,8 @@ class BlockSource:
                 work.append(partial(_pick, kernel, start, values, inside, task))
         missing = np.concatenate(rest)
         for start in range(0, len(missing), self.width):
-            some = missing[start : start + self.width]
-            work.append(partial(self._visit_some, kernel, some, task))
+            chunk = missing[start : start + self.width]
+            work.append(partial(self._visit_uncached, kernel, chunk, task))
         self._run(work)
 
     def evaluate(self, kernels: Sequence[int], centers: Centers) -> dict[int, FloatArray]:
@@ -101,32 +100,32 @@ class BlockSource:
             out[:, piece] = self.evaluate([kernel], centers[piece])[kernel]
         return out
 
-    def hand_out(self, kernel: int, centers: IntArray) -> FloatArray:
-        """Columns of one kernel for good; kept blocks give way to what they will take."""
+    def kept_columns(self, kernel: int, centers: IntArray) -> FloatArray:
+        """Columns that a solver keeps; cached blocks are dropped to make room for its copies."""
         out = self.columns(kernel, centers)
-        with self._handing_out:
-            self._n_handed_out += len(centers)
-            taken = 8 * self._copies * self._n_handed_out * self._X.shape[0]
-            while self._stays and self._cache.bytes_used > 7 * self._budget // 8 - taken:
-                self._cache.drop(self._stays.popitem()[0])
+        with self._keeping:
+            self._n_kept += len(centers)
+            taken = 8 * self._copies * self._n_kept * self._X.shape[0]
+            while self._cacheable and self._cache.bytes_used > 7 * self._budget // 8 - taken:
+                self._cache.drop(self._cacheable.popitem()[0])
         return out
 
     def _visit(self, kernels: Sequence[int], block: slice, task: Visit) -> None:
-        kept = {p: self._cache.get((p, block.start)) for p in kernels}
-        made = self.evaluate([p for p in kernels if kept[p] is None], block)
+        cached = {p: self._cache.get((p, block.start)) for p in kernels}
+        computed = self.evaluate([p for p in kernels if cached[p] is None], block)
         for p in kernels:
-            values = kept[p]
+            values = cached[p]
             if values is None:
-                values = made.pop(p)
-                if (p, block.start) in self._stays:
+                values = computed.pop(p)
+                if (p, block.start) in self._cacheable:
                     self._cache.offer((p, block.start), values)
             task(p, block, values)
 
-    def _visit_some(self, kernel: int, centers: IntArray, task: Visit) -> None:
+    def _visit_uncached(self, kernel: int, centers: IntArray, task: Visit) -> None:
         task(kernel, centers, self.evaluate([kernel], centers)[kernel])
 
     def _run(self, work: Sequence[Callable[[], None]]) -> None:
-        """Do all of it, `n_jobs` pieces at a time; what is not begun is dropped on an error."""
+        """Run all tasks, `n_jobs` at a time; after an error, pending tasks are cancelled."""
         if self._n_jobs == 1 or len(work) <= 1:
             for piece in work:
                 self._in_slot(piece)
@@ -147,7 +146,7 @@ class BlockSource:
         return [slice(s, min(s + self.width, n)) for s in range(0, n, self.width)]
 
     def _choose(self, kernels: Collection[int], budget: int) -> dict[tuple[int, int], None]:
-        """The blocks that stay: the first that fit, whichever thread comes first."""
+        """The blocks to cache: the first that fit, independent of the order of threads."""
         room = budget // max(1, self._X.shape[0] * self._X.dtype.itemsize)  # columns
         chosen: dict[tuple[int, int], None] = {}
         for block in self._blocks():
@@ -164,9 +163,9 @@ class BlockSource:
 
 
 def _pick(kernel: int, start: int, values: FloatArray, centers: IntArray, task: Visit) -> None:
-    """Some columns of a kept block; all of it where picking them would read as much."""
+    """Some columns of a cached block, or all of it if selecting them would read as much memory."""
     width = values.shape[1]
-    if _SPARSE * len(centers) < width:
+    if _CACHE_LINE * len(centers) < width:
         task(kernel, centers, values[:, centers - start])
     else:
         task(kernel, slice(start, start + width), values)

@@ -1,14 +1,14 @@
-"""The candidates: kernels times centres as candidate columns `j = p * n_centers + c`, made on demand.
+"""Candidate columns, computed on demand: kernel p at centre c is column `j = p * n_centers + c`.
 
-A library looks at every column before it starts; with many rows that is what nobody can pay. A candidates
-knows nothing ahead: it computes the columns that are asked for, at the rows that are asked for, in
-chunks of rows small enough to stay in the processor's cache. Centres are training rows, so
+A `KernelLibrary` measures every column in advance, which is too expensive with many rows.
+Candidates are computed only for the requested columns and rows, in chunks of rows small enough to
+stay in the processor's cache. Centres are training rows, so
 
     <k_p(., c), f_p> = f_p(c)
 
-is a value the model already has at that row: inner products in the RKHS cost nothing more.
+is a value of the model at that row, and inner products in the RKHS cost nothing more.
 
-X may be a memory map: a `lazy` candidates reads and transforms rows chunk by chunk, never all at once.
+X may be a memory map: with `lazy`, rows are read and transformed chunk by chunk.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from kboost.kernels.views import View
 from kboost.solvers.threads import one_blas_thread
 
 _CHUNK = 1 << 17  # numbers computed at a time: 1 MiB
-_ROWS = 512  # in float32, at least: BLAS prepares the centres once a chunk
+_MIN_ROWS = 512  # per chunk in float32, because BLAS packs the centres once per chunk
 
 
 class CandidateColumns:
-    """Candidate columns over training rows; see the head of this file.
+    """Candidate columns at training rows; see the module docstring.
 
-    `order` says which rows of X are the training rows, in the order that counts (all of them as
-    they stand by default); `center_rows` which of these the centres are; `points` are the centres
-    where these are no rows of X (the numbers of precomputed columns); `numbers` are what they are
-    called in the model. `nugget` is what a penalty adds to squared norms, kernel by kernel: that of
-    a matrix which rounding has left with negative ones.
+    `order` are the indices of the training rows in X, in canonical order (by default all rows);
+    `center_rows` are the positions of the centres in `order`; `points` are the centres if they are
+    not rows of X (the indices of precomputed columns); `numbers` are the indices of the centres in
+    the model. `nugget` is added to the squared norms of each kernel by a penalty, for matrices with
+    slightly negative eigenvalues due to rounding.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class CandidateColumns:
             rows = X if order is None else X[order]
             rows = rows.astype(np.float64, copy=False)
             views = {view: view.apply(rows) for view in {p.view for p in pairings}}
-        self._seen = _Rows(self.rows, views)
+        self._viewed = _Rows(self.rows, views)
 
     @property
     def n_columns(self) -> int:
@@ -90,16 +90,16 @@ class CandidateColumns:
         rows: IntArray | slice | None = None,
         out: FloatArray | None = None,
     ) -> FloatArray:
-        """The columns `ids` at some training rows (all by default), (n, len(ids)), into `out`.
+        """The columns `ids` at some training rows (all by default), (n, len(ids)), in `out`.
 
-        An `out` of float32 is computed in it.
+        Values for a float32 `out` are computed in float32.
         """
         rows = slice(0, self.n_rows) if rows is None else rows
         n_rows = rows.stop - rows.start if isinstance(rows, slice) else len(rows)
         out = np.empty((n_rows, len(ids))) if out is None else out
         for p, chosen in self._by_kernel(ids):
-            place: Any = slice(None) if len(chosen) == len(ids) else chosen
-            self._fill(out, place, _Columns(self.kernels[p], self.points(ids[chosen])), rows)
+            target: Any = slice(None) if len(chosen) == len(ids) else chosen
+            self._fill(out, target, _Columns(self.kernels[p], self.points(ids[chosen])), rows)
         return out
 
     def points(self, ids: IntArray) -> Any:
@@ -109,7 +109,7 @@ class CandidateColumns:
         return self.rows(self.rows_of(ids))
 
     def rows(self, rows: IntArray | slice) -> Any:
-        """Training rows as they are."""
+        """Raw training rows."""
         chosen = self._X[rows if self._order is None else self._order[rows]]
         return chosen.astype(np.float64, copy=False)
 
@@ -120,22 +120,22 @@ class CandidateColumns:
             if self._points is None:
                 out[chosen] = self.kernels[p].diag(self.points(ids[chosen]))
             else:
-                at = self.rows_of(ids[chosen])
-                out[chosen] = [self.values(ids[[j]], at[[i]])[0, 0] for i, j in enumerate(chosen)]
+                row = self.rows_of(ids[chosen])
+                out[chosen] = [self.values(ids[[j]], row[[i]])[0, 0] for i, j in enumerate(chosen)]
         return out
 
     @property
     def is_single_rkhs(self) -> bool:
-        """Whether inner products of columns are just their values: one kernel, nothing added."""
+        """Whether inner products of columns are their values: one kernel and no nugget."""
         return len(self.kernels) == 1 and not self._nugget.any()
 
     def nugget(self, ids: IntArray) -> FloatArray:
-        """What a penalty adds to the squared norm of each column."""
+        """What a penalty adds to the squared norm of each column, against rounding."""
         added: FloatArray = self._nugget[self.kernel_of(ids)]
         return added
 
     def hypotheses(self, ids: IntArray) -> list[KernelColumn]:
-        """Columns as functions of a row."""
+        """Columns as functions that can be evaluated at new rows."""
         if not len(ids):
             return []
         points = self.points(ids)
@@ -146,7 +146,7 @@ class CandidateColumns:
         ]
 
     def subset(self, rows: IntArray) -> CandidateColumns:
-        """The candidates of some rows, in their order; its centres are those among them."""
+        """The candidates restricted to some rows, in their order, and to the centres among them."""
         if len(rows) == self.n_rows:
             return self
         owner = np.searchsorted(self.center_rows, rows, side="right") - 1
@@ -164,33 +164,35 @@ class CandidateColumns:
         )
 
     def _by_kernel(self, ids: IntArray) -> Iterator[tuple[int, IntArray]]:
-        owners = self.kernel_of(ids)
-        for p in np.unique(owners):
-            yield int(p), np.flatnonzero(owners == p)
+        kernel_of = self.kernel_of(ids)
+        for p in np.unique(kernel_of):
+            yield int(p), np.flatnonzero(kernel_of == p)
 
-    def _fill(self, out: FloatArray, place: Any, columns: _Columns, rows: IntArray | slice) -> None:
-        """Write one kernel's columns, chunk by chunk of rows."""
+    def _fill(
+        self, out: FloatArray, target: Any, columns: _Columns, rows: IntArray | slice
+    ) -> None:
+        """Write the columns of one kernel to `out[:, target]`, in chunks of rows."""
         single = out.dtype == np.float32
         size = max(64, _CHUNK // max(1, out.shape[1], columns.width))
-        if single:  # rows lie ready
-            size = max(size, 2 * _CHUNK // max(1, out.shape[1]), _ROWS)
-        make = columns.single(self._seen) if single else columns.double
+        if single:  # rows are prepared once
+            size = max(size, 2 * _CHUNK // max(1, out.shape[1]), _MIN_ROWS)
+        make = columns.single(self._viewed) if single else columns.double
 
-        def one(start: int) -> None:
+        def fill_chunk(start: int) -> None:
             piece = slice(start, min(start + size, len(out)))
             if isinstance(rows, slice):
                 chosen: Any = slice(rows.start + piece.start, rows.start + piece.stop)
             else:
                 chosen = rows[piece]
-            out[piece, place] = make(self._seen, chosen)
+            out[piece, target] = make(self._viewed, chosen)
 
         starts = range(0, len(out), size)
         if len(starts) == 1:
-            one(0)
+            fill_chunk(0)
             return
-        # chunks are too small for BLAS to share
+        # chunks are too small for several BLAS threads
         with one_blas_thread(), ThreadPoolExecutor(self._n_jobs) as workers:
-            for done in [workers.submit(one, start) for start in starts]:
+            for done in [workers.submit(fill_chunk, start) for start in starts]:
                 done.result()
 
 
@@ -203,36 +205,38 @@ class _Columns:
 
     @property
     def width(self) -> int:
-        """Features of a row, at most."""
+        """The largest number of features among the views."""
         return max(int(centers.shape[1]) for centers in self._centers.values())
 
     def double(self, rows: _Rows, chosen: Any) -> FloatArray:
         blocks = {
-            p: p.compute_viewed(rows.seen(p, chosen), centers)
+            p: p.compute_viewed(rows.viewed(p, chosen), centers)
             for p, centers in self._centers.items()
         }
         return self.kernel.from_blocks(blocks)
 
     def single(self, rows: _Rows) -> Callable[[_Rows, Any], FloatArray]:
-        """The same in float32 throughout, where that does not overflow.
+        """The same in float32, unless that overflows.
 
-        What chunks share is made here, before threads ask for it: one shift for rows and centres.
+        What chunks share (one shift for rows and centres) is computed here, before threads start.
         """
         if not fits_float32(self.kernel):
             return self.double
-        longs = {p: None if self._gamma is None else rows.long(p) for p in self.kernel.pairings}
-        sides = {
+        augmented = {
+            p: None if self._gamma is None else rows.augmented(p) for p in self.kernel.pairings
+        }
+        centers = {
             pairing: PreparedCenters(pairing, self._raw)
-            if long is None
-            else PreparedCenters(pairing, self._raw, shift=long.shift, features=long.features)
-            for pairing, long in longs.items()
+            if shifted is None
+            else PreparedCenters(pairing, self._raw, shift=shifted.shift, features=shifted.features)
+            for pairing, shifted in augmented.items()
         }
 
         def make(rows: _Rows, chosen: Any) -> FloatArray:
             try:
                 blocks = {
-                    pairing: self._near(sides[pairing], long, rows, chosen)
-                    for pairing, long in longs.items()
+                    pairing: self._approximate(centers[pairing], shifted, rows, chosen)
+                    for pairing, shifted in augmented.items()
                 }
                 return self.kernel.from_blocks(blocks)
             except ValueError:
@@ -240,14 +244,18 @@ class _Columns:
 
         return make
 
-    def _near(
-        self, side: PreparedCenters, long: AugmentedRows | None, rows: _Rows, chosen: Any
+    def _approximate(
+        self,
+        centers: PreparedCenters,
+        augmented: AugmentedRows | None,
+        rows: _Rows,
+        chosen: Any,
     ) -> FloatArray:
-        if long is not None and self._gamma is not None:
-            rough = side.near_long(long, self._gamma, chosen)
-            if rough is not None:
-                return rough
-        return side.near_viewed(rows.seen(side.pairing, chosen), self._gamma)
+        if augmented is not None and self._gamma is not None:
+            block = centers.augmented_product(augmented, self._gamma, chosen)
+            if block is not None:
+                return block
+        return centers.approximate_viewed(rows.viewed(centers.pairing, chosen), self._gamma)
 
     @cached_property
     def _centers(self) -> dict[Pairing, Any]:
@@ -255,23 +263,23 @@ class _Columns:
 
 
 class _Rows:
-    """The training rows as pairings see them, all at hand unless they are read as needed."""
+    """The training rows on each view, transformed in advance or when needed."""
 
     def __init__(self, read: Callable[[Any], Any], views: dict[View, Any]) -> None:
         self._read, self._views = read, views
-        self._long: dict[Pairing, AugmentedRows | None] = {}
+        self._augmented: dict[Pairing, AugmentedRows | None] = {}
 
-    def seen(self, pairing: Pairing, chosen: Any) -> Any:
+    def viewed(self, pairing: Pairing, chosen: Any) -> Any:
         if self._views:
             return self._views[pairing.view][chosen]
         return pairing.view.apply(self._read(chosen))
 
-    def long(self, pairing: Pairing) -> AugmentedRows | None:
-        """In float32, ready for products, once for all columns."""
-        if pairing not in self._long:
+    def augmented(self, pairing: Pairing) -> AugmentedRows | None:
+        """The rows in float32, augmented once for all columns; None if that does not apply."""
+        if pairing not in self._augmented:
             viewed = self._views.get(pairing.view)
-            long = None
+            rows = None
             if pairing.kind == "sqeuclidean" and isinstance(viewed, np.ndarray):
-                long = AugmentedRows(viewed, np.float32, None)
-            self._long[pairing] = long
-        return self._long[pairing]
+                rows = AugmentedRows(viewed, np.float32, None)
+            self._augmented[pairing] = rows
+        return self._augmented[pairing]

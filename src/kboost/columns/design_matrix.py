@@ -1,15 +1,14 @@
-"""The columns in a model at all training rows, as a matrix F that grows to the right.
+"""The design matrix F: the columns of a model at all training rows, extended column by column.
 
-Kept whole in float64 where that fits its bytes, in float32 where only that does (or where it is
-large and a `single` F is asked for), and else made again from the candidates whenever it is needed.
-Products are sums over blocks of rows in float64 in every case: what is rounded to float32 are the
-entries of F alone, and the normal equations of the rounded F are as accurate as those of any other
-matrix. `rounding` says what that does to the model, and `promote` undoes it.
+F is stored in float64 if that fits the byte budget, in float32 if only that fits (or if F is large
+and `single` is requested), and otherwise computed from the candidates for each product. Products
+are sums over blocks of rows in float64 in every case: only the entries of F are rounded to float32,
+and the normal equations of the rounded F are as accurate as those of any matrix. `rounding`
+measures its effect on the model, and `promote` recomputes F in float64.
 
-Rows lie together, and `through` uses a block for F and F' while it is in the cache: one pass where
-two would be needed. A `rough` product of a float32 F is
-one in float32, block by block; that halves its time, and is for iterations that are restarted from
-exact ones.
+F is stored row by row, and `normal_product` uses each block for F and F' while it is in the
+processor's cache. A `rough` product of a float32 F is computed in float32; it takes half the time,
+and is for iterations that are restarted from exact products.
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ from kboost._typing import FloatArray, IntArray
 from kboost.columns.candidates import CandidateColumns
 from kboost.solvers.threads import one_blas_thread, threads_for
 
-_CACHED = 1 << 17  # numbers of a block that is to stay in the cache: 1 MiB
-_ROWS = 512  # of a block at least: sums in float64 and what BLAS prepares are once a block
-_MADE = 1 << 21  # numbers of a block that is made: 16 MiB
-_LARGE = 1 << 24  # numbers of an F for which float32 pays
-_LOOKED_AT = 512  # rows to measure rounding on
-_RANGE = 1e-12, 1e12  # of kernel values whose products float32 can hold
+_CACHED = 1 << 17  # numbers in a block that stays in the processor's cache: 1 MiB
+_MIN_ROWS = 512  # per block, to amortise the overhead per block of BLAS and of float64 sums
+_COMPUTED = 1 << 21  # numbers in a block that is computed: 16 MiB
+_LARGE = 1 << 24  # numbers in F above which float32 is faster
+_SAMPLE_ROWS = 512  # rows on which rounding is measured
+_RANGE = 1e-12, 1e12  # of kernel values whose products fit float32
 
 
 class DesignMatrix:
     """`F`, (n, size), with room for `capacity` columns in `budget` bytes.
 
-    Columns that are no kernel columns cannot be `made` again, and are kept.
+    With `made=False` columns cannot be recomputed from the candidates, and F is always stored.
     """
 
     def __init__(
@@ -52,38 +51,38 @@ class DesignMatrix:
         self._workers = ThreadPoolExecutor(self._n_jobs)
         self.size = 0
         self._ids: IntArray = np.zeros(0, dtype=np.intp)
-        cells = candidates.n_rows * capacity
+        n_entries = candidates.n_rows * capacity
         self._buffer: FloatArray | None = None
-        rather_single = single and cells >= _LARGE and _fits_float32(candidates)
-        if (8 * cells <= budget and not rather_single) or not made:
+        prefers_float32 = single and n_entries >= _LARGE and _fits_float32(candidates)
+        if (8 * n_entries <= budget and not prefers_float32) or not made:
             self._buffer = np.empty((candidates.n_rows, capacity))
-        elif 4 * cells <= budget and _fits_float32(candidates):
+        elif 4 * n_entries <= budget and _fits_float32(candidates):
             self._buffer = np.empty((candidates.n_rows, capacity), dtype=np.float32)
 
     def append(self, values: FloatArray, ids: IntArray) -> None:
-        """Columns at all rows; `ids` are theirs in the candidates."""
-        place = self._room(values.shape[1])
+        """Append columns, given by their values at all rows and their ids in the candidates."""
+        new = self._reserve(values.shape[1])
         if self._buffer is not None:
-            self._buffer[:, place] = values
+            self._buffer[:, new] = values
         self._ids = np.concatenate([self._ids, ids])
-        self.size = place.stop
+        self.size = new.stop
 
     def make(self, ids: IntArray) -> None:
-        """Append columns of the candidates, computed where they are to stay."""
-        place = self._room(len(ids))
+        """Append columns of the candidates, computed in place."""
+        new = self._reserve(len(ids))
         if self._buffer is not None:
-            self._candidates.values(ids, out=self._buffer[:, place])
+            self._candidates.values(ids, out=self._buffer[:, new])
         self._ids = np.concatenate([self._ids, ids])
-        self.size = place.stop
+        self.size = new.stop
 
     def stored(self, values: FloatArray) -> FloatArray:
-        """The columns as F holds them: rounded, where it rounds."""
+        """The columns as F stores them, rounded to float32 if F is."""
         if self._buffer is None or self._buffer.dtype == np.float64:
             return values
         return values.astype(np.float32).astype(np.float64)
 
-    def _room(self, count: int) -> slice:
-        """Where so many further columns go."""
+    def _reserve(self, count: int) -> slice:
+        """Reserve space for `count` further columns."""
         new = self.size + count
         if self._buffer is not None and new > self._buffer.shape[1]:
             wider = np.empty((len(self._buffer), 2 * new), dtype=self._buffer.dtype)
@@ -101,9 +100,12 @@ class DesignMatrix:
     def transposed_times(
         self, right: FloatArray, *, after: int = 0, rough: bool = False
     ) -> FloatArray:
-        """`F' right`, of the columns after the first few, (size - after, q)."""
+        """`F' right` of all but the first `after` columns, (size - after, q)."""
         return self._summed(
-            right.shape[1], lambda rows, block: _image(block, right[rows]), after=after, rough=rough
+            right.shape[1],
+            lambda rows, block: _transposed_product(block, right[rows]),
+            after=after,
+            rough=rough,
         )
 
     def normal_product(
@@ -113,17 +115,17 @@ class DesignMatrix:
         *,
         rough: bool = False,
     ) -> tuple[FloatArray, FloatArray]:
-        """`u = F coef` and `F' change(u)`; `change` is given rows and the values of u there."""
-        own = np.empty((self._candidates.n_rows, coef.shape[1]))
+        """`u = F coef` and `F' change(u)`; `change` takes rows and the values of u there."""
+        product = np.empty((self._candidates.n_rows, coef.shape[1]))
         rough = rough and self.is_float32
         rounded, unit = _rounded(coef) if rough else (coef, 1.0)
 
         def work(rows: slice, block: FloatArray) -> FloatArray:
-            own[rows] = block @ rounded
-            own[rows] *= unit
-            return _image(block, change(rows, own[rows]))
+            product[rows] = block @ rounded
+            product[rows] *= unit
+            return _transposed_product(block, change(rows, product[rows]))
 
-        return own, self._summed(coef.shape[1], work, rough=rough)
+        return product, self._summed(coef.shape[1], work, rough=rough)
 
     def _summed(
         self,
@@ -133,37 +135,40 @@ class DesignMatrix:
         after: int = 0,
         rough: bool,
     ) -> FloatArray:
-        """The sum of what is made of each block, (size - after, q), in float64."""
+        """The sum of `work` over all blocks, (size - after, q), in float64."""
 
-        def some(part: slice) -> FloatArray:
-            image = np.zeros((self.size - after, q))
+        def sum_part(part: slice) -> FloatArray:
+            total = np.zeros((self.size - after, q))
             for rows, block in self._blocks(part, after=after, cached=True, rough=rough):
-                image += work(rows, block)
-            return image
+                total += work(rows, block)
+            return total
 
         n, jobs = self._candidates.n_rows, self._n_jobs
-        if jobs == 1 or self._buffer is None:  # a candidates has threads of its own
-            return some(slice(0, n))
+        if jobs == 1 or self._buffer is None:  # the candidates use several threads themselves
+            return sum_part(slice(0, n))
         parts = [slice(n * i // jobs, n * (i + 1) // jobs) for i in range(jobs)]
-        with one_blas_thread():  # blocks are too small for BLAS to share
-            image: FloatArray = np.sum(list(self._workers.map(some, parts)), axis=0)
-        return image
+        with one_blas_thread():  # blocks are too small for several BLAS threads
+            total: FloatArray = np.sum(list(self._workers.map(sum_part, parts)), axis=0)
+        return total
 
     @property
     def is_float32(self) -> bool:
-        """Whether F is kept in float32."""
+        """Whether F is stored in float32."""
         return self._buffer is not None and self._buffer.dtype == np.float32
 
     def rounding(self, coef: FloatArray) -> FloatArray:
-        """How far `F coef` is from that of unrounded columns, (q,): root mean squares."""
+        """Root mean square error of `F coef` due to rounding, (q,)."""
         if not self.is_float32 or not self.size:
             return np.zeros(coef.shape[1])
-        rows = slice(0, min(_LOOKED_AT, self._candidates.n_rows))
-        away = (self._candidates.values(self._ids, rows) - self._kept(rows)) @ coef
-        return root_mean_square(away)
+        rows = slice(0, min(_SAMPLE_ROWS, self._candidates.n_rows))
+        error = (self._candidates.values(self._ids, rows) - self._stored(rows)) @ coef
+        return root_mean_square(error)
 
     def promote(self, *, made: bool = False) -> bool:
-        """Make F again in float64 if its bytes allow, or for every product; says whether it did."""
+        """Recompute F in float64 if that fits; with `made`, else compute it for each product.
+
+        Returns whether anything changed.
+        """
         fits = 8 * self._candidates.n_rows * self._capacity <= self._budget
         if not self.is_float32 or not (fits or made):
             return False
@@ -175,25 +180,25 @@ class DesignMatrix:
         return True
 
     def at(self, rows: IntArray, columns: slice = slice(None)) -> FloatArray:
-        """`F` at some rows, (len(rows), size), or some of its columns there."""
+        """`F` at some rows, (len(rows), size), or some of its columns."""
         if self._buffer is None:
             return self._candidates.values(self._ids[columns], rows)
         return self._buffer[:, : self.size][rows, columns].astype(np.float64)
 
     def first_rows(self, count: int, dtype: Any = np.float64) -> Iterator[tuple[slice, FloatArray]]:
-        """The first rows, block by block, in a precision."""
-        # few rows: sums of squares in float32 over 1,024 round away pivots that are sound over 256
-        step = max(256, _MADE // max(1, self.size))
+        """Blocks of the first rows, in a dtype."""
+        # small blocks: sums of squares in float32 over 1,024 rows lose pivots, over 256 they do not
+        step = max(256, _COMPUTED // max(1, self.size))
         for start in range(0, count, step):
             rows = slice(start, min(start + step, count))
             block = (
                 self._candidates.values(self._ids, rows)
                 if self._buffer is None
-                else self._kept(rows)
+                else self._stored(rows)
             )
             yield rows, block.astype(dtype, copy=False)
 
-    def _kept(self, rows: slice, after: int = 0) -> FloatArray:
+    def _stored(self, rows: slice, after: int = 0) -> FloatArray:
         assert self._buffer is not None
         return self._buffer[rows, after : self.size]
 
@@ -208,27 +213,27 @@ class DesignMatrix:
         part = slice(0, self._candidates.n_rows) if part is None else part
         n, width = self._candidates.n_rows, max(1, self.size - after)
         whole = self._buffer is not None and self._buffer.dtype == np.float64
-        step = n if whole else max(256, _MADE // width)
+        step = n if whole else max(256, _COMPUTED // width)
         if cached and self._buffer is not None:
-            step = max(_ROWS, _CACHED * 8 // self._buffer.itemsize // width)
+            step = max(_MIN_ROWS, _CACHED * 8 // self._buffer.itemsize // width)
         for start in range(part.start, part.stop, step):
             rows = slice(start, min(start + step, part.stop))
             if self._buffer is None:
                 yield rows, self._candidates.values(self._ids[after:], rows)
             elif rough:
-                yield rows, self._kept(rows, after)
+                yield rows, self._stored(rows, after)
             else:
-                yield rows, self._kept(rows, after).astype(np.float64, copy=False)
+                yield rows, self._stored(rows, after).astype(np.float64, copy=False)
 
 
 def root_mean_square(values: FloatArray, weight: FloatArray | None = None) -> FloatArray:
-    """The root mean square of each column; of any finite values."""
+    """The root mean square of each column, without overflow."""
     unit = _unit(values)
-    found: FloatArray = unit * np.sqrt(np.average((values / unit) ** 2, axis=0, weights=weight))
-    return found
+    rms: FloatArray = unit * np.sqrt(np.average((values / unit) ** 2, axis=0, weights=weight))
+    return rms
 
 
-def _image(block: FloatArray, right: FloatArray) -> FloatArray:
+def _transposed_product(block: FloatArray, right: FloatArray) -> FloatArray:
     """`block' right` in the precision of the block."""
     if block.dtype != np.float32:
         return block.T @ right
@@ -237,7 +242,7 @@ def _image(block: FloatArray, right: FloatArray) -> FloatArray:
 
 
 def _rounded(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """In float32, each column in a unit of its own size: its range is far less than float64's."""
+    """The values in float32, each column divided by its largest value to avoid overflow."""
     unit = _unit(values)
     return (values / unit).astype(np.float32), unit
 
@@ -249,7 +254,7 @@ def _unit(values: FloatArray) -> FloatArray:
 
 
 def _fits_float32(candidates: CandidateColumns) -> bool:
-    """Whether kernel values, none of which is above the largest diagonal, have room in float32."""
+    """Whether kernel values, which the diagonal bounds, fit the range of float32."""
     for start in range(0, candidates.n_columns, _CACHED):
         diagonal = candidates.diagonal(np.arange(start, min(start + _CACHED, candidates.n_columns)))
         if not np.all((diagonal == 0.0) | ((diagonal > _RANGE[0]) & (diagonal < _RANGE[1]))):
@@ -258,10 +263,8 @@ def _fits_float32(candidates: CandidateColumns) -> bool:
 
 
 def design_matrix_for(candidates: CandidateColumns, capacity: int, budget: int) -> Any:
-    """The design of a candidates's columns; a candidates whose rows are elsewhere has one of its own."""
-    own = getattr(candidates, "design", None)
-    return (
-        DesignMatrix(candidates, capacity, budget, single=True)
-        if own is None
-        else own(capacity, budget)
-    )
+    """The design matrix of candidates; distributed candidates make their own."""
+    make = getattr(candidates, "design", None)
+    if make is not None:
+        return make(capacity, budget)
+    return DesignMatrix(candidates, capacity, budget, single=True)

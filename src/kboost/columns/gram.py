@@ -1,10 +1,10 @@
-"""Kernel matrices of the training rows, as machines on samples of the rows need them.
+"""Kernel matrices of the training rows, for support vector machines on all rows or on samples.
 
-Two questions: the square matrix of a sample, to train on, and values of machines at all rows, to
-judge them by. Where all matrices fit into the budget they are made once, from shared blocks, and
-sliced. Otherwise values are made for each question, again from shared blocks, which are slices of
-larger ones where at least these fit. Matrices are held with a centre a row: a machine needs some
-centres at all rows.
+`Gram` gives the square matrix of a sample of the rows, to train on, and the values of support
+vector machines at the rows, to compute their errors. If all matrices fit into the memory budget
+they are computed once, from shared distances and products, and sliced. Otherwise values are
+computed on demand, from distances and products that are kept if at least these fit. Matrices are
+kept with one row per centre, because an SVM needs few centres at all rows.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from kboost.kernels.base import Kernel
 from kboost.kernels.pairings import Pairing
 from kboost.kernels.shared import evaluate
 
-ZERO = 1e-9  # of a value whose unit is the margin; rounding must not decide
-_CHUNK = 1 << 22  # values at work a kernel, at a time
+ZERO = 1e-9  # values up to this are 0, so that rounding does not decide a sign
+_CHUNK = 1 << 22  # values per kernel at a time
 
 
 @dataclass(frozen=True)
 class SVM:
-    """`sign(sum_i coef_i k(x, x_i) + bias)`; without support it is a constant."""
+    """The classifier `sign(sum_i coef_i k(x, x_i) + bias)`; constant without support vectors."""
 
     kernel: int
     support: IntArray  # (s,), training rows
@@ -34,13 +34,34 @@ class SVM:
     bias: float
 
 
+@dataclass(frozen=True)
+class MixtureFunction:
+    """The function `sum_p weight_p sum_i coef_i k_p(x, x_i) + bias`."""
+
+    support: IntArray  # (s,), training rows
+    coef: FloatArray  # (s,)
+    kernel_weights: FloatArray  # (P,)
+    bias: float
+
+
 def signs(values: FloatArray) -> FloatArray:
-    """What machines say, -1 or 1: a value of 0 is -1, and so is one that is 0 but for rounding."""
+    """The sign of each value, 1 or -1; 0 up to rounding is -1."""
     return np.where(values > ZERO, 1.0, -1.0)
 
 
+def kernel_matrices(kernels: Sequence[Kernel], X: Any, centers: Any) -> FloatArray:
+    """All kernels between all rows, (P, n, n); `centers` are the rows as second argument."""
+    pairings = {pairing for kernel in kernels for pairing in kernel.pairings}
+    blocks = {pairing: pairing.compute(X, centers) for pairing in pairings}
+    n = X.shape[0]
+    matrices = np.empty((len(kernels), n, n))
+    for j, values in evaluate(kernels, blocks):
+        matrices[j] = values
+    return matrices
+
+
 class Gram:
-    """The matrices of some kernels; `centers` are the rows as the second argument."""
+    """The matrices of several kernels; `centers` are the rows as second argument."""
 
     def __init__(self, kernels: Sequence[Kernel], X: Any, centers: Any, budget: int) -> None:
         self.kernels = kernels
@@ -49,68 +70,68 @@ class Gram:
         self._views = {
             view: (view.apply(X), view.apply(centers)) for view in {p.view for p in pairings}
         }
-        self._held: dict[int, FloatArray] = {}
+        self._matrices: dict[int, FloatArray] = {}  # a row per centre
         self._blocks: dict[Pairing, FloatArray] = {}
-        room = budget // (8 * self.n_rows**2)  # matrices
-        if len(kernels) + len(pairings) <= room:
-            every = np.arange(self.n_rows)
-            for j, values in self._evaluate(range(len(kernels)), every, every):
-                self._held[j] = np.ascontiguousarray(values.T)
-        elif len(pairings) <= room:
+        most = budget // (8 * self.n_rows**2)  # matrices
+        if len(kernels) + len(pairings) <= most:
+            rows = np.arange(self.n_rows)
+            for j, values in self._evaluate(range(len(kernels)), rows, rows):
+                self._matrices[j] = np.ascontiguousarray(values.T)
+        elif len(pairings) <= most:
             for pairing in pairings:
                 self._blocks[pairing] = pairing.compute_viewed(*self._views[pairing.view])
 
     def submatrices(
         self, kernels: Sequence[int], rows: IntArray
     ) -> Iterator[tuple[int, FloatArray]]:
-        """Yield the number and the matrix of each kernel on a sample, (s, s), C order."""
-        if self._held:
-            places = rows[:, None] + self.n_rows * rows  # a row drawn, then a centre
+        """Yield the number of each kernel and its matrix on a sample, (s, s), in C order."""
+        if self._matrices:
+            positions = rows[:, None] + self.n_rows * rows
             for j in kernels:
-                yield j, self._held[j].ravel().take(places)
+                yield j, self._matrices[j].ravel().take(positions)
         else:
             for j, values in self._evaluate(kernels, rows, rows):
                 yield j, np.ascontiguousarray(values)
 
-    def decisions(self, machines: Sequence[SVM], at: IntArray | None = None) -> FloatArray:
-        """The machines at all rows, (k, n), or at some."""
-        out = np.empty((len(machines), self.n_rows if at is None else len(at)))
-        out[:] = np.array([machine.bias for machine in machines])[:, None]
-        asked = [(k, machine) for k, machine in enumerate(machines) if len(machine.support)]
-        if self._held:
-            for k, machine in asked:
-                own = machine.support if at is None else np.ix_(machine.support, at)
-                out[k] += machine.coef @ self._held[machine.kernel][own]
-        elif asked:
-            self._add_in_chunks(out, asked, np.arange(self.n_rows) if at is None else at)
-        return out
+    def decisions(self, svms: Sequence[SVM], at: IntArray | None = None) -> FloatArray:
+        """The values of the SVMs at the rows `at`, (k, len(at)); None means all rows."""
+        values = np.empty((len(svms), self.n_rows if at is None else len(at)))
+        values[:] = np.array([svm.bias for svm in svms])[:, None]
+        varying = [(k, svm) for k, svm in enumerate(svms) if len(svm.support)]
+        if self._matrices:
+            for k, svm in varying:
+                chosen = svm.support if at is None else np.ix_(svm.support, at)
+                values[k] += svm.coef @ self._matrices[svm.kernel][chosen]
+        elif varying:
+            self._add_in_chunks(values, varying, np.arange(self.n_rows) if at is None else at)
+        return values
 
     def _add_in_chunks(
-        self, out: FloatArray, asked: Sequence[tuple[int, SVM]], at: IntArray
+        self, totals: FloatArray, svms: Sequence[tuple[int, SVM]], at: IntArray
     ) -> None:
-        union = np.unique(np.concatenate([machine.support for _, machine in asked]))
-        kernels = sorted({machine.kernel for _, machine in asked})
-        places = [np.searchsorted(union, machine.support) for _, machine in asked]
+        union = np.unique(np.concatenate([svm.support for _, svm in svms]))
+        kernels = sorted({svm.kernel for _, svm in svms})
+        positions = [np.searchsorted(union, svm.support) for _, svm in svms]
         step = max(1, _CHUNK // len(union))
         for start in range(0, len(at), step):
-            some = slice(start, start + step)
-            for j, values in self._evaluate(kernels, at[some], union):
-                for (k, machine), place in zip(asked, places, strict=True):
-                    if machine.kernel == j:
-                        full = np.zeros(len(union))
-                        full[place] = machine.coef
-                        out[k, some] += values @ full
+            chunk = slice(start, start + step)
+            for j, values in self._evaluate(kernels, at[chunk], union):
+                for (k, svm), position in zip(svms, positions, strict=True):
+                    if svm.kernel == j:
+                        coef = np.zeros(len(union))
+                        coef[position] = svm.coef
+                        totals[k, chunk] += values @ coef
 
     def _evaluate(
         self, kernels: Sequence[int], rows: IntArray, centers: IntArray
     ) -> Iterator[tuple[int, FloatArray]]:
         chosen = [self.kernels[j] for j in kernels]
-        needed: dict[Pairing, FloatArray] = {}
+        blocks: dict[Pairing, FloatArray] = {}
         for pairing in {p for kernel in chosen for p in kernel.pairings}:
             if pairing in self._blocks:
-                needed[pairing] = self._blocks[pairing][np.ix_(rows, centers)]
+                blocks[pairing] = self._blocks[pairing][np.ix_(rows, centers)]
             else:
-                left, right = self._views[pairing.view]
-                needed[pairing] = pairing.compute_viewed(left[rows], right[centers])
-        for place, values in evaluate(chosen, needed):
-            yield kernels[place], values
+                first, second = self._views[pairing.view]
+                blocks[pairing] = pairing.compute_viewed(first[rows], second[centers])
+        for k, values in evaluate(chosen, blocks):
+            yield kernels[k], values

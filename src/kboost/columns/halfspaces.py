@@ -2,7 +2,7 @@
 
 The base learners of SRE (26), an infinite library. A halfspace and its complement (the paper's
 max(h, 0) and min(h, 0) of a sign h) are two columns, one the negative of the other up to a
-constant. The w are sparse: which features a model looks at can be read from them.
+constant. The w are sparse and show which features a model uses.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kboost.kernels.views import View
 
 @dataclass(frozen=True)
 class HalfspaceColumn:
-    """One halfspace; equal by number within a search."""
+    """One halfspace; equal by index within a search."""
 
     family: HalfspaceFamily
     direction: FloatArray = field(compare=False, repr=False)  # (d,)
@@ -45,7 +45,7 @@ class HalfspaceFamily:
         return scaled
 
     def combine(self, members: Sequence[HalfspaceColumn], coef: FloatArray) -> HalfspacePart:
-        """The sum of the members; coefficients come back unscaled."""
+        """The sum of the members, with coefficients of the unscaled columns."""
         return HalfspacePart(
             self.view,
             np.stack([m.direction for m in members]),
@@ -59,27 +59,27 @@ class HalfspacePart:
     """`sum_j coef_j [w_j.x > cut_j]`."""
 
     view: View
-    directions: FloatArray  # (m, d), on the features as the view shows them
+    directions: FloatArray  # (m, d), on the features of the view
     cuts: FloatArray  # (m,)
     coef: FloatArray  # (m, n_outputs)
 
     def inside(self, X: Any) -> FloatArray:
-        """Which rows lie in which halfspace, (n, m), as 0 and 1."""
-        places = np.asarray(self.view.apply(X) @ self.directions.T)
-        return (places > self.cuts).astype(np.float64)
+        """Whether each row lies in each halfspace, (n, m), as 0 and 1."""
+        projections = np.asarray(self.view.apply(X) @ self.directions.T)
+        return (projections > self.cuts).astype(np.float64)
 
     def __call__(self, X: Any) -> FloatArray:
         values: FloatArray = self.inside(X) @ self.coef
         return values
 
     def terms_at(self, X: Any) -> Iterator[Term]:
-        """The columns at the rows of X, for explanations: those on the same features together."""
-        inside, looks_at = self.inside(X), self.directions != 0.0
-        kinds, kind = np.unique(looks_at, axis=0, return_inverse=True)
-        names = np.arange(kinds.shape[1]) if self.view.columns is None else self.view.columns
-        for number, used in enumerate(kinds):
-            features = tuple(int(f) for f in np.asarray(names)[used])
-            yield Term(features, inside * (kind.ravel() == number))
+        """The columns at the rows of X, to explain predictions; one term per set of features."""
+        inside, is_used = self.inside(X), self.directions != 0.0
+        sets, set_of_column = np.unique(is_used, axis=0, return_inverse=True)
+        indices = np.arange(sets.shape[1]) if self.view.columns is None else self.view.columns
+        for i, used in enumerate(sets):
+            features = tuple(int(f) for f in np.asarray(indices)[used])
+            yield Term(features, inside * (set_of_column.ravel() == i))
 
 
 class HalfspaceSpace:
@@ -100,25 +100,25 @@ class HalfspaceSpace:
         return self.edges_of_cuts(self.rows, weights)[0].ravel()
 
     def edges_of_cuts(
-        self, places: FloatArray, weights: FloatArray
+        self, projections: FloatArray, weights: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Scaled edges (n - 1, m) of the halfspaces above each of the n - 1 cuts of a direction.
+        """Scaled edges (n - 1, m) of the halfspaces above each of the n - 1 cuts per direction.
 
-        `places` (n, m) are the rows along m directions. Returned too: the cuts, midway between
-        neighbours; where neighbours are equal there is none, and the edge is 0.
+        `projections` (n, m) are the rows projected on m directions. Also returns the cuts, midway
+        between neighbours; between equal neighbours there is no cut and the edge is 0.
         """
-        order = np.argsort(places, axis=0, kind="stable")
-        along = np.take_along_axis(places, order, axis=0)
+        order = np.argsort(projections, axis=0, kind="stable")
+        ordered = np.take_along_axis(projections, order, axis=0)
         above = weights.sum() - np.cumsum(weights[order], axis=0)[:-1]
         share = 1.0 - np.cumsum(self._share[order], axis=0)[:-1]
-        cuts = 0.5 * (along[:-1] + along[1:])
-        real = (along[:-1] < cuts) & (cuts < along[1:])
-        return np.where(real, above / self._scales(share), 0.0), cuts
+        cuts = 0.5 * (ordered[:-1] + ordered[1:])
+        separates = (ordered[:-1] < cuts) & (cuts < ordered[1:])
+        return np.where(separates, above / self._scales(share), 0.0), cuts
 
     def columns(
         self, directions: FloatArray, cuts: FloatArray, first: int
     ) -> tuple[list[HalfspaceColumn], FloatArray]:
-        """Halfspaces unique_names from `first` on, and their values at the training rows."""
+        """Halfspaces with indices from `first` on, and their values at the training rows."""
         inside = (self.rows @ directions.T > cuts).astype(np.float64)
         scales = self._scales(self._share @ inside)
         columns = [
@@ -128,11 +128,11 @@ class HalfspaceSpace:
         return columns, inside / scales
 
     def _scales(self, share: FloatArray) -> FloatArray:
-        """What a column is divided by whose ones have this share of the weight."""
+        """Divisors of columns whose ones have this share of the total weight."""
         rms = np.sqrt(np.clip(share, 0.0, 1.0))
         return column_scales(self._scaling, rms, np.ones_like(rms))
 
 
 def features_used(directions: FloatArray) -> IntArray:
-    """The features that any direction looks at."""
+    """The features with a nonzero entry in any direction."""
     return np.flatnonzero(np.any(directions != 0.0, axis=0))

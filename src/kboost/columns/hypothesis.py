@@ -1,7 +1,7 @@
-"""A kernel column as a function of a row: `h(x) = k(x, centre) / scale`.
+"""Kernel columns as functions: `h(x) = k(x, centre) / scale`.
 
-All columns of a kernel are one family: evaluated together, and combined into one part of the
-model in which the scales are folded back, so that coefficients belong to unscaled columns.
+All columns of a kernel are a family. They are evaluated together, and combined into one part of the
+model, whose coefficients are divided by the scales and so belong to unscaled columns.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kboost.kernels.folding import fold
 
 @dataclass(frozen=True)
 class KernelColumn:
-    """One column of the library; columns of one library are equal by kernel and centre."""
+    """One column of a library; equal by kernel and index of the centre."""
 
     family: KernelFamily
     center: Any = field(compare=False, repr=False)  # (1, d), dense or CSR
@@ -43,7 +43,7 @@ class KernelFamily:
         return scaled
 
     def combine(self, members: Sequence[KernelColumn], coef: FloatArray) -> KernelPart:
-        """The sum of the members; coefficients come back unscaled."""
+        """The sum of the members, with coefficients of the unscaled columns."""
         return KernelPart(
             self.kernel,
             stack_rows([m.center for m in members]),
@@ -53,9 +53,9 @@ class KernelFamily:
 
 
 class KernelPart:
-    """`sum_j coef_j k(x, c_j)`: folded where the kernel allows it and that is cheaper.
+    """`sum_j coef_j k(x, c_j)`, folded if the kernel allows it and that is cheaper.
 
-    A sum of kernels is folded term by term; what is left of it needs the pairs.
+    A sum of kernels is folded term by term; the `rest` is evaluated for all pairs.
     """
 
     def __init__(self, kernel: Kernel, centers: Any, coef: FloatArray, indices: IntArray) -> None:
@@ -74,7 +74,7 @@ class KernelPart:
         return values + self.fold_at(X) if self.folded else values
 
     def terms_at(self, X: Any) -> Iterator[Term]:
-        """The columns at the rows of X, for explanations."""
+        """The columns at the rows of X, to explain predictions."""
         for term in terms(self.kernel):
             yield Term(features_of(term), term(X, self.centers))
 

@@ -1,13 +1,12 @@
-"""The library: kernels times centres, lined up as columns `j = p * n_centers + c`.
+"""The library of columns: kernel p at centre c is column `j = p * n_centers + c`.
 
-Column j at row i is `k_p(x_i, c) / s_j` (see scaling.py). Nothing of size rows times columns is
-ever required: a scan passes over blocks (see blocks.py), and edges of kernels that fold (linear,
-quadratic) need no columns at all:
+Column j at row i is `k_p(x_i, c) / s_j` (see scaling.py). The matrix of all columns is never
+stored: a scan iterates over blocks (see blocks.py), and edges of kernels that fold (linear,
+quadratic) need no columns:
 
-    edge_j = sum_i weights_i k(x_i, c_j)   is the folded expansion on the rows, at the centres.
+    edge_j = sum_i weights_i k(x_i, c_j)   is the expansion folded over the rows, at the centres.
 
-Kernels are the strata, in the order given: columns may be asked for by kernel and by centre, and
-only those asked for are computed.
+Each kernel is a stratum, in the given order. Only requested columns are computed.
 """
 
 from __future__ import annotations
@@ -28,12 +27,11 @@ DEFAULT_BUDGET = 1 << 30  # bytes
 
 
 class KernelLibrary:
-    """All columns on offer for one set of training rows; see the head of this file.
+    """All columns for one set of training rows; see the module docstring.
 
-    `center_of_row` says which centre each training row is, where centres are given; `measured_on`
-    are rows and weights for the sizes of the columns, where these are not the training rows;
-    `copies` says how many times over a master and its solver hold a column, which counts against
-    the budget.
+    `center_of_row` is the centre of each training row, if centres are given; `measured_on` are the
+    rows and weights on which columns are scaled, if not the training rows; `copies` is how many
+    copies of a column a master and its solver hold, which count against the memory budget.
     """
 
     def __init__(
@@ -58,18 +56,18 @@ class KernelLibrary:
         self._X = X
         self._center_of_row = np.arange(self.n_rows) if centers is None else center_of_row
         self._families = [KernelFamily(kernel) for kernel in self.kernels]
-        kernel_numbers, nothing = range(len(self.kernels)), np.zeros(self.n_rows)
-        self._formed = [p for p in kernel_numbers if self._folded(p, nothing) is None]
+        zeros = np.zeros(self.n_rows)
+        self._unfolded = [p for p in range(len(self.kernels)) if self._folded(p, zeros) is None]
         self._source = BlockSource(
             self.kernels,
             X,
             self.centers,
             memory_budget,
-            keep=self._formed,
+            keep=self._unfolded,
             n_jobs=n_jobs,
             copies=copies,
         )
-        self.is_nonnegative = True  # until a value below 0 is seen
+        self.is_nonnegative = True  # until a negative value is found
         if measured_on is None:
             rms, peak = self._sizes(self._source, self.sample_weight, before_block)
         else:
@@ -78,9 +76,9 @@ class KernelLibrary:
                 self.kernels, rows, self.centers, memory_budget, keep=(), n_jobs=n_jobs
             )
             rms, peak = self._sizes(source, weight, before_block)
-        self.peak = peak  # of each unscaled column
-        self.scales = column_scales(scaling, rms, peak)  # what each column is divided by
-        self.rms = rms / self.scales  # of each scaled column; 0: the column is dead
+        self.peak = peak  # largest absolute value of each unscaled column
+        self.scales = column_scales(scaling, rms, peak)  # divisor of each column
+        self.rms = rms / self.scales  # of each scaled column; 0 for a zero column
 
     @property
     def n_columns(self) -> int:
@@ -93,7 +91,7 @@ class KernelLibrary:
         return [slice(p * n, (p + 1) * n) for p in range(len(self.kernels))]
 
     def centered_at(self, rows: BoolArray) -> BoolArray | None:
-        """Which columns are centred at one of the rows, (n_columns,); None if not known."""
+        """Whether each column is centred at one of the rows, (n_columns,); None if unknown."""
         if self._center_of_row is None:
             return None
         chosen = np.zeros(self.n_centers, dtype=bool)
@@ -101,10 +99,10 @@ class KernelLibrary:
         return np.tile(chosen, len(self.kernels))
 
     def by_kernel(self, ids: IntArray) -> Iterator[tuple[int, IntArray]]:
-        """Positions in `ids` kernel by kernel."""
-        owners = ids // self.n_centers
-        for p in np.unique(owners):
-            yield int(p), np.flatnonzero(owners == p)
+        """Yield each kernel in `ids` and its positions there."""
+        kernel_of = ids // self.n_centers
+        for p in np.unique(kernel_of):
+            yield int(p), np.flatnonzero(kernel_of == p)
 
     def edges(self, weights: FloatArray, ids: IntArray | None = None) -> FloatArray:
         """`h_j' weights` of every column, (n_columns,), or of the columns `ids`, (len(ids),)."""
@@ -124,35 +122,38 @@ class KernelLibrary:
         def correlate(p: int, block: Centers, values: FloatArray) -> None:
             out[p, block] = values.T @ weights
 
-        self._source.visit(self._formed, correlate)
+        self._source.visit(self._unfolded, correlate)
         return out.ravel()
 
     def _edges_at(self, p: int, centers: IntArray, weights: FloatArray) -> FloatArray:
-        """Unscaled edges of one kernel at some centres."""
+        """Unscaled edges of one kernel at the given centres."""
         if (folded := self._folded(p, weights)) is not None:
             return folded(self.centers[centers])
-        line = np.empty(self.n_centers)
+        edges = np.empty(self.n_centers)
 
         def correlate(_: int, block: Centers, values: FloatArray) -> None:
-            line[block] = values.T @ weights
+            edges[block] = values.T @ weights
 
         self._source.visit_at(p, centers, correlate)
-        return line[centers]
+        return edges[centers]
 
     def _folded(self, p: int, weights: FloatArray) -> Folded | None:
         return fold(self.kernels[p], self._X, weights, only_if_cheaper=True)
 
     def values(self, ids: IntArray, *, keep: bool = True) -> FloatArray:
-        """Columns at the training rows, (n, len(ids)), Fortran order; `keep`: for good."""
+        """Columns at the training rows, (n, len(ids)), Fortran order.
+
+        `keep` says that the caller holds on to them, which counts against the memory budget.
+        """
         out = np.empty((self.n_rows, len(ids)), order="F")
-        make = self._source.hand_out if keep else self._source.columns
+        make = self._source.kept_columns if keep else self._source.columns
         for p, chosen in self.by_kernel(ids):
             out[:, chosen] = make(p, ids[chosen] % self.n_centers)
         out /= self.scales[ids]
         return out
 
     def hypotheses(self, ids: IntArray) -> list[KernelColumn]:
-        """Columns as functions of a row."""
+        """Columns as functions that can be evaluated at new rows."""
         pairs = [divmod(int(j), self.n_centers) for j in ids]
         return [
             KernelColumn(self._families[p], self.centers[[c]], c, float(scale))
@@ -162,17 +163,17 @@ class KernelLibrary:
     def _sizes(
         self, source: BlockSource, weight: FloatArray, before_block: Callable[[], None]
     ) -> tuple[FloatArray, FloatArray]:
-        """Root mean square and largest value of every column, unscaled; one pass."""
+        """Root mean square and largest absolute value of every unscaled column, in one pass."""
         rms, peak = np.empty((2, len(self.kernels), self.n_centers))
         share = weight / weight.sum()
 
         def measure(p: int, block: Centers, values: FloatArray) -> None:
             before_block()
             least = values.min(axis=0)
-            if (least < 0).any():  # set only, never reset: several threads are at it
+            if (least < 0).any():  # set by several threads, never reset
                 self.is_nonnegative = False
             top = np.maximum(values.max(axis=0), -least)
-            # divided by the peak before squaring: safe for huge and tiny values
+            # divide by the peak before squaring, to avoid overflow and underflow
             unit = np.where(top > 0, top, 1.0)
             ratio = values / unit
             ratio *= ratio

@@ -1,9 +1,9 @@
-"""What the columns of a part are at some rows, term by term of a sum of kernels.
+"""Terms of a prediction: the columns of a part, split by the terms of a sum of kernels.
 
     h_j(x) = sum_t h_jt(x),   each term on some of the features
 
-so that `coef_j h_jt(x)` adds up to the prediction over columns j and terms t, whichever is summed
-first. It is for explanations: n times m numbers are made, and nothing is folded.
+The prediction is the sum of `coef_j h_jt(x)` over columns j and terms t. Terms are used to explain
+predictions: all n times m values are computed, and nothing is folded.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ Features = tuple[int, ...] | None
 class Term:
     """One term of every column of a part."""
 
-    features: Features  # the term looks at, None for all
+    features: Features  # used by the term, None for all
     values: FloatArray  # (n, m)
 
 
 def features_of(kernel: Kernel) -> Features:
-    """The features a resolved kernel looks at."""
-    seen: set[int] = set()
+    """The features used by a resolved kernel; None for all."""
+    features: set[int] = set()
     for pairing in kernel.pairings:
         if pairing.view.columns is None:
             return None
-        seen.update(pairing.view.columns)
-    return tuple(sorted(seen))
+        features.update(pairing.view.columns)
+    return tuple(sorted(features))

@@ -1,8 +1,9 @@
-"""What happened in the rounds of a boosting method that has no objective to follow."""
+"""Records of boosting rounds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,21 +12,21 @@ from kboost._typing import FloatArray
 
 @dataclass(frozen=True)
 class Round:
-    """One draw of rows, and what came of it.
+    """One draw of rows and its outcome.
 
-    `outcome` is "taken"; "perfect", taken without an error, its weight capped; "reset", an error of
-    1/2 or more: not taken, and the distribution back at its start; or "constant": no draw was any
-    good, and the heavier class is all there is.
+    `outcome` is "taken"; "perfect": taken without an error, with a capped weight; "reset": an error
+    of 1/2 or more, not taken, and the distribution is reset; or "constant": no draw was taken, and
+    the model is the heavier class.
     """
 
     iteration: int  # rounds taken before
     outcome: str
     error: float  # under the distribution of the round
-    weight: float  # 0 where it was not taken
-    kernels: tuple[int, ...]  # of the classifiers that make the round's
-    n_trained: int  # kernels drawn
+    weight: float  # 0 if not taken
+    kernels: tuple[int, ...]  # of the classifiers in the round
+    n_trained: int  # classifiers trained
     n_rows: int  # distinct rows drawn
-    one_class: bool  # whether these were all of one class
+    one_class: bool  # whether all rows drawn are of one class
     seconds: float  # since the start
 
     def __str__(self) -> str:
@@ -33,9 +34,22 @@ class Round:
         return f"{words}  {self.n_trained} kernels  {self.seconds:.1f} s"
 
 
-class Rounds(list[Round]):
-    """The rounds of a fit; `rounds.values("error")` is one quantity as an array."""
+@dataclass(frozen=True)
+class DesignRound:
+    """One round of kernel design."""
+
+    iteration: int  # rounds before
+    loss: float  # mean loss per pair of rows, after the round
+    weight: float  # of the kernel of rank one
+    seconds: float  # since the start
+
+    def __str__(self) -> str:
+        return f"round {self.iteration + 1:3d}  loss {self.loss:.6g}  {self.seconds:.1f} s"
+
+
+class Rounds(list[Any]):
+    """The rounds of a fit; `rounds.values("error")` is one field as an array."""
 
     def values(self, name: str) -> FloatArray:
         """One field of every round."""
-        return np.array([getattr(one, name) for one in self], dtype=np.float64)
+        return np.array([getattr(record, name) for record in self], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""The candidates of a table: kernel columns are computed where the rows are."""
+"""Candidate columns at distributed rows, computed on the workers that hold the rows."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from kboost.columns.candidates import CandidateColumns
 from kboost.dask._table import PartitionedTable
 from kboost.kernels.base import Kernel
 
-Groups = list[tuple[Kernel, IntArray, Any]]  # kernels, places among the columns, centres
+Groups = list[tuple[Kernel, IntArray, Any]]  # kernels, positions of their columns, centres
 
 
 class DistributedCandidates(CandidateColumns):
-    """Candidate columns over the rows of a table; see columns/candidates.py."""
+    """Candidate columns at the rows of a table; see columns/candidates.py."""
 
     def __init__(
         self,
@@ -46,13 +46,13 @@ class DistributedCandidates(CandidateColumns):
         return out
 
     def design(self, capacity: int, budget: int) -> Any:
-        """The matrix of a joint fit, where the rows are."""
+        """The distributed design matrix of a joint fit."""
         from kboost.dask._design_matrix import DistributedDesignMatrix
 
         return DistributedDesignMatrix(self, capacity, budget)
 
     def groups(self, ids: IntArray) -> Groups:
-        """Kernels, places in `ids`, and centres."""
+        """Kernels, positions in `ids`, and centres."""
         points = self.points(ids)
         return [(self.kernels[p], place, points[place]) for p, place in self._by_kernel(ids)]
 

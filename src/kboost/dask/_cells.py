@@ -1,9 +1,8 @@
-"""A fit in cells on workers.
+"""Fit cells on the workers of a cluster.
 
-Large branches of the tree are cut from one feature at a time; then the rows of a branch go to one
-worker, which cuts them further and fits the cells. The tree is the local one (columns/cells.py: a
-branch comes out the same wherever it is cut), and so are the cells and their fits. What comes back
-is the model.
+The client splits the tree into large branches, one feature at a time; the rows of each branch are
+sent to one worker, which splits them further and fits the cells. The tree and the cells are those
+of a local fit (in columns/cells.py, splits do not depend on where they are computed).
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from distributed import as_completed
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.cells import CellPart, SplitRNG, graft, split_into_cells
 from kboost.core.deadline import Deadline
-from kboost.dask._malloc import in_roomy_heap
+from kboost.dask._malloc import with_tuned_malloc
 from kboost.dask._table import PartitionedTable, assemble, take
 from kboost.local.cells import CellFit, CellProgress, CellSpec, averaged, fit_partition, streams
 from kboost.local.rows import LocalRows
@@ -32,7 +31,7 @@ def fit_cells(
     place = np.empty(table.shape[0], dtype=np.intp)
     place[rows.order] = np.arange(len(rows.order))
     plans: list[tuple[Any, list[Any]]] = []
-    futures: list[Any] = []  # sent while the tree is still cut: workers begin with its first branch
+    futures: list[Any] = []  # submitted while the tree is split, so that workers start early
 
     def send(inside: IntArray, stream: SplitRNG) -> None:
         futures.append(_sent(spec, rows, place, inside, stream, deadline))
@@ -42,18 +41,18 @@ def fit_cells(
             first = len(futures)
             top = table.top(rows.order, spec.size, view, stream, send)
             plans.append((top, futures[first:]))
-        # each brought as soon as it is there: together they are the model
-        fitted = {own.key: found for own, found in as_completed(futures, with_results=True)}
+        # fetched as soon as they are ready
+        fitted = {future.key: fit for future, fit in as_completed(futures, with_results=True)}
     except BaseException:
         table.client.cancel(futures)
         raise
     wholes, n_done = [], 0
     for top, sent in plans:
-        found = [fitted[future.key] for future in sent]
-        parts = [part for part, *_ in found]
+        branches = [fitted[future.key] for future in sent]
+        parts = [part for part, *_ in branches]
         part = CellPart.joined(spec.kernel, graft(top, [part.tree for part in parts]), parts)
-        wholes.append((part, sum(own for _, own, _ in found)))
-        n_done += sum(done for *_, done in found)
+        wholes.append((part, sum(objective for _, objective, _ in branches)))
+        n_done += sum(done for *_, done in branches)
     n_cells = sum(part.tree.n_cells for part, _ in wholes)
     return averaged(wholes, CellProgress(n_cells, n_done))
 
@@ -66,19 +65,19 @@ def _sent(
     stream: SplitRNG,
     deadline: Deadline,
 ) -> Any:
-    """The rows of a branch to a worker; a future of what it makes of them."""
+    """Send the rows of a branch to a worker; a future of its fit."""
     table: PartitionedTable = rows.X
     places, pieces = table.sent(inside, take, None)
-    own = place[inside]
+    members = place[inside]
     return table.client.submit(
-        in_roomy_heap,
+        with_tuned_malloc,
         _fit_branch,
         spec,
         places,
         pieces,
         table.dtype,
-        rows.targets[own],
-        rows.weight[own],
+        rows.targets[members],
+        rows.weight[members],
         stream,
         deadline,
         pure=False,
@@ -95,7 +94,7 @@ def _fit_branch(
     stream: SplitRNG,
     deadline: Deadline,
 ) -> tuple[CellPart, float, int]:
-    """On a worker: cut further, fit; the part, its objective, and how many cells were in time."""
+    """On a worker: split further and fit; the part, its objective, and the fitted cells."""
     X = assemble(places, pieces, dtype)
     rows = LocalRows(X, np.arange(len(X)), targets, weight)
     plan = split_into_cells(X, rows.order, spec.size, spec.kernel.pairings[0].view, stream)

@@ -1,8 +1,9 @@
-"""The matrix F of a joint fit, each partition's rows of it where they are.
+"""The design matrix F of a joint fit, distributed by partitions of the rows.
 
-`F z` and `F' r` are sums over partitions: what travels are z, r and their images. Blocks grow to
-the right; each is made from the one before it, so a lost block is made again. Kept in float64 where
-all workers together have the room, in float32 where only that fits, and else computed at each use.
+`F z` and `F' r` are sums over partitions; only z, r and the products are sent. Blocks are extended
+column by column; each is a task on the previous block, so a lost block is recomputed. F is stored
+in float64 if that fits the memory of all workers, in float32 if only that fits, and otherwise
+computed for each product.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from kboost.dask._candidates import DistributedCandidates, Groups, kernel_column
 
 
 class DistributedDesignMatrix:
-    """`F`, (n, size), as columns/design.py has it; `budget` bytes are a worker's.
+    """`F`, (n, size), as in columns/design_matrix.py; `budget` is in bytes per worker.
 
-    Products are exact, also where rough ones would do: what costs here is the way to the workers.
+    Products are always exact: communication with the workers dominates the time.
     """
 
-    is_float32 = False  # in the sense that rough products are others
+    is_float32 = False  # there are no rough products
 
     def __init__(self, candidates: DistributedCandidates, capacity: int, budget: int) -> None:
         self._candidates, self._client = candidates, candidates.table.client
@@ -32,9 +33,9 @@ class DistributedDesignMatrix:
             candidates.table.spread(candidates.order)
         )  # partition, places, numbers inside
         room = budget * max(1, len(self._client.nthreads()))
-        cells = candidates.n_rows * capacity
-        self._dtype = np.float64 if 8 * cells <= room else np.float32
-        self._kept = self._dtype == np.float64 or 4 * cells <= room
+        n_entries = candidates.n_rows * capacity
+        self._dtype = np.float64 if 8 * n_entries <= room else np.float32
+        self._stored = self._dtype == np.float64 or 4 * n_entries <= room
         self._blocks: list[Any] = [None] * len(self._parts)
         self._first: FloatArray = np.zeros((0, 0))  # F at the first rows
 
@@ -42,12 +43,12 @@ class DistributedDesignMatrix:
         """Append columns of the candidates."""
         self._ids = np.concatenate([self._ids, ids])
         self.size = len(self._ids)
-        if self._kept:
+        if self._stored:
             groups = self._candidates.groups(ids)
             self._blocks = self._each(_wider, self._blocks, groups, self._dtype)
 
     def append(self, values: FloatArray, ids: IntArray) -> None:
-        """The same; values that came to the client are of no use here."""
+        """Append columns of the candidates; the values on the client are not used."""
         self.make(ids)
 
     def times(self, coef: FloatArray) -> FloatArray:
@@ -62,7 +63,7 @@ class DistributedDesignMatrix:
     def transposed_times(
         self, right: FloatArray, *, after: int = 0, rough: bool = False
     ) -> FloatArray:
-        """`F' right`, of the columns after the first few, (size - after, q)."""
+        """`F' right` of all but the first `after` columns, (size - after, q)."""
         out = np.zeros((self.size - after, right.shape[1]))
         if not len(out):
             return out
@@ -86,26 +87,26 @@ class DistributedDesignMatrix:
         rough: bool = False,
     ) -> tuple[FloatArray, FloatArray]:
         """`u = F coef` and `F' change(u)`."""
-        own = self.times(coef)
+        product = self.times(coef)
         if not self.size:
-            return own, np.zeros((0, coef.shape[1]))
-        return own, self.transposed_times(change(slice(0, len(own)), own))
+            return product, np.zeros((0, coef.shape[1]))
+        return product, self.transposed_times(change(slice(0, len(product)), product))
 
     def at(self, rows: IntArray, columns: slice = slice(None)) -> FloatArray:
-        """`F` at some rows, or some of its columns there."""
+        """`F` at some rows, or some of its columns."""
         return self._candidates.values(self._ids[columns], rows)
 
     def first_rows(self, count: int, dtype: Any = np.float64) -> Iterator[tuple[slice, FloatArray]]:
-        """The first rows, which are kept at hand."""
-        known = self._first.shape[1] if len(self._first) == count else 0
-        if known < self.size:
-            new = self._candidates.values(self._ids[known:], slice(0, count))
-            self._first = np.hstack([self._first, new]) if known else new
+        """The first rows, which are cached on the client."""
+        n_cached = self._first.shape[1] if len(self._first) == count else 0
+        if n_cached < self.size:
+            new = self._candidates.values(self._ids[n_cached:], slice(0, count))
+            self._first = np.hstack([self._first, new]) if n_cached else new
         yield slice(0, count), self._first[:, : self.size].astype(dtype, copy=False)
 
     def _made(self, after: int = 0) -> Groups | None:
-        """What the workers need where blocks are not kept."""
-        return None if self._kept else self._candidates.groups(self._ids[after:])
+        """What the workers need to compute blocks that are not stored."""
+        return None if self._stored else self._candidates.groups(self._ids[after:])
 
     def _each(self, work: Callable[..., Any], blocks: list[Any], *more: Any) -> list[Any]:
         return [

@@ -1,4 +1,4 @@
-"""What every estimator on a cluster has: a client, a local twin, predictions block by block."""
+"""The base of all estimators on a cluster: client, local estimator, blockwise predictions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from kboost.dask._table import PartitionedTable
 
 
 def with_client(cls: Any) -> Any:
-    """Give a class the constructor of its local twin, and `client`."""
+    """Class decorator: the constructor of the local estimator, with a parameter `client`."""
     local = inspect.signature(cls.local_class.__init__)
     client = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, default=None)
     signature = local.replace(parameters=[*local.parameters.values(), client])
@@ -43,13 +43,13 @@ def with_client(cls: Any) -> Any:
 
 
 class OnCluster:
-    """Mixed into the local estimators; `fit` leaves rows where they are."""
+    """Mixin for estimators whose `fit` leaves the rows on the workers."""
 
     local_class: Any
     client: Any
 
     def to_local(self) -> Any:
-        """Return the same as an estimator that needs no Dask.
+        """Return an equal estimator that does not require Dask.
 
         Returns
         -------
@@ -63,7 +63,7 @@ class OnCluster:
         return local
 
     def predict(self, X: Any) -> Any:
-        """Return the prediction of each row, block by block, when it is computed.
+        """Return a lazy collection of the predictions of all rows.
 
         Parameters
         ----------
@@ -107,12 +107,12 @@ class OnCluster:
         )
 
     def _carried(self, local: Any) -> Any:
-        """The model, once for all blocks: on every worker, or in the graph where there are none."""
+        """The model for all blocks: scattered to the workers, or in the graph without a client."""
         try:
             client = find_client(self.client)
         except ValueError:
             return delayed(local, pure=False, traverse=False)
-        vars(local).pop("centers_", None)  # to be seen only: the model has its own
+        vars(local).pop("centers_", None)  # for display only: the model has its own
         return client.scatter(local, broadcast=True, hash=False)
 
     def _table(self, X: Any) -> PartitionedTable:
@@ -126,8 +126,7 @@ class OnCluster:
         kernels = self.kernels  # type: ignore[attr-defined]
         if isinstance(kernels, str) and kernels == "precomputed":
             raise ValueError(
-                "kernels must not be 'precomputed' in kboost.dask, where no one has all columns; "
-                "got kernels='precomputed'."
+                "kernels must not be 'precomputed' in kboost.dask; got kernels='precomputed'."
             )
 
     def _checked(
@@ -140,7 +139,7 @@ class OnCluster:
         multi_output: bool = False,
         **_: Any,
     ) -> tuple[Any, Any, FloatArray]:
-        """What `fit` was given, checked where it is; targets and weights come to the client."""
+        """Check the input of `fit` on the workers; targets and weights are sent to the client."""
         client = find_client(self.client)
         table = self._table(X)
         n_rows = table.shape[0]
@@ -158,31 +157,29 @@ class OnCluster:
 
     @property
     def partial_fit(self) -> Any:
-        """Not here: a stream is one machine's."""
-        raise AttributeError(
-            "partial_fit is for streams on one machine; to_local() gives an estimator that has it."
-        )
+        """Not available on a cluster."""
+        raise AttributeError("partial_fit requires a local estimator; call to_local() first.")
 
     def __sklearn_clone__(self) -> Self:
         params = self.get_params(deep=False)  # type: ignore[attr-defined]
-        client = params.pop("client")  # a connection is shared, not copied
+        client = params.pop("client")  # shared, not copied
         copied = {name: clone(value, safe=False) for name, value in params.items()}
         make: Any = type(self)
-        twin: Self = make(**copied, client=client)
-        return twin
+        copy_: Self = make(**copied, client=client)
+        return copy_
 
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()
-        return {**state, "client": None}  # a connection stays where it is
+        return {**state, "client": None}  # a connection cannot be pickled
 
 
 def _no_rows(local: Any, method: str) -> Any:
-    """What the method says of a row, without the row."""
+    """The result of the method for no rows, with its shape and dtype."""
     nameless = copy(local)
     vars(nameless).pop("feature_names_in_", None)
     return getattr(nameless, method)(np.zeros((1, local.n_features_in_)))[:0]
 
 
 def _answer(block: Any, model: Any, method: str, like: Any) -> Any:
-    """Of one block; an empty one has an empty answer."""
+    """The result for one block; empty for an empty block."""
     return getattr(model, method)(block) if len(block) else like

@@ -1,4 +1,4 @@
-"""What the user gives: dask arrays and data frames, in whatever chunks, and a client."""
+"""Checks of the input: dask arrays and data frames in any chunks, and a client."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import dask.dataframe as dd
 import numpy as np
 from distributed import Client, default_client
 
-REPAIR = {
+CONVERSIONS = {
     "X": "dask.array.from_array(X, chunks=...) or dask.dataframe.from_pandas(X, npartitions=...)",
     "y": "dask.array.from_array(y, chunks=...)",
     "sample_weight": "dask.array.from_array(sample_weight, chunks=...)",
@@ -17,7 +17,7 @@ REPAIR = {
 
 
 def find_client(client: Any) -> Client:
-    """The client given, or the one that is running."""
+    """The given client, or the default client."""
     if client is not None:
         if not isinstance(client, Client):
             raise ValueError(
@@ -28,8 +28,8 @@ def find_client(client: Any) -> Client:
         return default_client()
     except ValueError as error:
         raise ValueError(
-            "client must be given where none is running: client = distributed.Client() starts "
-            "one; got client=None."
+            "client must be given if there is no default client; got client=None; "
+            "client = distributed.Client() starts one."
         ) from error
 
 
@@ -39,28 +39,28 @@ def is_frame(X: Any) -> bool:
 
 
 def check_collection(name: str, values: Any) -> Any:
-    """Refuse what is not spread over partitions."""
+    """Raise if the values are not a dask collection."""
     if not (isinstance(values, da.Array) or is_frame(values)):
         raise ValueError(
-            f"{name} must be a dask array or data frame; got {type(values).__name__}. "
-            f"{REPAIR[name]} makes one of it."
+            f"{name} must be a dask array or data frame; got {type(values).__name__}; "
+            f"convert it with {CONVERSIONS[name]}."
         )
     return values
 
 
 def row_blocks(X: Any) -> Any:
-    """X in blocks of whole rows, of any size, also of sizes that are not known."""
+    """X in blocks of complete rows, of any size, known or unknown."""
     check_collection("X", X)
     if X.ndim != 2:
         raise ValueError(
-            f"X must be two-dimensional (rows, features); got {X.ndim} dimension(s). "
-            "X.reshape(-1, 1) makes one feature of them."
+            f"X must be two-dimensional (rows, features); got {X.ndim} dimension(s); "
+            "use X.reshape(-1, 1) for a single feature."
         )
     if is_frame(X) or X.numblocks[1] == 1:
         return X
     if np.isnan(X.shape[1]):
         raise ValueError(
-            "X must have a known number of features where its columns are in several chunks; "
+            "X must have a known number of features if they are in several chunks; "
             "call X.compute_chunk_sizes() first."
         )
     return X.rechunk({1: -1})
@@ -72,10 +72,10 @@ def partitions(client: Client, X: Any) -> list[Any]:
 
 
 def per_row(client: Client, name: str, values: Any) -> Any:
-    """Numbers or labels of all rows, on the client; chunks need not be those of X."""
+    """The values of all rows on the client; their chunks may differ from those of X."""
     return np.asarray(client.compute(check_collection(name, values)).result())
 
 
 def example(X: Any) -> Any:
-    """No rows, with the names and kinds of the features."""
+    """An empty table with the names and dtypes of the features."""
     return X._meta if is_frame(X) else np.zeros((0, int(X.shape[1])))

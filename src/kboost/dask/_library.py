@@ -1,10 +1,10 @@
-"""The library of a table: each partition prices the whole library on its rows.
+"""A library distributed by rows: each partition prices all columns on its rows.
 
     edge_j = sum_i weights_i h_j(x_i) = sum over partitions of the same sum over their rows
 
-A worker holds the rows of its partitions and all centres; of the library, kernels times centres
-times rows, it computes and keeps the share of its rows, within the memory budget. To the client
-come edges (a number a column) and the columns that were chosen.
+A worker holds the rows of its partitions and all centres; it computes and caches the kernel values
+at its rows, within the memory budget. Edges (one number per column) and the chosen columns are sent
+to the client.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kboost.kernels.base import Kernel
 
 
 class DistributedLibrary:
-    """All columns on offer, as columns/library.py lines them up."""
+    """All columns, in the order of columns/library.py."""
 
     def __init__(
         self,
@@ -40,17 +40,17 @@ class DistributedLibrary:
     ) -> None:
         self.kernels, self.sample_weight = tuple(kernels), sample_weight
         self.n_rows, self.n_centers = rows.shape[0], centers.shape[0]
-        self.centers = np.zeros((0, rows.shape[1]))  # those of the model are fetched by number
+        self.centers = np.zeros((0, rows.shape[1]))  # centres of the model are fetched by index
         self._points, self._center_of_row = centers, center_of_row
         self._families = [KernelFamily(kernel) for kernel in self.kernels]
         self._client = rows.table.client
         self._check = before_block
-        points = centers.together(_as_they_are)
+        points = centers.together(_identity)
         parts = list(rows.table.spread(rows.order))
         self._places = [place for _, place, _ in parts]
         self._libraries = [
             self._client.submit(
-                _share,
+                _partition_library,
                 part,
                 inside,
                 points,
@@ -112,25 +112,25 @@ class DistributedLibrary:
         ]
 
     def _sizes(self) -> tuple[FloatArray, FloatArray, bool]:
-        """Root mean square and largest value of every column, and whether none is negative."""
-        facts = self._client.gather(
-            [self._client.submit(_facts, library, pure=False) for library in self._libraries]
+        """Root mean square and largest absolute value of every column; whether none is negative."""
+        measures = self._client.gather(
+            [self._client.submit(_measures, library, pure=False) for library in self._libraries]
         )
         share = [self.sample_weight[place].sum() for place in self._places]
-        squares = np.average([rms**2 for rms, _, _ in facts], axis=0, weights=share)
-        peak: FloatArray = np.max([peak for _, peak, _ in facts], axis=0)
-        return np.sqrt(squares), peak, all(sign for *_, sign in facts)
+        squares = np.average([rms**2 for rms, _, _ in measures], axis=0, weights=share)
+        peak: FloatArray = np.max([peak for _, peak, _ in measures], axis=0)
+        return np.sqrt(squares), peak, all(sign for *_, sign in measures)
 
 
 # On a worker ---------------------------------------------------------------------------------
 
 
-def _as_they_are(rows: FloatArray) -> FloatArray:
+def _identity(rows: FloatArray) -> FloatArray:
     return rows
 
 
-class Share:
-    """A partition's library; one that is moved to another worker is made again there."""
+class PartitionLibrary:
+    """The library of a partition; it is recomputed if moved to another worker."""
 
     def __init__(self, rows: FloatArray, *made_of: Any) -> None:
         self._rows, self._made_of = rows, made_of
@@ -151,26 +151,26 @@ class Share:
         return self._made
 
     def __reduce__(self) -> Any:
-        return Share, (self._rows, *self._made_of)
+        return PartitionLibrary, (self._rows, *self._made_of)
 
     def __sizeof__(self) -> int:
-        """With the kernel values, so that it is left where it is."""
+        """Including the kernel values, so that the scheduler avoids moving it."""
         centers, kernels, *_ = self._made_of
         return 8 * len(self._rows) * len(centers) * len(kernels)
 
 
-def _share(part: FloatArray, inside: IntArray, *made_of: Any) -> Share:
-    return Share(part[inside].astype(np.float64, copy=False), *made_of)
+def _partition_library(part: FloatArray, inside: IntArray, *made_of: Any) -> PartitionLibrary:
+    return PartitionLibrary(part[inside].astype(np.float64, copy=False), *made_of)
 
 
-def _facts(share: Share) -> tuple[FloatArray, FloatArray, bool]:
-    library = share.library
+def _measures(part: PartitionLibrary) -> tuple[FloatArray, FloatArray, bool]:
+    library = part.library
     return library.rms, library.peak, library.is_nonnegative
 
 
-def _edges(share: Share, weights: FloatArray, ids: IntArray | None) -> FloatArray:
-    return share.library.edges(weights, ids)
+def _edges(part: PartitionLibrary, weights: FloatArray, ids: IntArray | None) -> FloatArray:
+    return part.library.edges(weights, ids)
 
 
-def _values(share: Share, ids: IntArray, keep: bool) -> FloatArray:
-    return share.library.values(ids, keep=keep)
+def _values(part: PartitionLibrary, ids: IntArray, keep: bool) -> FloatArray:
+    return part.library.values(ids, keep=keep)

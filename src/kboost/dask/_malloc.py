@@ -1,11 +1,11 @@
-"""A heap that keeps what it was given back, while a task runs.
+"""Settings of malloc that keep freed memory in the process while a task runs.
 
-Workers are started with `MALLOC_TRIM_THRESHOLD_`, so that what is freed goes back to the system at
-once. It has a side effect: every array above 128 KiB is then mapped afresh, and the system clears
-its pages before they can be used. A fit in cells makes and drops thousands of arrays of a few MiB;
-on COVTYPE a fifth of the workers' time went into that. So while a task runs, arrays come from the
-heap; at its end, malloc is told what the worker wants, and memory goes back. Elsewhere (no such
-setting, another C library) nothing is done: malloc finds out by itself.
+Workers are started with `MALLOC_TRIM_THRESHOLD_`, so that freed memory is returned to the system at
+once. A side effect is that every array above 128 KiB is a new memory map, whose pages the system
+clears first. A fit in cells allocates and frees thousands of arrays of a few MiB; on COVTYPE this
+took a fifth of the time. So arrays are allocated on the heap while a task runs; at its end, the
+settings of the worker are restored and memory is returned. Without that setting, or with another C
+library, nothing is done.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from threading import Lock
 from typing import Any
 
 _TRIM, _MAP = -1, -3  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD of malloc.h
-_USUAL = 128 << 10  # above it, arrays are mapped
-_MOST = 32 << 20  # the largest that malloc takes; arrays above it are few
-_KEPT = 256 << 20
+_DEFAULT = 128 << 10  # bytes above which arrays are memory maps
+_LARGEST = 32 << 20  # the largest threshold malloc accepts
+_KEPT = 256 << 20  # freed bytes that stay in the process
 _lock, _tasks = Lock(), 0
 
 
 @contextmanager
-def roomy_heap() -> Iterator[None]:
-    """Within: arrays that come and go do so without the system."""
+def tuned_malloc() -> Iterator[None]:
+    """Keep the memory of freed arrays in the process."""
     _count(1)
     try:
         yield
@@ -34,31 +34,31 @@ def roomy_heap() -> Iterator[None]:
         _count(-1)
 
 
-def in_roomy_heap(work: Callable[..., Any], *each: Any) -> Any:
-    """`work(*each)` within."""
-    with roomy_heap():
+def with_tuned_malloc(work: Callable[..., Any], *each: Any) -> Any:
+    """`work(*each)` with the settings of `tuned_malloc`."""
+    with tuned_malloc():
         return work(*each)
 
 
 def _count(change: int) -> None:
-    """Threads may be within at the same time: the first sets, the last sets back."""
+    """Count running tasks: the first changes the settings, the last restores them."""
     global _tasks
     with _lock:
         before, _tasks = _tasks, _tasks + change
         if not before:
-            _tell(roomy=True)
+            _configure(keep=True)
         elif not _tasks:
-            _tell(roomy=False)
+            _configure(keep=False)
 
 
-def _tell(*, roomy: bool) -> None:
-    """Say to malloc what it may keep; nothing where the worker has no wish of its own."""
+def _configure(*, keep: bool) -> None:
+    """Set the thresholds of malloc, if the worker was started with a trim threshold."""
     try:
-        wish = int(os.environ["MALLOC_TRIM_THRESHOLD_"])
+        threshold = int(os.environ["MALLOC_TRIM_THRESHOLD_"])
         libc = ctypes.CDLL("libc.so.6")
-        libc.mallopt(_TRIM, _KEPT if roomy else wish)
-        libc.mallopt(_MAP, _MOST if roomy else _USUAL)
-        if not roomy:
+        libc.mallopt(_TRIM, _KEPT if keep else threshold)
+        libc.mallopt(_MAP, _LARGEST if keep else _DEFAULT)
+        if not keep:
             libc.malloc_trim(0)
     except (KeyError, ValueError, OSError, AttributeError):  # or another C library
         return

@@ -1,4 +1,4 @@
-"""Some rows of a table, in an order, as the engines hold them: taken from, never looked at."""
+"""A selection of rows of a distributed table, indexed on the client and stored on the workers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kboost.kernels.rows import group_rows
 
 
 class DistributedRows:
-    """Rows by number; what is asked of them is computed where they are."""
+    """Rows by index; functions of the rows are computed on the workers that hold them."""
 
     ndim = 2
 
@@ -28,7 +28,7 @@ class DistributedRows:
         return DistributedRows(self.table, self.order[chosen])
 
     def values(self) -> FloatArray:
-        """The rows themselves, on the client: for few."""
+        """The rows on the client; for few rows only."""
         return np.asarray(self.table[self.order], dtype=np.float64)
 
     def columns_at(self, hypotheses: Sequence[Hypothesis]) -> FloatArray:
@@ -40,12 +40,12 @@ class DistributedRows:
         return out
 
     def group_rows(self) -> tuple[IntArray, IntArray]:
-        """As of an array (kernels/rows.py)."""
-        found: tuple[IntArray, IntArray] = self.together(group_rows).result()
-        return found
+        """As `kernels.rows.group_rows`, on a worker."""
+        groups: tuple[IntArray, IntArray] = self.together(group_rows).result()
+        return groups
 
     def together(self, work: Callable[..., Any], *more: Any) -> Any:
-        """`work(rows, *more)` on a worker that all of them are brought to; a future."""
+        """A future of `work(rows, *more)` on one worker, to which all rows are sent."""
         places, pieces = self.table.sent(self.order, take, None)
         return self.table.client.submit(_together, work, places, pieces, *more, pure=False)
 

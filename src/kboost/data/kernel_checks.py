@@ -49,10 +49,10 @@ def check_symmetric_psd(
         K = K - K.mean(axis=1, keepdims=True)
     values = np.linalg.eigvalsh((K + K.T) / 2)
     if values[0] < -_ROUNDING * largest:
-        end = " (centred)." if centred else "."
+        what = "centred training rows" if centred else "training rows"
         raise ValueError(
             f"kernels must be positive semidefinite for {purpose}; got {kernel!r} "
-            f"with eigenvalues from {values[0]:.3g} to {values[-1]:.3g} at training rows{end}"
+            f"with eigenvalues from {values[0]:.3g} to {values[-1]:.3g} at {what}."
         )
 
 

@@ -1,25 +1,29 @@
-"""MKBoost: support vector machines of several kernels, boosted."""
+"""MKBoost: boosted support vector machines on several kernels."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sklearn.base import ClassifierMixin
+from joblib import effective_n_jobs
+from sklearn.utils import check_random_state
 
 from kboost._estimator.boosted_svm import RULES, BoostedSVMBase
-from kboost._rules import UNIT, Rule, one_of
-from kboost.boosting.rounds import RoundSettings
+from kboost._estimator.svm_input import svm_data, svm_rows
+from kboost._rules import UNIT, check_params, one_of
+from kboost.boosting.fit import BoostingPlan, boost_svms
+from kboost.core.deadline import Deadline
+from kboost.solvers.threads import blas_threads_for
 
 _RULES = RULES | {"variant": one_of("D1", "D2", "S1", "S2"), "kernel_decay": UNIT}
 
 
-class MKBoostClassifier(ClassifierMixin, BoostedSVMBase):
-    """Classify with boosted support vector machines, one a kernel and round.
+class MKBoostClassifier(BoostedSVMBase):
+    """Classify with boosted support vector machines on several kernels.
 
-    Each round draws rows from AdaBoost's distribution and trains a machine with each kernel on
-    them. ``"D1"`` takes the machine of the lowest error, ``"D2"`` lets all of them vote. ``"S1"``
-    and ``"S2"`` do the same with some of the kernels, drawn by probabilities that fall with the
-    errors a kernel has made, in about half the time.
+    Each round draws rows from AdaBoost's distribution and trains one support vector machine (SVM)
+    per kernel on them. ``"D1"`` takes the SVM of the lowest error, ``"D2"`` the weighted vote of
+    all. ``"S1"`` and ``"S2"`` do the same with a random subset of the kernels, whose probabilities
+    fall with their errors, in about half the time.
 
     Parameters
     ----------
@@ -28,60 +32,59 @@ class MKBoostClassifier(ClassifierMixin, BoostedSVMBase):
     variant : {"D1", "D2", "S1", "S2"}, default="D1"
         Algorithm 1, 2, 3 or 4 of the paper.
     max_iter : int, default=100
-        Rounds (of each pair of classes).
+        Rounds per binary problem.
     sample_ratio : float, default=0.2
-        Rows drawn a round, with replacement, as a share of the sum of their weights.
+        Rows drawn per round, with replacement, relative to the sum of the row weights.
     kernel_decay : float, default=2**-5
-        With "S1" and "S2": a kernel's probability is multiplied by ``kernel_decay ** error``. At 1
-        they are "D1" and "D2".
+        With "S1" and "S2", the probability of a kernel is multiplied by ``kernel_decay ** error``.
+        At 1 they equal "D1" and "D2".
     C : float, default=50.0
-        Price of a unit of margin error in the machines, a row drawn.
-    normalize : {"mean", "trace"} or None, default="mean"
-        Whether kernels are scaled to a mean diagonal of 1, or to a trace of 1 (as in the paper's
-        tables), over the training rows.
+        Penalty of the margin errors of an SVM, per row drawn.
+    column_scaling : {"mean", "trace"} or None, default="mean"
+        Scale each kernel to a mean diagonal of 1, or to a trace of 1 (as in the paper's tables),
+        over the training rows.
     multi_class : {"ovo", "ovr"}, default="ovo"
         More than two classes: one against one, as in the paper, or one against the rest.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, one to another: the weight of all rows stays as it is. "balanced"
-        makes them weigh the same in all.
+        Relative weights of the classes; the total weight of the rows does not change. "balanced"
+        gives all classes the same weight.
     tol : float, default=1e-3
-        When libsvm may stop.
+        Tolerance of libsvm.
     max_seconds : float or None, default=None
-        Time limit of the fit; there is one round at least.
+        Time limit of the fit; at least one round is made.
     memory_budget : int, default=2**30
-        Bytes that kernel matrices may take to be kept. Beyond it they are made anew each round,
-        from distances and products that are kept if these fit.
+        Bytes for kernel matrices. Matrices that do not fit are computed in each round, from
+        distances and products that are kept if these fit.
     random_state : int, RandomState instance or None, default=0
-        Draws rows and kernels.
+        Seed for drawing rows and kernels.
     n_jobs : int or None, default=None
-        Threads over the kernels of a round. They change nothing in the model.
+        Threads over the kernels of a round; the model does not depend on it.
     verbose : int, default=0
-        1 shows every round.
+        1 logs every round.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
     kernels_ : list of Kernel
-        The library, with the widths found, scaled.
+        The kernels, with their widths, scaled.
     kernel_usage_ : dict of str to KernelUse
-        For each kernel `rounds`, in how many it is, `weight`, its share of their weights, and
-        `trained`, how many machines were trained with it; over all pairs of classes.
+        For each kernel `rounds`, the number of rounds it is in, `weight`, its share of their
+        weights, and `trained`, the number of SVMs trained with it; over all binary problems.
     estimator_weights_ : ndarray of shape (n_rounds,), or list of them
-        The weights of the rounds; a list has one array for each pair of classes, or class.
+        The weights of the rounds; a list has one array per binary problem.
     errors_ : ndarray of shape (n_rounds,), or list of them
-        The errors of the rounds, each under its distribution.
+        The error of each round under its distribution.
     trace_ : Rounds or list of Rounds
-        What happened, draws included that were not taken: an error of 1/2 or more resets the
-        distribution.
-    stop_reason_ : str or list of str
-        Why the fit ended.
+        All draws, including those not taken: an error of 1/2 or more resets the distribution.
+    stop_reason_ : StopReason or list of StopReason
+        Why the fit ended: `rule`, and `message`, a sentence.
     n_iter_ : int
-        Rounds taken, the most of all pairs.
+        Rounds taken; the maximum over the binary problems.
     n_columns_ : int
-        Different pairs of a kernel and a support vector.
+        Distinct pairs of a kernel and a support vector.
     columns_per_kernel_ : dict of str to int
-        How many of them belong to each kernel.
+        The number of columns of each kernel.
     centers_ : ndarray or CSR matrix of shape (n_centers, n_features_in_)
         The support vectors (their row numbers, for precomputed kernels).
     dual_gap_ : None
@@ -116,7 +119,7 @@ class MKBoostClassifier(ClassifierMixin, BoostedSVMBase):
         sample_ratio: float = 0.2,
         kernel_decay: float = 2**-5,
         C: float = 50.0,
-        normalize: str | None = "mean",
+        column_scaling: str | None = "mean",
         multi_class: str = "ovo",
         class_weight: Any = None,
         tol: float = 1e-3,
@@ -132,7 +135,7 @@ class MKBoostClassifier(ClassifierMixin, BoostedSVMBase):
         self.sample_ratio = sample_ratio
         self.kernel_decay = kernel_decay
         self.C = C
-        self.normalize = normalize
+        self.column_scaling = column_scaling
         self.multi_class = multi_class
         self.class_weight = class_weight
         self.tol = tol
@@ -143,7 +146,7 @@ class MKBoostClassifier(ClassifierMixin, BoostedSVMBase):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKBoostClassifier:
-        """Boost.
+        """Fit the rounds.
 
         Parameters
         ----------
@@ -157,14 +160,28 @@ class MKBoostClassifier(ClassifierMixin, BoostedSVMBase):
         Returns
         -------
         MKBoostClassifier
-            The fitted estimator. After Ctrl-C it holds the rounds so far and the interrupt is
-            raised again; before the first round of every pair of classes it stays as it was.
+            The fitted estimator. After Ctrl-C it keeps the rounds so far and KeyboardInterrupt is
+            raised again; before the first round of every binary problem it stays unchanged.
         """
-        return self._fit(X, y, sample_weight)
+        return self._guarded_fit(lambda: self._learn(X, y, sample_weight), X, y, sample_weight)
 
-    def _rules(self) -> dict[str, Rule]:
-        return _RULES
-
-    def _round_settings(self, n_drawn: int) -> RoundSettings:
-        decay = float(self.kernel_decay) if self.variant[0] == "S" else 1.0
-        return RoundSettings(self.variant[1] == "2", decay, float(self.C), self.max_iter, n_drawn)
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
+        check_params(self.get_params(deep=False), _RULES)
+        deadline = Deadline.after(self.max_seconds)
+        plan = BoostingPlan(
+            vote=self.variant[1] == "2",
+            kernel_decay=float(self.kernel_decay) if self.variant[0] == "S" else 1.0,
+            C=float(self.C),
+            sample_ratio=self.sample_ratio,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            memory_budget=self.memory_budget,
+            n_jobs=effective_n_jobs(self.n_jobs),
+        )
+        rows, n_rows = svm_rows(self, X, y, sample_weight, keep_total_weight=True)
+        with blas_threads_for(len(rows.weight)):
+            data = svm_data(self, rows, n_rows)
+            count = len(data.problems)
+            seeds = check_random_state(self.random_state).randint(2**31 - 1, size=count)
+            boosted = boost_svms(plan, data, seeds, deadline, self._listeners(count))
+            self._set_rounds(data, boosted)

@@ -1,7 +1,7 @@
-"""Nodes and constants of an ONNX graph, written as they are thought of.
+"""A builder of ONNX graphs.
 
-Graphs inside of Scan and Loop are builders too. They take all they need as inputs or hold it as
-constants: names of the graph around them would not survive those who rename nodes.
+The bodies of Scan and Loop have their own builders. They use only inputs and constants of their
+own, because tools that rename nodes break references to the outer graph.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Builder:
         return outs
 
     def constant(self, value: Any) -> str:
-        """A constant, each once; text becomes a tensor of strings."""
+        """A constant, stored once; strings become a tensor of strings."""
         array = np.asarray(value)
         if array.dtype.kind in "UO":
             array = array.astype(object)
@@ -70,7 +70,7 @@ class Builder:
         return self.constant(np.asarray(value, dtype=np.float64))
 
     def real(self, value: Any) -> str:
-        """A constant in the arithmetic of the kernels."""
+        """A constant in the dtype of the kernels."""
         return self.constant(np.asarray(value, dtype=self.dtype))
 
     def whole(self, value: Any) -> str:
@@ -82,11 +82,11 @@ class Builder:
         return self.op("Cast", value, to=kind)
 
     def to_real(self, value: str) -> str:
-        """From float64 to the arithmetic of the kernels."""
+        """Cast from float64 to the dtype of the kernels."""
         return value if self.dtype == "float64" else self.cast(value, TYPES[self.dtype])
 
     def to_double(self, value: str) -> str:
-        """And back."""
+        """Cast from the dtype of the kernels to float64."""
         return value if self.dtype == "float64" else self.cast(value, DOUBLE)
 
     def total(self, value: str, axis: int, *, keep: bool = False) -> str:
@@ -94,7 +94,7 @@ class Builder:
         return self.op("ReduceSum", value, self.whole([axis]), keepdims=int(keep))
 
     def total_of(self, values: Sequence[str]) -> str:
-        """The sum of some matrices."""
+        """The sum of matrices."""
         out = values[0]
         for value in values[1:]:
             out = self.op("Add", out, value)
@@ -109,14 +109,14 @@ class Builder:
         return self.op("Gather", self.op("Shape", value), self.whole([axis]))
 
     def zeros(self, n_rows: str, n_columns: str, dtype: str) -> str:
-        """A matrix of so many rows and columns, both (1,)."""
+        """A zero matrix; its numbers of rows and columns are tensors of shape (1,)."""
         shape = self.op("Concat", n_rows, n_columns, axis=0)
         return self.op(
             "ConstantOfShape", shape, value=numpy_helper.from_array(np.zeros(1, dtype=dtype))
         )
 
     def inner(self) -> Builder:
-        """A builder for a graph inside."""
+        """A builder for the body of a Scan or Loop."""
         return Builder(f"{self.name()}_in", self.dtype)
 
     def graph(

@@ -1,4 +1,4 @@
-"""What estimators say, from the values of their models: labels, probabilities, predictions."""
+"""Outputs of estimators from the values of their models: labels, probabilities, predictions."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from kboost.export._rows import InputRows
 class Outputs:
     """Names of the outputs of a model in a graph, with their types and shapes."""
 
-    names: dict[str, str]  # what: name in the graph
+    names: dict[str, str]  # output: name in the graph
     kinds: dict[str, tuple[int, tuple[Any, ...]]]
 
 
 def check_model(model: Any) -> None:
-    """Refuse what has no additive model."""
+    """Raise if the estimator has no model that can be exported."""
     check_is_fitted(model)
     if not isinstance(getattr(model, "_model", None), AdditiveModel | SVMEnsemble):
         raise ValueError(
-            f"model must be a fitted estimator of kboost; got {type(model).__name__}, a Pipeline "
-            "goes through skl2onnx.to_onnx after kboost.export.onnx.register()."
+            f"model must be a fitted kboost estimator; got {type(model).__name__}; convert a "
+            "Pipeline with skl2onnx.to_onnx after kboost.export.onnx.register()."
         )
 
 
 def all_outputs(model: Any, b: Builder, X: str) -> Outputs:
-    """Everything the estimator says of rows X, which are float64."""
+    """All outputs of the estimator for rows X, which are float64."""
     values = model_values(model, InputRows(b, X, model.n_features_in_))
     if is_classifier(model):
         return _classifier(model, b, class_scores(model, b, values))
@@ -47,23 +47,25 @@ def all_outputs(model: Any, b: Builder, X: str) -> Outputs:
 
 
 def class_scores(model: Any, b: Builder, values: str) -> str:
-    """A column for each class, or one for two; duels are counted as in boosting/multiclass.py."""
-    duels, n_classes = getattr(model, "_binary_problems", None), len(model.classes_)
-    if duels is None or n_classes == 2:
+    """One column per class, or one for two classes; scores as in data/multiclass.py."""
+    problems, n_classes = getattr(model, "_binary_problems", None), len(model.classes_)
+    if problems is None or n_classes == 2:
         return values
-    won, lost = np.zeros((len(duels), n_classes)), np.zeros((len(duels), n_classes))
-    for place, duel in enumerate(duels):
-        won[place, duel.winner] = 1.0
-        if duel.loser is not None:
-            lost[place, duel.loser] = 1.0
-    if not (won + lost).any(axis=0).all():
+    positive_of = np.zeros((len(problems), n_classes))
+    negative_of = np.zeros((len(problems), n_classes))
+    for k, problem in enumerate(problems):
+        positive_of[k, problem.positive] = 1.0
+        if problem.negative is not None:
+            negative_of[k, problem.negative] = 1.0
+    if not (positive_of + negative_of).any(axis=0).all():
         raise ValueError("model must have seen rows of every class; one of them had no weight.")
-    sums = b.op("MatMul", values, b.double(won - lost))
-    if not lost.any():
+    difference = b.double(positive_of - negative_of)
+    sums = b.op("MatMul", values, difference)
+    if not negative_of.any():
         return sums
-    positive = b.cast(b.op("Greater", values, b.double(0.0)), DOUBLE)
-    # wins = positive won + (1 - positive) lost
-    wins = b.op("Add", b.op("MatMul", positive, b.double(won - lost)), b.double(lost.sum(axis=0)))
+    is_positive = b.cast(b.op("Greater", values, b.double(0.0)), DOUBLE)
+    # wins = is_positive positive_of + (1 - is_positive) negative_of
+    wins = b.op("Add", b.op("MatMul", is_positive, difference), b.double(negative_of.sum(axis=0)))
     size = b.op("Mul", b.op("Add", b.op("Abs", sums), b.double(1.0)), b.double(3.0))
     return b.op("Add", wins, b.op("Div", sums, size))
 
@@ -77,7 +79,7 @@ def probabilities(model: Any, b: Builder, values: str) -> str:
         return b.op("Softmax", b.op("Mul", scores, b.double(model.calibration_.slope)), axis=1)
     if len(model.classes_) == 2:
         values = b.op("Concat", b.op("Neg", values), values, axis=1)
-    # log 1 / (1 + exp(-f)) = min(f, 0) - log(1 + exp(-|f|)); Softplus is not known in float64
+    # log 1 / (1 + exp(-f)) = min(f, 0) - log(1 + exp(-|f|)); Softplus has no float64 kernel
     small = b.op("Exp", b.op("Neg", b.op("Abs", values)))
     tail = b.op("Log", b.op("Add", small, b.double(1.0)))
     logs = b.op("Sub", b.op("Min", values, b.double(0.0)), tail)
@@ -88,7 +90,7 @@ def label(model: Any, b: Builder, values: str) -> tuple[str, int]:
     """The class of each row, (n,), and its type."""
     classes = model.classes_
     if classes.dtype.kind == "O" and not all(isinstance(c, str) for c in classes):
-        raise ValueError(f"classes_ must be all text or all numbers; got {classes.tolist()!r}.")
+        raise ValueError(f"classes_ must be all strings or all numbers; got {classes.tolist()!r}.")
     if classes.dtype.kind in "iub":
         classes = classes.astype(np.int64)
     if len(classes) > 2:
@@ -131,6 +133,6 @@ def outlier_label(b: Builder, away: str) -> str:
 
 
 def _narrowed(b: Builder, values: str, width: int, flat: bool) -> tuple[str, tuple[Any, ...]]:
-    """Values in the arithmetic of the output; a single column may become a vector."""
+    """Values in the dtype of the output; a single column may become a vector."""
     out = b.to_real(values)
     return (b.reshape(out, -1), ("n",)) if flat else (out, ("n", width))

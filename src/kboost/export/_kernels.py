@@ -1,7 +1,4 @@
-"""Kernels as ONNX: profiles over the numbers of the pairs, and sums that are folded.
-
-What is folded stays in float64.
-"""
+"""Kernels in ONNX: profiles of blocks of pairs, and folded sums, which stay in float64."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from kboost.kernels.stationary import Gaussian, Laplacian, Matern
 @singledispatch
 def kernel_values(kernel: Kernel, pairs: Pairs) -> str:
     """The kernel's values between the rows and the centres, (n, m)."""
-    raise ValueError(f"kernels must be known to ONNX; {kernel!r} is a function, which is not.")
+    raise ValueError(f"kernels must not contain functions for ONNX; got {kernel!r}.")
 
 
 @kernel_values.register
@@ -76,8 +73,8 @@ def _(kernel: SklearnKernel, pairs: Pairs) -> str:
     b, view = pairs.builder, kernel.pairing.view
     if kernel.name == "cosine":
         return pairs.product("cosine", view)
-    away = b.op("Neg", pairs.block("chi2", view))
-    return b.op("Exp", away) if kernel.name == "chi2" else away
+    negative = b.op("Neg", pairs.block("chi2", view))
+    return b.op("Exp", negative) if kernel.name == "chi2" else negative
 
 
 @kernel_values.register
@@ -112,7 +109,7 @@ def folded_values(folded: Folded, rows: InputRows) -> str:
 
 def _folded_term(term: FoldedTerm, rows: InputRows) -> str:
     b, monomial = rows.builder, term.monomial
-    V = rows.seen(monomial.view)
+    V = rows.viewed(monomial.view)
     root = float(np.sqrt(monomial.gamma))
     first = int(monomial.coef0 > 0)
     if monomial.degree == 1:

@@ -1,4 +1,4 @@
-"""The parts of an additive model as ONNX, each (n, n_outputs) in float64."""
+"""The parts of a model in ONNX, each (n, n_outputs) in float64."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kboost._estimator.boosted_svm import GRAINS, TINY
-from kboost.boosting.svm_ensemble import SVMEnsemble, SVMGroup
+from kboost.boosting.svm_ensemble import GRID, TINY, SVMEnsemble, SVMGroup
 from kboost.columns.active import ActivePart
 from kboost.columns.cells import CellPart, CellTree
 from kboost.columns.gram import ZERO
@@ -24,10 +23,10 @@ from kboost.kernels.base import Kernel
 
 
 def model_values(estimator: Any, rows: InputRows) -> str:
-    """The values of an estimator's model, (n, n_outputs); of each duel, where there are duels."""
+    """The values of an estimator's model, (n, n_outputs)."""
     model = estimator._model
     if isinstance(model, SVMEnsemble):
-        return _committee_values(model, estimator, rows)
+        return _ensemble_values(model, estimator, rows)
     return _additive_values(model, rows)
 
 
@@ -39,23 +38,23 @@ def _additive_values(model: AdditiveModel, rows: InputRows) -> str:
     return b.op("Add", b.total_of(parts), b.double(model.bias))
 
 
-def _committee_values(model: SVMEnsemble, estimator: Any, rows: InputRows) -> str:
-    """The weighted sum of what the rounds say; their mean in each duel for several classes."""
+def _ensemble_values(model: SVMEnsemble, estimator: Any, rows: InputRows) -> str:
+    """The weighted sum of the signs of the rounds; for several classes, the mean per output."""
     b = rows.builder
     pairs = Pairs(rows, model.centers)
     weights = estimator.estimator_weights_
     weights = [weights] if isinstance(weights, np.ndarray) else weights
     votes: list[list[str]] = [[] for _ in weights]
-    for bundle in model.bundles:
-        said = b.op("Add", _bundle_values(bundle, model, pairs), b.double(bundle.bias))
-        table = np.zeros((len(bundle.bias), len(weights[bundle.task])))
-        table[np.arange(len(bundle.bias)), bundle.rounds] = bundle.votes
-        votes[bundle.task].append(b.op("MatMul", _signs(b, said), b.double(table)))
+    for group in model.groups:
+        values = b.op("Add", _group_values(group, model, pairs), b.double(group.bias))
+        table = np.zeros((len(group.bias), len(weights[group.output])))
+        table[np.arange(len(group.bias)), group.rounds] = group.votes
+        votes[group.output].append(b.op("MatMul", _signs(b, values), b.double(table)))
     means = []
-    for own, weight in zip(votes, weights, strict=True):
+    for of_output, weight in zip(votes, weights, strict=True):
         total = max(float(np.abs(weight).sum()), TINY)
-        said = _signs(b, b.total_of(own))
-        mean = _rounded(b, b.op("MatMul", said, b.double((weight / total)[:, None])))
+        signs = _signs(b, b.total_of(of_output))
+        mean = _rounded(b, b.op("MatMul", signs, b.double((weight / total)[:, None])))
         two = len(estimator.classes_) == 2
         means.append(b.op("Mul", mean, b.double(total)) if two else mean)
     return b.op("Concat", *means, axis=1)
@@ -63,20 +62,20 @@ def _committee_values(model: SVMEnsemble, estimator: Any, rows: InputRows) -> st
 
 def _rounded(b: Builder, values: str) -> str:
     """A power of two, which runtimes that scale products in float32 keep exactly."""
-    whole = b.op("Round", b.op("Mul", values, b.double(GRAINS)))
-    return b.op("Div", whole, b.double(GRAINS))
+    whole = b.op("Round", b.op("Mul", values, b.double(GRID)))
+    return b.op("Div", whole, b.double(GRID))
 
 
-def _bundle_values(bundle: SVMGroup, model: SVMEnsemble, pairs: Pairs) -> str:
-    """The machines of one kernel before their offsets, (n, m)."""
+def _group_values(group: SVMGroup, model: SVMEnsemble, pairs: Pairs) -> str:
+    """The SVMs of one kernel without their bias, (n, m)."""
     b = pairs.builder
-    if not len(bundle.support):
-        return b.zeros(b.length(pairs.rows.X, 0), b.whole([len(bundle.bias)]), "float64")
-    if bundle.folded is not None:
-        return folded_values(bundle.folded, pairs.rows)
-    coef = np.zeros((model.centers.shape[0], len(bundle.bias)))
-    coef[bundle.support] = bundle.coef
-    kernel, coef = _unscaled(model.kernels[bundle.kernel], coef)
+    if not len(group.support):
+        return b.zeros(b.length(pairs.rows.X, 0), b.whole([len(group.bias)]), "float64")
+    if group.folded is not None:
+        return folded_values(group.folded, pairs.rows)
+    coef = np.zeros((model.centers.shape[0], len(group.bias)))
+    coef[group.support] = group.coef
+    kernel, coef = _unscaled(model.kernels[group.kernel], coef)
     return b.to_double(b.op("MatMul", kernel_values(kernel, pairs), b.real(coef)))
 
 
@@ -88,18 +87,18 @@ def _signs(b: Builder, values: str) -> str:
 @singledispatch
 def part_values(part: Any, rows: InputRows) -> str:
     """The values of one part."""
-    raise ValueError(f"model must be made of parts known to ONNX; got a {type(part).__name__}.")
+    raise ValueError(f"model must consist of parts supported in ONNX; got {type(part).__name__}.")
 
 
 @part_values.register
 def _(part: KernelPart, rows: InputRows) -> str:
     b = rows.builder
-    found = [folded_values(folded, rows) for folded in part.folded]
+    terms = [folded_values(folded, rows) for folded in part.folded]
     if part.rest is not None:
         kernel, coef = _unscaled(part.rest, part.coef)
         block = kernel_values(kernel, Pairs(rows, part.centers))
-        found.append(b.to_double(b.op("MatMul", block, b.real(coef))))
-    return b.total_of(found)
+        terms.append(b.to_double(b.op("MatMul", block, b.real(coef))))
+    return b.total_of(terms)
 
 
 @part_values.register
@@ -113,14 +112,14 @@ def _(part: ActivePart, rows: InputRows) -> str:
 @part_values.register
 def _(part: HalfspacePart, rows: InputRows) -> str:
     b = rows.builder
-    places = b.op("MatMul", rows.seen(part.view), b.double(part.directions.T))
-    inside = b.cast(b.op("Greater", places, b.double(part.cuts)), DOUBLE)
+    projections = b.op("MatMul", rows.viewed(part.view), b.double(part.directions.T))
+    inside = b.cast(b.op("Greater", projections, b.double(part.cuts)), DOUBLE)
     return b.op("MatMul", inside, b.double(part.coef))
 
 
 @part_values.register
 def _(part: CellPart, rows: InputRows) -> str:
-    """Cell by cell (Loop): its rows are taken out, and what it says of them is put in place."""
+    """Loop over the cells: select the rows of a cell, compute their values, and scatter them."""
     b, q = rows.builder, part.coef.shape[1]
     centers, coef, starts = _filled(part)
     kernel, coef = _unscaled(part.kernel, coef)
@@ -132,10 +131,10 @@ def _(part: CellPart, rows: InputRows) -> str:
     last = inner.reshape(
         inner.op("Gather", inner.whole(starts), inner.op("Add", number, inner.whole(1))), 1
     )
-    own = _CellPairs(
+    pairs = _CellPairs(
         InputRows(inner, inner.op("Gather", X, chosen), rows.n_features), centers, first, last
     )
-    block = kernel_values(kernel, own)
+    block = kernel_values(kernel, pairs)
     values = inner.op(
         "MatMul", block, inner.op("Slice", inner.real(coef), first, last, inner.whole([0]))
     )
@@ -160,7 +159,7 @@ def _(part: CellPart, rows: InputRows) -> str:
     )
     start = b.zeros(b.length(rows.X, 0), b.whole([q]), "float64")
     outs = [b.name() for _ in range(3)]
-    found = b.several(
+    results = b.several(
         "Loop",
         b.whole(part.tree.n_cells),
         b.constant(np.array(True)),
@@ -170,16 +169,16 @@ def _(part: CellPart, rows: InputRows) -> str:
         outs=outs,
         body=body,
     )
-    return found[0]
+    return results[0]
 
 
 def _unscaled(kernel: Kernel, coef: Any) -> tuple[Kernel, Any]:
-    """A factor in front goes into the coefficients; onnxruntime would round it to float32."""
+    """Move the factor of a kernel into the coefficients; onnxruntime would round it to float32."""
     return (kernel.kernel, kernel.scale * coef) if isinstance(kernel, Scaled) else (kernel, coef)
 
 
 class _CellPairs(Pairs):
-    """Pairs with the centres of one cell, which are known when the model runs."""
+    """Pairs with the centres of one cell, which is selected at run time."""
 
     def __init__(self, rows: InputRows, centers: Any, first: str, last: str) -> None:
         super().__init__(rows, centers)
@@ -191,29 +190,29 @@ class _CellPairs(Pairs):
 
 
 def _filled(part: CellPart) -> tuple[Any, Any, Any]:
-    """Centres, coefficients and starts; a cell without centres gets one that says nothing."""
+    """Centres, coefficients and starts; an empty cell gets a centre with coefficient 0."""
     empty = np.flatnonzero(np.diff(part.starts) == 0)
-    at = part.starts[empty]
-    centers = np.insert(part.centers.astype(np.float64), at, 0.0, axis=0)
-    coef = np.insert(part.coef, at, 0.0, axis=0)
+    position = part.starts[empty]
+    centers = np.insert(part.centers.astype(np.float64), position, 0.0, axis=0)
+    coef = np.insert(part.coef, position, 0.0, axis=0)
     added = np.concatenate([[0], np.cumsum(np.diff(part.starts) == 0)])
     return centers, coef, part.starts + added
 
 
 def _cells(b: Builder, X: str, tree: CellTree) -> str:
-    """The cell of each row, (n,): as many steps as the tree is deep; leaves lead to themselves."""
+    """The cell of each row, (n,): one step per level of the tree; leaves are their own children."""
     leaf = tree.feature < 0
-    own = np.arange(len(leaf))
-    children = np.where(leaf[:, None], own[:, None], tree.children)
+    nodes = np.arange(len(leaf))
+    children = np.where(leaf[:, None], nodes[:, None], tree.children)
     depth = np.zeros(len(leaf), dtype=int)
-    for node in own[~leaf]:
+    for node in nodes[~leaf]:
         depth[tree.children[node]] = depth[node] + 1
     node = b.reshape(b.zeros(b.length(X, 0), b.whole([1]), "int64"), -1)
     feature, threshold = b.whole(np.where(leaf, 0, tree.feature)), b.double(tree.threshold)
     for _ in range(int(depth.max())):
-        looked_at = b.reshape(b.op("Gather", feature, node), -1, 1)
-        value = b.reshape(b.op("GatherElements", X, looked_at, axis=1), -1)
+        split_feature = b.reshape(b.op("Gather", feature, node), -1, 1)
+        value = b.reshape(b.op("GatherElements", X, split_feature, axis=1), -1)
         right = b.cast(b.op("Greater", value, b.op("Gather", threshold, node)), INT)
-        place = b.op("Add", b.op("Mul", node, b.whole(2)), right)
-        node = b.op("Gather", b.whole(children.ravel()), place)
+        index = b.op("Add", b.op("Mul", node, b.whole(2)), right)
+        node = b.op("Gather", b.whole(children.ravel()), index)
     return b.op("Gather", b.whole(np.where(leaf, tree.children[:, 0], 0)), node)

@@ -1,4 +1,4 @@
-"""InputRows as kernels see them, in ONNX: a choice of features, standardised or as ranks; float64."""
+"""Views of the input rows in ONNX: selected features, standardised or as ranks, in float64."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from kboost.kernels.views import View
 
 
 class InputRows:
-    """The rows of the input, and what the views show of them, each made once."""
+    """The rows of the input and their views, each computed once."""
 
     def __init__(self, builder: Builder, X: str, n_features: int) -> None:
         self.builder, self.X, self.n_features = builder, X, n_features  # X is float64
-        self._seen: dict[View, str] = {}
+        self._viewed: dict[View, str] = {}
 
-    def seen(self, view: View) -> str:
-        """The rows through a view, float64."""
-        if view not in self._seen:
-            self._seen[view] = self._apply(view)
-        return self._seen[view]
+    def viewed(self, view: View) -> str:
+        """The rows transformed by a view, float64."""
+        if view not in self._viewed:
+            self._viewed[view] = self._apply(view)
+        return self._viewed[view]
 
     def _apply(self, view: View) -> str:
         b, out = self.builder, self.X
@@ -44,15 +44,16 @@ def _standardize(b: Builder, X: str, transform: Standardize) -> str:
 
 
 def _ranks(b: Builder, X: str, transform: Ranks) -> str:
-    """Feature by feature: the knots up to x are counted, the two around it interpolated."""
-    sizes = np.maximum(np.diff(transform.starts), 2)  # a single knot stands twice
+    """Per feature (Scan): count the knots up to x and interpolate between the two around it."""
+    sizes = np.maximum(np.diff(transform.starts), 2)  # a single knot is repeated
     values = np.full((transform.n_features, sizes.max()), np.inf)
     ranks = np.zeros_like(values)
     for j, (start, stop) in enumerate(
         zip(transform.starts[:-1], transform.starts[1:], strict=True)
     ):
-        own = np.arange(start, stop) if stop - start > 1 else np.repeat(start, 2)
-        values[j, : len(own)], ranks[j, : len(own)] = transform.values[own], transform.ranks[own]
+        knots = np.arange(start, stop) if stop - start > 1 else np.repeat(start, 2)
+        values[j, : len(knots)] = transform.values[knots]
+        ranks[j, : len(knots)] = transform.ranks[knots]
     inner = b.inner()
     x, v, r, last = (inner.name() for _ in range(4))
     below = inner.op("LessOrEqual", inner.reshape(v, 1, -1), inner.reshape(x, -1, 1))

@@ -1,8 +1,8 @@
-"""Converters for skl2onnx: the same graphs, moved into its containers node by node.
+"""Converters for skl2onnx: the graphs of `to_onnx`, copied into its containers.
 
-Outputs are those skl2onnx gives its own estimators: label and probabilities (decision values with
-the option `raw_scores`, or where there are no probabilities; (-f, f) for two classes), one
-prediction a row as a column, label and scores of outliers.
+Outputs are those of the scikit-learn estimators in skl2onnx: label and probabilities of a
+classifier (decision values with the option `raw_scores`, or if there are no probabilities; (-f, f)
+for two classes), a column of predictions of a regressor, label and scores of an outlier detector.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CLASSIFIER_OPTIONS = {
 
 
 def register_all() -> None:
-    """Every estimator of kboost, but those of kboost.dask."""
+    """Register all kboost estimators, except those of kboost.dask."""
     for entry in ESTIMATORS:
         if entry.path.startswith("kboost.dask."):
             continue
@@ -86,9 +86,7 @@ def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     values = _heads.class_scores(model, b, values)
     label, kind = _heads.label(model, b, values)
     if kind not in (INT, STRING):
-        raise ValueError(
-            f"classes_ must be text or whole numbers; got {model.classes_.tolist()!r}."
-        )
+        raise ValueError(f"classes_ must be strings or integers; got {model.classes_.tolist()!r}.")
     if raw or not hasattr(model, "predict_proba"):
         single = len(model.classes_) == 2
         second = b.op("Concat", b.op("Neg", values), values, axis=1) if single else values

@@ -1,7 +1,7 @@
 """Models as ONNX graphs, alone or inside a pipeline through skl2onnx.
 
-Views and folded terms are computed in float64, kernels in the arithmetic asked for; see
-`_rows`. A graph needs no operators but those of ONNX itself.
+Views and folded terms are computed in float64, kernels in the requested dtype. A graph uses only
+standard ONNX operators.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ def to_onnx(model: Any, *, dtype: str = "float64", opset: int = OPSET) -> Any:
     Parameters
     ----------
     model : estimator
-        A fitted estimator of kboost. Kernels that are functions of your own are refused.
+        A fitted kboost estimator without user-defined kernel functions.
     dtype : {"float64", "float32"}, default="float64"
-        Type of the input and of the numbers that come out, and arithmetic of the kernels.
+        Type of the input, of the kernel values and of the numeric outputs.
     opset : int, default=18
-        Version of the operators, from 18 on.
+        Version of the operators, at least 18.
 
     Returns
     -------
     onnx.ModelProto
-        Its input is ``X`` of shape (n, n_features), dense. Its outputs are ``label``, ``decision``
-        and (where there is a `predict_proba`) ``probabilities`` of a classifier; ``prediction`` of
-        a regressor; ``label`` and ``decision`` of a novelty detector, in the shapes that the
-        methods of the estimator give.
+        Its input is a dense ``X`` of shape (n, n_features). Its outputs have the shapes of the
+        methods of the estimator: ``label``, ``decision`` and, if there is a `predict_proba`,
+        ``probabilities`` of a classifier; ``prediction`` of a regressor; ``label`` and
+        ``decision`` of a novelty detector.
 
     See Also
     --------
@@ -70,20 +70,20 @@ def to_onnx(model: Any, *, dtype: str = "float64", opset: int = OPSET) -> Any:
         {"X": (TYPES[dtype], ("n", model.n_features_in_))}, outputs.kinds, type(model).__name__
     )
     opsets = [onnx.helper.make_opsetid("", opset)]
-    made = onnx.helper.make_model(
+    proto = onnx.helper.make_model(
         graph,
         opset_imports=opsets,
         producer_name="kboost",
         ir_version=onnx.helper.find_min_ir_version_for(opsets),
     )
-    onnx.checker.check_model(made)
-    return made
+    onnx.checker.check_model(proto)
+    return proto
 
 
 def register() -> None:
-    """Tell skl2onnx of kboost's estimators, so that it converts pipelines that end in one.
+    """Register the kboost estimators with skl2onnx, so that it converts pipelines with them.
 
-    Importing kboost registers nothing. It may be called more than once.
+    Importing kboost does not register them. The function may be called more than once.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The loop of multiple kernel learning: machine, weights, machine, ... until the gap is closed."""
+"""Multiple kernel learning: SVM and kernel weights alternate until the gap is closed."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from typing import Protocol
 
 import numpy as np
 
+from kboost.columns.gram import MixtureFunction, kernel_matrices
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
-from kboost.core.stopping import StopReason, StopRule
+from kboost.core.outputs import solve_outputs
+from kboost.core.stopping import AnyOf, GapBelow, MaxIterations, StopReason, StopRule
 from kboost.core.trace import Step, Trace
+from kboost.data.svm_data import SVMData
 from kboost.mkl.hessian import HessianSearch
 from kboost.mkl.level import LevelSearch
-from kboost.mkl.lp import LpSearch
+from kboost.mkl.lp_norm import LpSearch
 from kboost.mkl.silp import SilpSearch
 from kboost.mkl.simple import SimpleSearch
 from kboost.mkl.svm import MixtureSVM, MKLPoint, dual_norm
@@ -26,24 +29,37 @@ METHODS: dict[str, Callable[[MixtureSVM], WeightSearch]] = {
     "level": LevelSearch,
     "hessian": HessianSearch,
 }
-_PATIENCE = 25  # steps that move neither bound
+_PATIENCE = 25  # steps that improve neither bound
 
 
 class WeightSearch(Protocol):
-    """A method at work."""
+    """A method that moves the kernel weights."""
 
     def step(self, point: MKLPoint) -> MKLPoint | None:
-        """The next point; None where the method finds none."""
+        """The next point; None if the method finds none."""
 
 
 @dataclass(frozen=True)
-class Learned:
-    """The best point found, and how."""
+class MKLPlan:
+    """The settings of multiple kernel learning."""
 
+    method: str  # one of METHODS; with p > 1, the closed form replaces it
+    p: float  # norm of the kernel weights
+    C: float
+    tol: float
+    max_iter: int
+    n_jobs: int  # threads over the binary problems
+
+
+@dataclass(frozen=True)
+class MKLResult:
+    """The best point of one binary problem, and how it was reached."""
+
+    function: MixtureFunction
     point: MKLPoint
     trace: Trace
     reason: StopReason
-    n_machines: int
+    n_svms: int
 
 
 class KernelWeighting(Method[Step]):
@@ -51,14 +67,18 @@ class KernelWeighting(Method[Step]):
 
     trace: Trace
 
-    def __init__(self, machine: MixtureSVM, method: str, p: float) -> None:
-        P = machine.n_kernels
-        self._machine, self._p = machine, p
+    def __init__(self, svm: MixtureSVM, method: str, p: float) -> None:
+        """Start at equal weights; p = 1 for every method but the closed form.
+
+        At p = 1 the closed form needs thousands of steps, so Newton's method replaces it.
+        """
+        P = svm.n_kernels
+        self._svm, self._p = svm, p
         self._search: WeightSearch = (
-            LpSearch(machine, p) if p > 1 else METHODS.get(method, HessianSearch)(machine)
+            LpSearch(svm, p) if p > 1 else METHODS.get(method, HessianSearch)(svm)
         )
         self._started, self._bound = time.monotonic(), 0.0
-        self._point = machine.at(np.full(P, P ** (-1.0 / p)))
+        self._point = svm.at(np.full(P, P ** (-1.0 / p)))
         self.best = self._point
         self.trace = Trace()
 
@@ -66,52 +86,70 @@ class KernelWeighting(Method[Step]):
         if self.trace:
             if _stalled(self.trace):
                 return _no_descent(self.trace)
-            point = self._search.step(self._point) if self._machine.n_kernels > 1 else None
+            point = self._search.step(self._point) if self._svm.n_kernels > 1 else None
             if point is None:
                 return _no_descent(self.trace)
             self._point = point
         self.best = min(self.best, self._point, key=lambda point: point.upper)
-        below = self._point.below(self._p)
-        self._bound = max(self._bound, below, getattr(self._search, "bound", 0.0))
+        bound = self._point.lower_bound(self._p)
+        self._bound = max(self._bound, bound, getattr(self._search, "bound", 0.0))
         return self._record()
 
     def _record(self) -> Step:
-        """Columns are kernels here; the price is the relative descent the gradient promises."""
+        """Columns are kernels here; the price is the relative descent along the gradient."""
         best = self.best
-        promised = (dual_norm(best.powers, self._p) - float(best.theta @ best.powers)) / 2
+        descent = (dual_norm(best.quadratic, self._p) - float(best.theta @ best.quadratic)) / 2
         return Step(
             iteration=len(self.trace),
             n_columns=int(np.count_nonzero(best.theta)),
             objective=best.upper,
             bound=min(self._bound, best.upper),
-            price=max(0.0, promised) / best.upper if best.upper > 0 else 0.0,
+            price=max(0.0, descent) / best.upper if best.upper > 0 else 0.0,
             n_priced=len(best.theta),
             seconds=time.monotonic() - self._started,
         )
 
 
+def learn_mixtures(
+    plan: MKLPlan,
+    data: SVMData,
+    deadline: Deadline,
+    listeners: Callable[[int], Sequence[Listener]] = lambda output: (),
+) -> list[MKLResult]:
+    """Learn kernel weights and an SVM for each binary problem."""
+
+    def solve(output: int, until: Deadline) -> MKLResult:
+        problem = data.problems[output]
+        rows, caps = problem.rows, plan.C * data.rows.weight[problem.rows]
+        matrices = kernel_matrices(data.kernels, data.rows.X[rows], data.centers[rows])
+        svm = MixtureSVM(matrices, problem.signs, caps, plan.tol, until.check)
+        stop = AnyOf((GapBelow(plan.tol), MaxIterations(plan.max_iter)))
+        return learn(svm, plan.method, plan.p, stop, deadline=until, listeners=listeners(output))
+
+    return solve_outputs(solve, len(data.problems), deadline, plan.n_jobs)
+
+
 def learn(
-    machine: MixtureSVM,
+    svm: MixtureSVM,
     method: str,
     p: float,
     stop: StopRule,
     *,
     deadline: Deadline = NO_LIMIT,
     listeners: Sequence[Listener] = (),
-) -> Learned:
-    """Kernel weights of bounded p-norm (1, but for the method "lp").
-
-    At p = 1 the closed form of "lp" needs thousands of turns, so Newton's method takes its place.
-    """
-    weighting = KernelWeighting(machine, method, p)
+) -> MKLResult:
+    """Learn kernel weights with |theta|_p <= 1 for one binary problem."""
+    weighting = KernelWeighting(svm, method, p)
     reason = iterate(weighting, stop, deadline=deadline, listeners=listeners)
-    if not weighting.trace:
-        raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
-    return Learned(weighting.best, weighting.trace, reason, machine.n_solved)
+    point = weighting.best
+    support = np.flatnonzero(point.duals)
+    coef = (svm.signs * point.duals)[support]
+    function = MixtureFunction(support, coef, point.theta, point.bias)
+    return MKLResult(function, point, weighting.trace, reason, svm.n_solved)
 
 
 def _stalled(trace: Trace) -> bool:
-    """Whether neither objective nor bound moved over the last steps."""
+    """Whether neither objective nor bound improved over the last steps."""
     if len(trace) <= _PATIENCE:
         return False
     before, now = trace[-1 - _PATIENCE], trace[-1]

@@ -1,17 +1,17 @@
-"""The support vector machine at given kernel weights: its value, its gradient, its certificate.
+"""The support vector machine at given kernel weights: its value, gradient and certificate.
 
-Multiple kernel learning, with kernel matrices K_j, signs s, caps = price of an error x row weight:
+Multiple kernel learning, with kernel matrices K_j, signs s and caps = C x row weight:
 
     minimise over theta >= 0, |theta|_p <= 1     J(theta) = max_u  sum u - 1/2 theta'S(u)
     S_j(u) = v'K_j v,   v = s u,                            0 <= u <= caps,   s'u = 0
 
-J is a maximum of linear functions, so it is convex, and at the best u its gradient is -S/2. Two
-bounds come with every machine:
+J is a maximum of linear functions, so it is convex, and at the best u its gradient is -S/2. Every
+SVM gives two bounds:
 
     above   the primal value P = 1/2 theta'S + caps'max(0, 1 - s (f + bias)), f = sum theta_j K_j v
     below   t sum u - t^2/2 |S|_q <= J*, for any u and 0 <= t <= 1; 1/p + 1/q = 1 (p = 1: max_j S_j)
 
-so the gap is proven however well the machine was solved; for an exact machine it is the papers'
+The gap is therefore proven at any accuracy of the SVM; for an exact SVM it is the papers'
 1/2 (|S|_q - theta'S).
 """
 
@@ -27,59 +27,60 @@ from kboost._typing import FloatArray
 from kboost.solvers.libsvm import MOST_STEPS, solve_dual
 from kboost.solvers.svm_active_set import DualPoint, balanced, best_multiple, certified, from_guess
 
-_SHARE = 0.05  # of the tolerance of theta, that a machine may be wrong by
-_BEST = 1e-9  # relative accuracy, not to be asked for more
+_SHARE = 0.05  # accuracy of the SVMs relative to the tolerance of the weights
+_BEST = 1e-9  # best relative accuracy that is asked for
 _LOOSE, _TIGHT = 1e-3, 1e-8  # tolerances of libsvm
-_FAILURES = 3  # in a row, after which no machine is started from the last one
+_MAX_FAILURES = 3  # of warm starts in a row, after which none is tried
 
 
 @dataclass(frozen=True)
 class MKLPoint:
-    """Kernel weights and the machine at them."""
+    """Kernel weights and the SVM at them."""
 
     theta: FloatArray  # (P,)
     duals: FloatArray  # (n,)
     bias: float
-    powers: FloatArray  # (P,), S
-    pulls: FloatArray  # (P, n), K_j v
+    quadratic: FloatArray  # (P,), S
+    products: FloatArray  # (P, n), K_j v
     value: float  # of the dual
     upper: float  # of the primal
 
     @property
-    def gradient(self) -> FloatArray:  # (P,)
-        return -self.powers / 2
+    def gradient(self) -> FloatArray:
+        """The gradient of J, (P,)."""
+        return -self.quadratic / 2
 
-    def below(self, p: float) -> float:
+    def lower_bound(self, p: float) -> float:
         """The lower bound of the optimum that these duals prove."""
         total = float(self.duals.sum())
-        size = dual_norm(self.powers, p)
+        size = dual_norm(self.quadratic, p)
         t = min(1.0, total / size) if size > 0 else 1.0
         return t * total - t * t / 2 * size
 
 
-def dual_norm(powers: FloatArray, p: float) -> float:
-    """|powers|_q, 1/p + 1/q = 1: the most that theta'powers can be."""
+def dual_norm(quadratic: FloatArray, p: float) -> float:
+    """|S|_q, 1/p + 1/q = 1: the largest theta'S."""
     order: Any = np.inf if p == 1.0 else p / (p - 1.0)
-    most = float(powers.max(initial=0.0))
-    return most * float(np.linalg.norm(powers / most, order)) if most > 0 else 0.0
+    largest = float(quadratic.max(initial=0.0))
+    return largest * float(np.linalg.norm(quadratic / largest, order)) if largest > 0 else 0.0
 
 
 class MixtureSVM:
-    """Machines on mixtures of the same matrices, each started from the last."""
+    """SVMs on weighted sums of the same matrices, each started from the last one."""
 
     def __init__(
         self,
-        blocks: FloatArray,
+        matrices: FloatArray,
         signs: FloatArray,
         caps: FloatArray,
         tol: float,
         before_each: Callable[[], None] = lambda: None,
     ) -> None:
-        """Kernel matrices (P, n, n); `tol` is that of the kernel weights.
+        """Take kernel matrices (P, n, n) and the tolerance of the kernel weights.
 
-        `before_each` is called before every machine but the first, and may raise.
+        `before_each` is called before every SVM but the first, and may raise.
         """
-        self.blocks, self.signs, self.caps = blocks, signs, caps
+        self.matrices, self.signs, self.caps = matrices, signs, caps
         self.accuracy = max(_SHARE * tol, _BEST)
         self.n_solved = 0
         self._before_each = before_each
@@ -89,39 +90,47 @@ class MixtureSVM:
 
     @property
     def n_kernels(self) -> int:
-        return len(self.blocks)
+        return len(self.matrices)
 
     def mixed(self, theta: FloatArray) -> FloatArray:
         """`sum_j theta_j K_j`, (n, n)."""
-        K = np.zeros(self.blocks.shape[1:])
+        K = np.zeros(self.matrices.shape[1:])
         for j in np.flatnonzero(theta):
-            K += theta[j] * self.blocks[j]
+            K += theta[j] * self.matrices[j]
         return K
 
     def at(self, theta: FloatArray) -> MKLPoint:
-        """The machine at these weights."""
+        """The SVM at these weights."""
         if self.n_solved:
             self._before_each()
         self.n_solved += 1
-        found = self._solve(self.mixed(theta))
-        self._last = found.duals
-        P, n, _ = self.blocks.shape
-        v = self.signs * found.duals
-        pulls = (self.blocks.reshape(P * n, n) @ v).reshape(P, n)
-        powers = np.maximum(pulls @ v, 0.0)
-        return MKLPoint(theta, found.duals, found.bias, powers, pulls, found.value, found.primal)
+        solution = self._solve(self.mixed(theta))
+        self._last = solution.duals
+        P, n, _ = self.matrices.shape
+        v = self.signs * solution.duals
+        products = (self.matrices.reshape(P * n, n) @ v).reshape(P, n)
+        quadratic = np.maximum(products @ v, 0.0)
+        return MKLPoint(
+            theta,
+            solution.duals,
+            solution.bias,
+            quadratic,
+            products,
+            solution.value,
+            solution.primal,
+        )
 
     def _solve(self, K: FloatArray) -> DualPoint:
-        if self._last is not None and self._failures < _FAILURES:
+        if self._last is not None and self._failures < _MAX_FAILURES:
             warm = from_guess(K, self.signs, self.caps, self._last, self.accuracy)
             if warm is not None:
                 self._failures = 0
                 return warm
             self._failures += 1
-        return self._cold(K)
+        return self._solve_cold(K)
 
-    def _cold(self, K: FloatArray) -> DualPoint:
-        """By libsvm, as tight as it takes; Newton's method puts the last touch to it."""
+    def _solve_cold(self, K: FloatArray) -> DualPoint:
+        """By libsvm, with tighter tolerances as needed, refined by Newton's method."""
         best: DualPoint | None = None
         while True:
             duals, _, steps = solve_dual(K, self.signs, self.caps, self._libsvm_tol)

@@ -1,6 +1,6 @@
-"""Model files without pickle: arrays and plain JSON, checked before they are used.
+"""Model files without pickle: arrays and JSON, checked before use.
 
-`container` is the bytes, `graph` the values, `registry` the list of what there may be.
+`container` reads and writes bytes, `graph` converts values, `registry` lists the allowed classes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils.validation import check_is_fitted
 
 from kboost.persistence import container, registry
-from kboost.persistence.container import damaged
+from kboost.persistence.container import FormatError, damaged
 from kboost.persistence.graph import Packer, Unpacker
 
 __all__ = ["SKOPS_TRUSTED", "load_model", "save_model"]
@@ -28,23 +28,22 @@ _MAX_BYTES = 1 << 32
 
 
 def save_model(model: Any, path: Any) -> None:
-    """Write a fitted estimator to a file that can be read without running anything.
+    """Write a fitted estimator to a file that can be loaded without running code.
 
-    The file holds arrays and plain JSON, a version and a checksum; see :func:`load_model`. It
-    appears whole or not at all.
+    The file contains arrays, JSON, a version and a checksum. It is written atomically.
 
     Parameters
     ----------
     model : estimator or Pipeline
-        A fitted estimator of kboost, or a scikit-learn pipeline that ends in one, of scalers,
-        imputers, encoders and the like. Functions are not saved: a model with a kernel that is a
-        function of your own is refused.
+        A fitted estimator of kboost, or a scikit-learn pipeline of scalers, imputers, encoders and
+        similar transformers that ends in one. Models with a user-defined kernel function cannot be
+        saved.
     path : str or path-like
-        Where to.
+        File to write.
 
     See Also
     --------
-    load_model : The way back.
+    load_model : Read the file.
 
     Examples
     --------
@@ -75,44 +74,44 @@ def save_model(model: Any, path: Any) -> None:
 
 
 def load_model(path: Any, *, max_bytes: int = _MAX_BYTES) -> Any:
-    """Read an estimator that :func:`save_model` wrote.
+    """Read an estimator written by :func:`save_model`.
 
-    Nothing in a file is run or imported: it is data, from which objects of a fixed list of classes
-    are made. A file that is damaged, cut short, too large or newer than this kboost is refused.
+    Nothing in a file is executed or imported: only objects of a fixed list of classes are created.
+    Files that are damaged, truncated, too large or written by a newer kboost raise an error.
 
     Parameters
     ----------
     path : str or path-like
-        The file.
+        File to read.
     max_bytes : int, default=2**32
-        The largest file to read.
+        Largest file size to read.
 
     Returns
     -------
     estimator
-        As it was saved: parameters, attributes and predictions, to the last bit.
+        The estimator with the same parameters, attributes and, bit by bit, predictions.
 
     Raises
     ------
     ValueError
-        For a file that is not a whole model, in one sentence.
+        If the file is not a valid model.
     OSError
-        For a file that cannot be read.
+        If the file cannot be read.
     """
     path = os.fspath(path)
     manifest, arrays = container.read(path, max_bytes)
     try:
-        return _made(manifest, arrays)
+        return _unpack(manifest, arrays)
     except MemoryError as error:
-        raise ValueError(f"{path} does not fit into memory.") from error
-    except Exception as error:  # whatever a forged file provokes is the file's fault
-        words = str(error) if type(error) is ValueError else type(error).__name__
-        raise damaged(path, words.rstrip(".")) from error
+        raise ValueError(f"{path} must fit into memory; it does not.") from error
+    except Exception as error:  # a forged file can provoke any error
+        known = type(error) in (ValueError, FormatError)
+        raise damaged(path, str(error).rstrip(".") if known else type(error).__name__) from error
 
 
-def _made(manifest: dict[str, Any], arrays: list[np.ndarray[Any, Any]]) -> Any:
+def _unpack(manifest: dict[str, Any], arrays: list[np.ndarray[Any, Any]]) -> Any:
     if set(manifest) != {"written_by", "nodes", "root"} or not isinstance(manifest["nodes"], list):
-        raise ValueError("its manifest is incomplete")
+        raise FormatError("its manifest is incomplete")
     unpacker = Unpacker(arrays)
     for node in manifest["nodes"]:
         unpacker.add(node)
@@ -120,7 +119,7 @@ def _made(manifest: dict[str, Any], arrays: list[np.ndarray[Any, Any]]) -> Any:
     model = unpacker.value(manifest["root"])
     entry = registry.entry_of(type(model))
     if entry is None or not entry.is_estimator:
-        raise ValueError("it holds no estimator")
+        raise FormatError("it does not contain an estimator")
     check_is_fitted(model)
     if unpacker.foreign:
         _check_version(manifest["written_by"], type(model).__name__)
@@ -128,7 +127,7 @@ def _made(manifest: dict[str, Any], arrays: list[np.ndarray[Any, Any]]) -> Any:
 
 
 def _check_version(written_by: Any, name: str) -> None:
-    """Warn as scikit-learn does of its own estimators from another version."""
+    """Warn, as scikit-learn does, of scikit-learn estimators from another version."""
     theirs = written_by.get("scikit-learn") if isinstance(written_by, dict) else None
     if theirs != sklearn.__version__:
         warning = InconsistentVersionWarning(

@@ -1,4 +1,4 @@
-"""The bytes of a model file: a manifest in JSON, then arrays, then a checksum.
+"""The bytes of a model file: a JSON manifest, arrays, and a checksum.
 
     offset  bytes
          0      8   89 "KBOOST" 0A
@@ -6,12 +6,11 @@
         12      8   M, bytes of the manifest
         20      8   P, bytes of the arrays
         28      M   the manifest: a JSON object, ASCII; "arrays" lists [dtype, shape, order]
-    28 + M      P   the numbers of the arrays, one after the other
-             32     SHA-256 of all that stands before
+    28 + M      P   the values of the arrays, concatenated
+             32     SHA-256 of all preceding bytes
 
-Nothing is compressed and nothing overlaps, so what a file makes a reader allocate is bounded by the
-file's own size. The size must be the sum of its parts, and the checksum must be right, before
-anything is interpreted.
+Nothing is compressed and nothing overlaps, so the memory needed to read a file is bounded by its
+size. The size and the checksum are verified before anything is interpreted.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ VERSION = 1
 HEAD = struct.Struct("<8sIQQ")
 DIGEST = 32
 MAX_MANIFEST = 1 << 26  # bytes
-MAX_ITEMS = 1 << 22  # of the manifest; an item may cost a hundred bytes once it is read
+MAX_ITEMS = 1 << 22  # of the manifest; an item may take a hundred bytes in memory
 MAX_DIMENSIONS = 8
 _DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248])")
 _CHUNK = 1 << 20
@@ -42,14 +41,18 @@ _CHUNK = 1 << 20
 Array = np.ndarray[Any, Any]
 
 
+class FormatError(ValueError):
+    """What is wrong with a file, as the end of a sentence; `damaged` completes it."""
+
+
 def write(path: str, manifest: dict[str, Any], arrays: Sequence[Array]) -> None:
-    """Write a file; it appears whole or not at all."""
+    """Write a file atomically."""
     specs = [[_dtype_name(array), list(array.shape), _order(array)] for array in arrays]
     text = json.dumps({**manifest, "arrays": specs}, allow_nan=False, separators=(",", ":")).encode(
         "ascii"
     )
     if len(text) > MAX_MANIFEST or _items(text) > MAX_ITEMS:
-        raise ValueError(f"the model must have at most {MAX_ITEMS} plain values; it has more.")
+        raise ValueError(f"model must have at most {MAX_ITEMS} scalar values; got more.")
     temporary = f"{path}.{os.urandom(8).hex()}"
     try:
         with open(temporary, "xb") as file:
@@ -68,15 +71,15 @@ def write(path: str, manifest: dict[str, Any], arrays: Sequence[Array]) -> None:
 
 
 def read(path: str, max_bytes: int) -> tuple[dict[str, Any], list[Array]]:
-    """Read a file that is whole; anything else is a ValueError (or an OSError)."""
+    """Read a complete file; otherwise raise a ValueError or an OSError."""
     if not stat.S_ISREG(os.stat(path).st_mode):
-        raise ValueError(f"{path} is not a file.")
+        raise ValueError(f"path must be a regular file; got {path}.")
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size > max_bytes:
             raise ValueError(
-                f"{path} must have at most max_bytes={max_bytes} bytes; it has {size}, "
-                "raise max_bytes if that is right."
+                f"{path} must have at most max_bytes={max_bytes} bytes; it has {size}; "
+                "increase max_bytes to read it."
             )
         n_text, n_numbers = _read_head(file, path, size)
         _check_digest(file, path, size)
@@ -84,26 +87,26 @@ def read(path: str, max_bytes: int) -> tuple[dict[str, Any], list[Array]]:
         manifest = _parse(file.read(n_text), path)
         specs = [_check_spec(spec, path) for spec in _list_of(manifest.pop("arrays", None), path)]
         if sum(nbytes for _, _, _, nbytes in specs) != n_numbers:
-            raise damaged(path, "its arrays do not fill it")
+            raise damaged(path, "the size of its arrays is wrong")
         return manifest, [_read_array(file, path, *spec) for spec in specs]
 
 
 def damaged(path: str, why: str) -> ValueError:
-    """The error of a file that cannot be trusted."""
+    """The error for an invalid file."""
     return ValueError(f"{path} is damaged: {why}.")
 
 
 def _read_head(file: BinaryIO, path: str, size: int) -> tuple[int, int]:
     head = file.read(HEAD.size)
     if head[: len(MAGIC)] != MAGIC:
-        raise ValueError(f"{path} is no kboost model: it does not begin like one.")
+        raise ValueError(f"{path} must be a kboost model; its first bytes are different.")
     if len(head) < HEAD.size:
-        raise damaged(path, "it is cut short")
+        raise damaged(path, "it is truncated")
     _, version, n_text, n_numbers = HEAD.unpack(head)
     if version > VERSION:
         raise ValueError(
-            f"{path} is in format {version}, which is newer than this kboost reads ({VERSION}); "
-            "upgrade kboost."
+            f"{path} requires a newer kboost: its format is {version}, this version reads formats "
+            f"up to {VERSION}."
         )
     if version < 1:
         raise damaged(path, f"there is no format {version}")
@@ -118,41 +121,41 @@ def _read_head(file: BinaryIO, path: str, size: int) -> tuple[int, int]:
 
 
 def _check_digest(file: BinaryIO, path: str, size: int) -> None:
-    digest, left = sha256(), size - DIGEST
+    digest, remaining = sha256(), size - DIGEST
     file.seek(0)
-    while left:
-        chunk = file.read(min(_CHUNK, left))
+    while remaining:
+        chunk = file.read(min(_CHUNK, remaining))
         if not chunk:
-            raise damaged(path, "it is cut short")
+            raise damaged(path, "it is truncated")
         digest.update(chunk)
-        left -= len(chunk)
+        remaining -= len(chunk)
     if file.read(DIGEST) != digest.digest():
         raise damaged(path, "its checksum is wrong")
 
 
 def _parse(text: bytes, path: str) -> dict[str, Any]:
     if _items(text) > MAX_ITEMS:
-        raise ValueError(f"{path} must have at most {MAX_ITEMS} plain values; it has more.")
+        raise ValueError(f"{path} must have at most {MAX_ITEMS} scalar values; it has more.")
     try:
         manifest = json.loads(
-            text.decode("ascii"), object_pairs_hook=_no_twins, parse_constant=_no_constant
+            text.decode("ascii"), object_pairs_hook=_unique_keys, parse_constant=_no_constant
         )
     except (ValueError, RecursionError) as error:
-        raise damaged(path, "its manifest is no JSON") from error
+        raise damaged(path, "its manifest is not valid JSON") from error
     if not isinstance(manifest, dict):
-        raise damaged(path, "its manifest is no object")
+        raise damaged(path, "its manifest is not a JSON object")
     return manifest
 
 
-def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        raise ValueError("a key stands twice")
-    return made
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    unique = dict(pairs)
+    if len(unique) < len(pairs):
+        raise FormatError("a key is repeated")
+    return unique
 
 
 def _no_constant(word: str) -> Any:
-    raise ValueError(f"{word} is no JSON")
+    raise FormatError(f"{word} is not valid JSON")
 
 
 def _items(text: bytes) -> int:
@@ -193,22 +196,22 @@ def _read_array(
         while done < nbytes:
             got = file.readinto(buffer[done:])  # type: ignore[attr-defined]
             if not got:
-                raise damaged(path, "it is cut short")
+                raise damaged(path, "it is truncated")
             done += got
     if dtype.kind == "b" and nbytes and flat.view(np.uint8).max() > 1:
-        raise damaged(path, "a truth value is neither 0 nor 1")
+        raise damaged(path, "a boolean is neither 0 nor 1")
     return flat.reshape(shape, order="F" if order == "F" else "C")
 
 
 def _dtype_name(array: Array) -> str:
     name: str = array.dtype.str.replace("=", "<")
     if not _DTYPE.fullmatch(name):
-        raise ValueError(f"arrays must hold numbers; got {array.dtype}.")
+        raise ValueError(f"arrays must be numeric; got dtype {array.dtype}.")
     return name
 
 
 def _order(array: Array) -> str:
-    """Products of a matrix may round otherwise if its order in memory changes."""
+    """Memory order, which is saved because it affects the rounding of matrix products."""
     return "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
 
 

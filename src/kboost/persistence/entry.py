@@ -1,8 +1,8 @@
-"""One class that a model file may hold: its name there, its fields, and how it is made.
+"""One class that a model file may contain: its name, its fields, and how it is created.
 
-A part of a model is made from its fields, without its constructor, and checked; an estimator must
-have the parameters of its constructor, and its other attributes may not hide anything that its
-class defines.
+A part of a model is created from its fields without calling its constructor, and checked. An
+estimator must have the parameters of its constructor, and its other attributes must not override
+anything that its class defines.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from inspect import getattr_static
 from typing import Any
 
 from kboost._rules import Rule
+from kboost.persistence.container import FormatError
 
 Fields = dict[str, Any]
 
-LEFT_OUT = frozenset(  # what belongs to a fit, not to a model
+NOT_SAVED = frozenset(  # attributes of a fit, not of a model
     {
         "_metadata_request",
         "_callback_fit_ctx",
@@ -32,13 +33,13 @@ LEFT_OUT = frozenset(  # what belongs to a fit, not to a model
 
 @dataclass(frozen=True)
 class Entry:
-    """One class that a file may hold."""
+    """One class that a file may contain."""
 
-    path: str  # where it is imported from
-    rules: Mapping[str, Rule] = field(default_factory=dict)  # of a part, its fields
-    holds: Callable[[Any], bool] = lambda made: True  # of the part as a whole
+    path: str  # import path
+    rules: Mapping[str, Rule] = field(default_factory=dict)  # for the fields of a part
+    holds: Callable[[Any], bool] = lambda part: True  # checks the whole part
     is_estimator: bool = False
-    items: Rule | None = None  # of a list or named tuple, which has no other fields
+    items: Rule | None = None  # for the items of a list or named tuple, which has no other fields
 
     @property
     def name(self) -> str:
@@ -47,7 +48,7 @@ class Entry:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether it is scikit-learn's, whose attributes may change from version to version."""
+        """Whether it is a scikit-learn class, whose attributes may change between versions."""
         return self.path.startswith("sklearn.")
 
     @property
@@ -56,15 +57,15 @@ class Entry:
         return _imported(self.path)
 
     def state(self, value: Any) -> Fields:
-        """What is saved of an object."""
+        """The attributes of an object that are saved."""
         if self.is_estimator:
-            return {k: v for k, v in value.__getstate__().items() if k not in LEFT_OUT}
+            return {k: v for k, v in value.__getstate__().items() if k not in NOT_SAVED}
         if self.items is not None:
             return {"items": list(value)}
         return {name: getattr(value, name) for name in self.rules}
 
     def make(self, fields: Fields) -> Any:
-        """An object with these fields."""
+        """Create an object with these fields."""
         cls = self.cls
         if self.items is not None:
             return self._sequence(fields)
@@ -72,49 +73,49 @@ class Entry:
             _check_names(cls, fields)
         else:
             if set(fields) != set(self.rules):
-                raise ValueError(f"a {self.name} must have the fields {', '.join(self.rules)}")
+                raise FormatError(f"a {self.name} must have the fields {', '.join(self.rules)}")
             for name, rule in self.rules.items():
                 if not rule.holds(fields[name]):
-                    raise ValueError(f"{name} of a {self.name} must be {rule.words}")
-        made = cls.__new__(cls)
-        vars(made).update(fields)
-        if not self.holds(made):
-            raise ValueError(f"the fields of a {self.name} do not fit together")
-        return made
+                    raise FormatError(f"{name} of a {self.name} must be {rule.words}")
+        part = cls.__new__(cls)
+        vars(part).update(fields)
+        if not self.holds(part):
+            raise FormatError(f"the fields of a {self.name} are inconsistent")
+        return part
 
     def _sequence(self, fields: Fields) -> Any:
         items = fields.get("items")
         holds: Any = self.items and self.items.holds
         if set(fields) != {"items"} or not isinstance(items, list) or not all(map(holds, items)):
-            raise ValueError(f"a {self.name} must have items of its kind")
+            raise FormatError(f"the items of a {self.name} have the wrong type")
         if not issubclass(self.cls, tuple):
             return self.cls(items)
         if len(items) != len(self.cls._fields):
-            raise ValueError(f"a {self.name} must have {len(self.cls._fields)} items")
+            raise FormatError(f"a {self.name} must have {len(self.cls._fields)} items")
         return self.cls(*items)
 
 
 @cache
 def _imported(path: str) -> Any:
-    """A class of the list below; never a name from a file."""
+    """Import a class of the registry; never called with a name from a file."""
     home, _, name = path.rpartition(".")
     try:
         return getattr(import_module(home), name)
     except ImportError as error:
-        raise ValueError(f"it holds a {name}, whose package is not installed") from error
+        raise FormatError(f"it contains a {name}, whose package is not installed") from error
 
 
 def _check_names(cls: Any, fields: Fields) -> None:
     params = set(cls._get_param_names())
     if missing := params - set(fields):
-        raise ValueError(f"a {cls.__name__} must have {', '.join(sorted(missing))}")
+        raise FormatError(f"a {cls.__name__} must have {', '.join(sorted(missing))}")
     for name in set(fields) - params:
         hidden = getattr_static(cls, name, None)
         if (
             not name.isidentifier()
             or name.startswith("__")
-            or name in LEFT_OUT
+            or name in NOT_SAVED
             or callable(hidden)
             or hasattr(hidden, "__get__")
         ):
-            raise ValueError(f"a {cls.__name__} has no attribute {name!r}"[:200])
+            raise FormatError(f"a {cls.__name__} has no attribute {name!r}"[:200])

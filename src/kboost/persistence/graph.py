@@ -1,16 +1,16 @@
-"""Values as a list of nodes, and back.
+"""Convert values to a list of nodes, and back.
 
 A value is a JSON scalar, ``{"float": "nan"}`` (or "inf", "-inf"), or ``{"ref": n}``: node n, which
-must stand before. So there are no cycles and no depth, and what was one object stays one object.
-A node is a JSON object with one key, its kind:
+must precede it. So there are no cycles and no nesting, and shared objects stay shared. A node is a
+JSON object with one key, its kind:
 
-    list, tuple     values                      array, number   place in the list of arrays
+    list, tuple     values                      array, number   index in the list of arrays
     dict            pairs of values             strings, values an array of text, or of anything
     matrix          sparse rows                 dtype, type     of numpy, by name
     slice           three values                steps           a trace, field by field
     random_state    of numpy                    object          a class of the registry, its fields
 
-Reading makes these things and no others: no name from a file is ever imported or called.
+Reading creates only these kinds of objects; no name from a file is imported or called.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ from scipy import sparse
 
 from kboost.core.trace import Step, Trace
 from kboost.persistence import registry
+from kboost.persistence.container import FormatError
 
 Nodes = list[dict[str, Any]]
 
-_ODD = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+_NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _PLAIN = (type(None), bool, int, str)
 _SPARSE: dict[str, Any] = {"csr_matrix": sparse.csr_matrix, "csr_array": sparse.csr_array}
 _STEP = [field.name for field in fields(Step)]
@@ -54,32 +55,32 @@ _DTYPES = ("object", *(name for name in _TYPES if " " not in name and name != "n
 
 
 class Packer:
-    """Turns values into nodes and arrays."""
+    """Converts values to nodes and arrays."""
 
     def __init__(self) -> None:
         self.nodes: Nodes = []
         self.arrays: list[np.ndarray[Any, Any]] = []
-        self._places: dict[int, int] = {}
-        self._alive: list[Any] = []  # ids stay theirs
+        self._node_of: dict[int, int] = {}  # by id
+        self._alive: list[Any] = []  # keeps ids unique
         self._open: set[int] = set()
         self._text = 0
 
     def value(self, value: Any, where: str) -> Any:
-        """The JSON of a value; `where` it stands, for messages."""
+        """The JSON of a value; `where` is its path, for error messages."""
         if type(value) in _PLAIN:
             return value
         if type(value) is float:
             return value if math.isfinite(value) else {"float": str(value)}
         if id(value) in self._open:
             raise ValueError(f"{where} must not contain itself.")
-        if id(value) not in self._places:
+        if id(value) not in self._node_of:
             self._open.add(id(value))
             node = self._node(value, where)
             self._open.discard(id(value))
-            self._places[id(value)] = len(self.nodes)
+            self._node_of[id(value)] = len(self.nodes)
             self._alive.append(value)
             self.nodes.append(node)
-        return {"ref": self._places[id(value)]}
+        return {"ref": self._node_of[id(value)]}
 
     def _values(self, values: Any, where: str) -> list[Any]:
         return [self.value(value, where) for value in values]
@@ -94,12 +95,12 @@ class Packer:
             return {"dtype": value.name}
         if isinstance(value, type) and value in _NAME_OF_TYPE:
             return {"type": _NAME_OF_TYPE[value]}
-        if isinstance(value, UserList):  # as scikit-learn below 1.9 has for remaining columns
+        if isinstance(value, UserList):  # used by scikit-learn below 1.9 for remaining columns
             return {"list": self._values(value.data, where)}
         if (entry := registry.entry_of(kind)) is None:
             raise ValueError(f"{where} cannot be saved: {_reason(value)}.")
         state = entry.state(value)
-        packed = {name: self.value(own, f"{where}.{name}") for name, own in state.items()}
+        packed = {name: self.value(field, f"{where}.{name}") for name, field in state.items()}
         return {"object": {"class": entry.name, "fields": packed}}
 
     def _list_node(self, value: Any, where: str) -> dict[str, Any]:
@@ -128,7 +129,7 @@ class Packer:
         kind, width = ("strings", array.dtype.itemsize // 4) if is_text else ("values", 0)
         self._text += width * max(1, array.size)
         if width > MAX_WIDTH or self._text > MAX_TEXT:
-            raise ValueError(f"{where} cannot be saved: it is too much text.")
+            raise ValueError(f"{where} cannot be saved: it has too many characters.")
         items = self._values(array.ravel().tolist(), where)
         return {kind: {"shape": list(array.shape), "width": width, "items": items}}
 
@@ -145,8 +146,8 @@ class Packer:
 
 def _reason(value: Any) -> str:
     if callable(value) and not isinstance(value, type):
-        return f"it is a function, {getattr(value, '__name__', value)!r}, and files hold no code"
-    return f"files hold no {type(value).__module__}.{type(value).__qualname__}"
+        return f"files contain no code; got the function {getattr(value, '__name__', value)!r}"
+    return f"files contain no {type(value).__module__}.{type(value).__qualname__}"
 
 
 _WRITERS: dict[type, Callable[[Packer, Any, str], dict[str, Any]]] = {
@@ -163,50 +164,50 @@ _WRITERS: dict[type, Callable[[Packer, Any, str], dict[str, Any]]] = {
 
 
 class Unpacker:
-    """Turns nodes and arrays into values, in their order; a ValueError says what is wrong."""
+    """Converts nodes and arrays to values, in order; raises a FormatError if they are invalid."""
 
     def __init__(self, arrays: Sequence[np.ndarray[Any, Any]]) -> None:
         self._arrays, self._used = arrays, 0
         self._made: list[Any] = []
         self._text = 0
-        self.foreign = False  # whether there is anything of scikit-learn
+        self.foreign = False  # whether there is a scikit-learn object
 
     def add(self, node: Any) -> None:
-        """The next node."""
-        _expect(isinstance(node, dict) and len(node) == 1, "a node is no node")
+        """Read the next node."""
+        _expect(isinstance(node, dict) and len(node) == 1, "a node is invalid")
         ((kind, content),) = node.items()
         _expect(kind in _MAKERS, f"there are no nodes of kind {kind!r}"[:200])
         self._made.append(_MAKERS[kind](self, content))
 
     def finish(self) -> None:
-        """All arrays must be in use."""
-        _expect(self._used == len(self._arrays), "an array belongs to nothing")
+        """Check that all arrays are used."""
+        _expect(self._used == len(self._arrays), "an array is unused")
 
     def value(self, value: Any) -> Any:
-        """What the JSON of a value stands for."""
+        """The value of its JSON."""
         if type(value) in (*_PLAIN, float):
             return value
-        _expect(isinstance(value, dict) and len(value) == 1, "a value is no value")
+        _expect(isinstance(value, dict) and len(value) == 1, "a value is invalid")
         ((kind, content),) = value.items()
-        if kind == "float" and isinstance(content, str) and content in _ODD:
-            return _ODD[content]
+        if kind == "float" and isinstance(content, str) and content in _NOT_FINITE:
+            return _NOT_FINITE[content]
         _expect(
             kind == "ref" and type(content) is int and 0 <= content < len(self._made),
-            "a reference leads nowhere",
+            "a reference is invalid",
         )
         return self._made[content]
 
     def values(self, content: Any) -> list[Any]:
-        """Of a list."""
-        _expect(isinstance(content, list), "a list is no list")
+        """The values of a list."""
+        _expect(isinstance(content, list), "a list is invalid")
         return [self.value(value) for value in content]
 
     def dict(self, content: Any) -> dict[Any, Any]:
-        """Of pairs; keys are plain."""
+        """The dict of a list of pairs; keys are scalars."""
         pairs = [self.values(pair) for pair in content] if isinstance(content, list) else None
         _expect(pairs is not None and all(len(p) == 2 for p in pairs), "a dict has no pairs")
         plain = (*_PLAIN, float, np.generic)
-        _expect(all(isinstance(p[0], plain) for p in pairs or ()), "a key is not plain")
+        _expect(all(isinstance(p[0], plain) for p in pairs or ()), "a key is not a scalar")
         return dict(pairs or ())
 
     def array(self, content: Any) -> np.ndarray[Any, Any]:
@@ -217,25 +218,25 @@ class Unpacker:
         return self._arrays[self._used - 1]
 
     def number(self, content: Any) -> Any:
-        """A number of numpy."""
+        """A NumPy scalar."""
         array = self.array(content)
-        _expect(array.shape == (), "a number is no number")
+        _expect(array.shape == (), "a number is invalid")
         return array[()]
 
     def strings(self, content: Any) -> Any:
         """An array of text."""
         shape, width, items = self._boxed(content)
         _expect(all(type(item) is str and len(item) <= width for item in items), "text is too long")
-        made = np.array(items, dtype=f"<U{width}").reshape(shape)
-        return made if shape else made[()]
+        array = np.array(items, dtype=f"<U{width}").reshape(shape)
+        return array if shape else array[()]
 
     def objects(self, content: Any) -> Any:
-        """An array of anything."""
+        """An array of objects."""
         shape, _, items = self._boxed(content)
-        made = np.empty(len(items), dtype=object)
-        for place, item in enumerate(items):
-            made[place] = item
-        return made.reshape(shape)
+        array = np.empty(len(items), dtype=object)
+        for i, item in enumerate(items):
+            array[i] = item
+        return array.reshape(shape)
 
     def _boxed(self, content: Any) -> tuple[tuple[int, ...], int, list[Any]]:
         _expect(
@@ -243,20 +244,22 @@ class Unpacker:
             "an array of text is incomplete",
         )
         shape, width, items = content["shape"], content["width"], self.values(content["items"])
-        _expect(isinstance(shape, list) and len(shape) <= 8, "a shape is no shape")
-        _expect(all(type(n) is int and 0 <= n < 1 << 48 for n in shape), "a shape is no shape")
-        _expect(math.prod(shape) == len(items), "a shape does not fit its array")
-        _expect(type(width) is int and 0 <= width <= MAX_WIDTH, "a width is no width")
+        _expect(isinstance(shape, list) and len(shape) <= 8, "a shape is invalid")
+        _expect(all(type(n) is int and 0 <= n < 1 << 48 for n in shape), "a shape is invalid")
+        _expect(math.prod(shape) == len(items), "a shape does not match its array")
+        _expect(type(width) is int and 0 <= width <= MAX_WIDTH, "a width is invalid")
         self._text += width * max(1, len(items))
         _expect(self._text <= MAX_TEXT, "there is too much text")
         return tuple(shape), width, items
 
     def matrix(self, content: Any) -> Any:
-        """Sparse rows, checked entry by entry."""
+        """A CSR matrix, fully checked."""
         keys = {"kind", "shape", "data", "indices", "indptr"}
         _expect(isinstance(content, dict) and set(content) == keys, "a matrix is incomplete")
         shape = content["shape"]
-        _expect(isinstance(content["kind"], str) and content["kind"] in _SPARSE, "no such matrix")
+        _expect(
+            isinstance(content["kind"], str) and content["kind"] in _SPARSE, "a matrix is invalid"
+        )
         _expect(isinstance(shape, list) and len(shape) == 2, "a matrix has no shape")
         _expect(all(type(n) is int and 0 <= n < 1 << 48 for n in shape), "a matrix has no shape")
         data, indices, indptr = (self.value(content[key]) for key in ("data", "indices", "indptr"))
@@ -279,10 +282,10 @@ class Unpacker:
         return _TYPES[content]
 
     def slice(self, content: Any) -> slice:
-        """Three values."""
+        """A slice of three values."""
         values = self.values(content)
-        _expect(len(values) == 3, "a slice is no slice")
-        _expect(all(v is None or type(v) in (int, str) for v in values), "a slice is no slice")
+        _expect(len(values) == 3, "a slice is invalid")
+        _expect(all(v is None or type(v) in (int, str) for v in values), "a slice is invalid")
         return slice(*values)
 
     def steps(self, content: Any) -> Trace:
@@ -296,17 +299,17 @@ class Unpacker:
         return Trace(Step(*line) for line in zip(*columns, strict=True))
 
     def random_state(self, content: Any) -> np.random.RandomState:
-        """The Mersenne Twister in its state."""
+        """A Mersenne Twister with its state."""
         values = self.values(content)
-        _expect(len(values) == 5 and values[0] == "MT19937", "a random state is none")
-        _, keys, place, has_gauss, gauss = values
-        _expect(isinstance(keys, np.ndarray) and keys.shape == (624,), "a random state is none")
-        _expect(keys.dtype == np.uint32, "a random state is none")
-        _expect(type(place) is int and 0 <= place <= 624, "a random state is none")
-        _expect(has_gauss in (0, 1) and type(gauss) is float, "a random state is none")
-        made = np.random.RandomState(0)
-        made.set_state(("MT19937", keys, place, has_gauss, gauss))
-        return made
+        _expect(len(values) == 5 and values[0] == "MT19937", "a random state is invalid")
+        _, keys, position, has_gauss, gauss = values
+        _expect(isinstance(keys, np.ndarray) and keys.shape == (624,), "a random state is invalid")
+        _expect(keys.dtype == np.uint32, "a random state is invalid")
+        _expect(type(position) is int and 0 <= position <= 624, "a random state is invalid")
+        _expect(has_gauss in (0, 1) and type(gauss) is float, "a random state is invalid")
+        rng = np.random.RandomState(0)
+        rng.set_state(("MT19937", keys, position, has_gauss, gauss))
+        return rng
 
     def object(self, content: Any) -> Any:
         """An object of the registry."""
@@ -319,11 +322,9 @@ class Unpacker:
         )
         entry = registry.ENTRIES.get(content["class"])
         if entry is None:
-            raise ValueError(
-                f"it holds a {content['class']!r}, which this kboost does not know"[:200]
-            )
+            raise FormatError(f"it contains the unknown class {content['class']!r}"[:200])
         self.foreign |= entry.is_foreign
-        return entry.make({name: self.value(own) for name, own in content["fields"].items()})
+        return entry.make({name: self.value(field) for name, field in content["fields"].items()})
 
 
 _MAKERS: dict[str, Callable[[Unpacker, Any], Any]] = {
@@ -344,6 +345,6 @@ _MAKERS: dict[str, Callable[[Unpacker, Any], Any]] = {
 }
 
 
-def _expect(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise ValueError(otherwise)
+def _expect(condition: bool, message: str) -> None:
+    if not condition:
+        raise FormatError(message)

@@ -1,4 +1,4 @@
-"""What a model file may hold; a class that is not in this list is neither written nor read."""
+"""The classes that a model file may contain; no other class is written or read."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from kboost.persistence import rules
 from kboost.persistence.entry import Entry
 from kboost.persistence.rules import (
     ANY_VECTOR,
+    FEATURE_INDICES,
     FOLDED,
     FOLDED_TERMS,
     INDEX_PAIRS,
@@ -28,7 +29,6 @@ from kboost.persistence.rules import (
     PARTS,
     POINTS,
     ROUND,
-    SEEN_COLUMNS,
     SKLEARN_KERNEL,
     TABLE,
     TENSOR,
@@ -75,14 +75,14 @@ PARTS_OF_MODELS = [
     _part(
         "kernels.transforms.Standardize",
         {"exponent": INDICES, "shift": VECTOR, "scale": VECTOR},
-        rules.of_one_length("exponent", "shift", "scale"),
+        rules.same_length("exponent", "shift", "scale"),
     ),
     _part(
         "kernels.transforms.Ranks",
         {"starts": INDICES, "values": VECTOR, "ranks": VECTOR},
         rules.ranks_fit,
     ),
-    _part("kernels.views.View", {"columns": SEEN_COLUMNS, "transform": TRANSFORM}),
+    _part("kernels.views.View", {"columns": FEATURE_INDICES, "transform": TRANSFORM}),
     _part(
         "kernels.folding.Monomial",
         {"view": VIEW, "degree": WHOLE, "gamma": NUMBER, "coef0": NUMBER, "scale": NUMBER},
@@ -109,17 +109,17 @@ PARTS_OF_MODELS = [
     _part(
         "columns.active.ActivePart",
         {"view": VIEW, "centers": TABLE, "widths": VECTOR, "coef": TABLE},
-        rules.of_one_length("centers", "widths", "coef"),
+        rules.same_length("centers", "widths", "coef"),
     ),
     _part(
         "columns.halfspaces.HalfspacePart",
         {"view": VIEW, "directions": TABLE, "cuts": VECTOR, "coef": TABLE},
-        rules.of_one_length("directions", "cuts", "coef"),
+        rules.same_length("directions", "cuts", "coef"),
     ),
     _part(
         "columns.cells.CellTree",
         {"feature": INDICES, "threshold": VECTOR, "children": INDEX_PAIRS},
-        rules.tree_ends,
+        rules.tree_fits,
     ),
     _part(
         "columns.cells.CellPart",
@@ -129,7 +129,7 @@ PARTS_OF_MODELS = [
     _part(
         "boosting.svm_ensemble.SVMGroup",
         {
-            "task": WHOLE,
+            "output": WHOLE,
             "kernel": WHOLE,
             "support": INDICES,
             "coef": TABLE,
@@ -138,12 +138,12 @@ PARTS_OF_MODELS = [
             "votes": VECTOR,
             "folded": optional(ONE_FOLDED),
         },
-        rules.bundle_fits,
+        rules.svm_group_fits,
     ),
     _part(
         "boosting.svm_ensemble.SVMEnsemble",
-        {"kernels": LIST, "centers": POINTS, "n_rounds": LIST, "bundles": LIST},
-        rules.committees_fit,
+        {"kernels": LIST, "centers": POINTS, "n_rounds": LIST, "groups": LIST},
+        rules.svm_ensemble_fits,
     ),
     _part(
         "core.rounds.Round",
@@ -152,23 +152,28 @@ PARTS_OF_MODELS = [
             "outcome": TEXT,
             "error": NUMBER,
             "weight": NUMBER,
-            "kernels": SEEN_COLUMNS,
+            "kernels": FEATURE_INDICES,
             "n_trained": WHOLE,
             "n_rows": WHOLE,
             "one_class": BOOLEAN,
             "seconds": NUMBER,
         },
     ),
+    _part(
+        "core.rounds.DesignRound",
+        {"iteration": WHOLE, "loss": NUMBER, "weight": NUMBER, "seconds": NUMBER},
+    ),
     Entry("kboost.core.rounds.Rounds", items=ROUND),
-    Entry("kboost._estimator.boosted_svm.KernelUse", items=NUMBER),
+    Entry("kboost.boosting.fit.KernelUse", items=NUMBER),
+    _part("core.stopping.StopReason", {"rule": TEXT, "message": TEXT}),
     _part("core.model.AdditiveModel", {"parts": PARTS, "bias": VECTOR}, rules.outputs_fit),
     _part(
         "selection.calibration.Calibration",
         {"slope": NUMBER, "n_rows": WHOLE, "held_out": BOOLEAN},
     ),
     _part(
-        "boosting.multiclass.BinaryProblem",
-        {"rows": ANY_VECTOR, "signs": VECTOR, "winner": WHOLE, "loser": optional(WHOLE)},
+        "data.multiclass.BinaryProblem",
+        {"rows": ANY_VECTOR, "signs": VECTOR, "positive": WHOLE, "negative": optional(WHOLE)},
     ),
     _part(
         "selection.c_path.Tuning",
@@ -207,6 +212,10 @@ PARTS_OF_MODELS = [
             "bias": VECTOR,
         },
     ),
+]
+
+SETTINGS = [
+    _part("settings.LpNorm", {"p": NUMBER}),
 ]
 
 ESTIMATORS = [
@@ -249,24 +258,25 @@ PREPROCESSING = [
     ),
 ]
 
-ENTRIES = {entry.name: entry for entry in (*PARTS_OF_MODELS, *ESTIMATORS, *PREPROCESSING)}
+OF_KBOOST = [*PARTS_OF_MODELS, *SETTINGS, *ESTIMATORS]
+ENTRIES = {entry.name: entry for entry in (*OF_KBOOST, *PREPROCESSING)}
 
-_NAMESAKES: dict[str, list[Entry]] = {}
+_BY_CLASS_NAME: dict[str, list[Entry]] = {}
 for _entry in ENTRIES.values():
-    _NAMESAKES.setdefault(_entry.path.rpartition(".")[2], []).append(_entry)
+    _BY_CLASS_NAME.setdefault(_entry.path.rpartition(".")[2], []).append(_entry)
 
 
 def entry_of(cls: type) -> Entry | None:
     """The entry of a class, if it has one."""
     name, home = cls.__name__, cls.__module__.partition(".")[0]
-    for entry in _NAMESAKES.get(name, ()):
+    for entry in _BY_CLASS_NAME.get(name, ()):
         if entry.path.partition(".")[0] == home and entry.cls is cls:
             return entry
     return None
 
 
 def skops_types() -> list[str]:
-    """The names of kboost's classes, and of its sparse rows, as skops wants them."""
-    own = [entry.path for entry in (*PARTS_OF_MODELS, *ESTIMATORS)]
+    """The names of the classes of kboost, and of sparse matrices, in the form skops uses."""
+    names = [entry.path for entry in OF_KBOOST]
     others = [f"{c.__module__}.{c.__name__}" for c in (Step, Trace, csr_matrix, csr_array)]
-    return sorted(own + others)
+    return sorted(names + others)

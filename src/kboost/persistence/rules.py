@@ -1,7 +1,6 @@
-"""What a field of a saved part must be, and what must hold of several together.
+"""Rules for single fields of a saved part, and for several fields together.
 
-Only what a prediction relies on is asked: shapes that agree, indices that stay inside, trees that
-end. What passes may still be a bad model, as any file may be.
+Only what a prediction relies on is checked: consistent shapes, valid indices, trees without cycles.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from kboost.columns.cells import CellPart, CellTree
 from kboost.columns.halfspaces import HalfspacePart
 from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
-from kboost.core.rounds import Round
+from kboost.core.rounds import DesignRound, Round
 from kboost.kernels.base import Kernel
 from kboost.kernels.folding import Folded, FoldedTerm, Monomial
 from kboost.kernels.functions import SKLEARN_NAMES, PrecomputedPart
@@ -64,13 +63,13 @@ KERNELS = _tuple_of("a tuple of kernels", Kernel)
 VIEW = _instance("a view", View)
 TRANSFORM = optional(_instance("a transform", Transform))
 COLUMNS = optional(_tuple_of("a tuple of names or indices", (str, Integral)))
-SEEN_COLUMNS = optional(_tuple_of("a tuple of indices", Integral))
+FEATURE_INDICES = optional(_tuple_of("a tuple of indices", Integral))
 ON = Rule("a transform, or its name", lambda v: isinstance(v, str) or TRANSFORM.holds(v))
 VIEWED = {"columns": COLUMNS, "on": ON}
 PARTS = _tuple_of("a tuple of parts", (KernelPart, ActivePart, HalfspacePart, CellPart))
 FOLDED = _tuple_of("a tuple of folded terms", Folded)
 ONE_FOLDED = _instance("folded terms", Folded)
-ROUND = _instance("a round", Round)
+ROUND = _instance("a round", Round, DesignRound)
 FOLDED_TERMS = _tuple_of("a tuple of terms", FoldedTerm)
 MONOMIAL = _instance("a monomial", Monomial)
 TREE = _instance("a tree", CellTree)
@@ -83,7 +82,7 @@ NUMBERS = Rule(
 
 
 def ranks_fit(made: Any) -> bool:
-    """Every feature has knots, and they fill the two arrays."""
+    """Every feature has knots, and the arrays have their number."""
     starts = made.starts
     return (
         len(starts) >= 1
@@ -94,7 +93,7 @@ def ranks_fit(made: Any) -> bool:
 
 
 def kernel_part_fits(made: Any) -> bool:
-    """Centres, coefficients and folded terms belong together."""
+    """Centres, coefficients and folded terms are consistent."""
     m = len(made.coef)
     return bool(
         made.centers.shape[0] == m == len(made.indices)
@@ -107,8 +106,8 @@ def kernel_part_fits(made: Any) -> bool:
     )
 
 
-def tree_ends(made: Any) -> bool:
-    """Children stand after their parents; leaves have the numbers of cells."""
+def tree_fits(made: Any) -> bool:
+    """Children come after their parents; leaves have indices of cells."""
     n = len(made.feature)
     if not (n and len(made.threshold) == n and made.children.shape == (n, 2)):
         return False
@@ -125,7 +124,7 @@ def tree_ends(made: Any) -> bool:
 
 
 def cells_fit(made: Any) -> bool:
-    """The centres are dealt to the cells of the tree."""
+    """The centres are divided among the cells of the tree."""
     starts = made.starts
     return (
         made.centers.shape[0] == len(made.coef)
@@ -137,17 +136,17 @@ def cells_fit(made: Any) -> bool:
 
 
 def outputs_fit(made: Any) -> bool:
-    """All parts have the outputs of the bias."""
+    """All parts have as many outputs as the bias."""
     return all(part.coef.shape[1] == len(made.bias) for part in made.parts)
 
 
-def bundle_fits(made: Any) -> bool:
-    """Machines, their support and their rounds belong together."""
+def svm_group_fits(made: Any) -> bool:
+    """The shapes of SVMs, their support and their rounds agree."""
     m = len(made.bias)
     return bool(
         made.coef.shape == (len(made.support), m)
         and len(made.rounds) == len(made.votes) == m
-        and made.task >= 0
+        and made.output >= 0
         and made.kernel >= 0
         and (made.support >= 0).all()
         and (made.rounds >= 0).all()
@@ -155,78 +154,79 @@ def bundle_fits(made: Any) -> bool:
     )
 
 
-def committees_fit(made: Any) -> bool:
-    """The machines have kernels, centres and rounds that are there."""
+def svm_ensemble_fits(made: Any) -> bool:
+    """The kernels, centres and rounds of the SVMs exist."""
     counts = made.n_rounds
     return (
         all(isinstance(kernel, Kernel) for kernel in made.kernels)
         and all(INTEGER.holds(count) and 0 <= count < 1 << 32 for count in counts)
-        and all(isinstance(bundle, SVMGroup) for bundle in made.bundles)
+        and all(isinstance(group, SVMGroup) for group in made.groups)
         and all(
-            bundle.task < len(counts)
-            and bundle.kernel < len(made.kernels)
-            and (bundle.support < made.centers.shape[0]).all()
-            and (bundle.rounds < counts[bundle.task]).all()
-            for bundle in made.bundles
+            group.output < len(counts)
+            and group.kernel < len(made.kernels)
+            and (group.support < made.centers.shape[0]).all()
+            and (group.rounds < counts[group.output]).all()
+            for group in made.groups
         )
     )
 
 
 def estimator_fits(made: Any) -> bool:
-    """An estimator's model has its features and classes."""
-    own = vars(made)
-    model, d = own.get("_model"), own.get("n_features_in_")
+    """The model of an estimator has the right features and classes."""
+    attributes = vars(made)
+    model, d = attributes.get("_model"), attributes.get("n_features_in_")
     if model is None:
         return True
     if not (isinstance(model, AdditiveModel | SVMEnsemble) and INTEGER.holds(d)):
         return False
     if isinstance(model, SVMEnsemble):
-        return _committees_see(model, d)
-    classes, duels = own.get("classes_"), own.get("_binary_problems")
+        return _ensemble_sees(model, d)
+    classes, problems = attributes.get("classes_"), attributes.get("_binary_problems")
     if classes is not None:
         if not (isinstance(classes, np.ndarray) and classes.ndim == 1):
             return False
-        expected = 1 if len(classes) == 2 else len(classes) if duels is None else len(duels)
+        expected = 1 if len(classes) == 2 else len(classes) if problems is None else len(problems)
         if expected != len(model.bias):
             return False
     return all(_part_fits(part, d) for part in model.parts)
 
 
-def _committees_see(model: SVMEnsemble, d: int) -> bool:
-    folded = [bundle.folded for bundle in model.bundles if bundle.folded is not None]
-    return all(_sees(kernel, model.centers, d) for kernel in model.kernels) and all(
-        _folds(term, d) for one in folded for term in one.terms
+def _ensemble_sees(model: SVMEnsemble, d: int) -> bool:
+    folded = [group.folded for group in model.groups if group.folded is not None]
+    return all(_kernel_accepts(kernel, model.centers, d) for kernel in model.kernels) and all(
+        _term_accepts(term, d) for each in folded for term in each.terms
     )
 
 
 def _part_fits(part: Any, d: int) -> bool:
     if isinstance(part, HalfspacePart):
-        return bool(_seen(part.view, d) == part.directions.shape[1])
+        return bool(_n_viewed(part.view, d) == part.directions.shape[1])
     if isinstance(part, ActivePart):
-        return _seen(part.view, d) is not None and bool(part.centers.shape[1] == d)
+        return _n_viewed(part.view, d) is not None and bool(part.centers.shape[1] == d)
     if isinstance(part, CellPart) and not (part.tree.feature < d).all():
         return False
     terms = [term for folded in getattr(part, "folded", ()) for term in folded.terms]
-    return _sees(part.kernel, part.centers, d) and all(_folds(term, d) for term in terms)
+    accepts_terms = all(_term_accepts(term, d) for term in terms)
+    return _kernel_accepts(part.kernel, part.centers, d) and accepts_terms
 
 
-def _sees(kernel: Kernel, centers: Any, d: int) -> bool:
-    """Whether a kernel can look at rows of d features, and at the centres."""
+def _kernel_accepts(kernel: Kernel, centers: Any, d: int) -> bool:
+    """Whether a kernel accepts rows of d features, and the centres."""
     kinds = [pairing.kind for pairing in kernel.pairings]
-    given = [kind for kind in kinds if isinstance(kind, PrecomputedPart)]
-    if given:
-        room = all(kind.width > 0 and 0 <= kind.part < d // kind.width for kind in given)
-        return room and len(given) == len(kinds) and bool(centers.shape[1] == 1)
+    precomputed = [kind for kind in kinds if isinstance(kind, PrecomputedPart)]
+    if precomputed:
+        inside = all(kind.width > 0 and 0 <= kind.part < d // kind.width for kind in precomputed)
+        return inside and len(precomputed) == len(kinds) and bool(centers.shape[1] == 1)
     views = [pairing.view for pairing in kernel.pairings]
-    return bool(centers.shape[1] == d) and all(_seen(view, d) is not None for view in views)
+    return bool(centers.shape[1] == d) and all(_n_viewed(view, d) is not None for view in views)
 
 
 def _outputs_of(folded: Folded) -> set[int]:
     return {term.tensor.shape[1] for term in folded.terms}
 
 
-def _seen(view: View, d: int) -> int | None:
-    """How many of d features a view shows, None where it does not fit them."""
+def _n_viewed(view: View, d: int) -> int | None:
+    """Number of features that a view selects from d features; None if it does not fit them."""
     if view.columns is not None:
         if not all(-d <= column < d for column in view.columns):
             return None
@@ -234,15 +234,15 @@ def _seen(view: View, d: int) -> int | None:
     return d if view.transform is None or view.transform.n_features == d else None
 
 
-def _folds(term: FoldedTerm, d: int) -> bool:
-    seen = _seen(term.monomial.view, d)
-    if seen is None:
+def _term_accepts(term: FoldedTerm, d: int) -> bool:
+    n_viewed = _n_viewed(term.monomial.view, d)
+    if n_viewed is None:
         return False
-    D = seen + int(term.monomial.coef0 > 0)
+    D = n_viewed + int(term.monomial.coef0 > 0)
     last = (1, D, D * (D + 1) // 2)[term.monomial.degree - 1]
     return bool(term.tensor.shape[0] == D and term.tensor.shape[2] == last)
 
 
-def of_one_length(*names: str) -> Callable[[Any], bool]:
-    """Whether these fields have as many entries, one as the other."""
+def same_length(*names: str) -> Callable[[Any], bool]:
+    """Whether these fields have the same length."""
     return lambda made: len({len(getattr(made, name)) for name in names}) == 1

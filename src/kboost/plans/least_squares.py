@@ -93,7 +93,7 @@ def fit_rows(
     listeners: Sequence[Listener] = (),
     left: TimeRemaining | None = None,
 ) -> SparseFit:
-    """Grow a model of these rows; the rows of the candidates are theirs, in a random order of some kind.
+    """Grow a model of these rows; the candidates have the same rows, in random order.
 
     `left` says what this is a part of.
     """

@@ -1,7 +1,7 @@
-"""Pictures of a fit, by matplotlib (extra ``kboost[plots]``).
+"""Plots of a fit with matplotlib (extra ``kboost[plots]``).
 
-Each picture is a display in scikit-learn's style, made by ``from_estimator`` and drawn by ``plot``;
-the functions are short ways to them.
+Each plot is a display in the style of scikit-learn, created by ``from_estimator`` and drawn by
+``plot``; the functions are shortcuts.
 """
 
 from kboost.plotting.decision import DecisionDisplay, plot_decision

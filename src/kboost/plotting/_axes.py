@@ -1,4 +1,4 @@
-"""Where pictures are drawn, and in which colours."""
+"""Axes, scales, colours and markers shared by the displays."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ BLUE, RED, GREEN, AMBER, PURPLE, GREY = (
     "#7d5ba6",
     "#6b7883",
 )
-MARKS = {  # of a family of kernels
+MARKERS = {  # marker and colour per family of kernels
     "Linear": ("^", GREY),
     "Polynomial": ("D", PURPLE),
     "Gaussian": ("o", GREEN),
     "Laplacian": ("s", AMBER),
 }
-OTHERS = ("P", BLUE)
-SPAN = 10.0  # largest over smallest, from which on a scale is logarithmic
+OTHER_MARKER = ("P", BLUE)
+SPAN = 10.0  # ratio of largest to smallest value above which a scale is logarithmic
 
 
-def axes_of(ax: Any) -> Any:
-    """The axes given, or those of a new figure."""
+def get_axes(ax: Any) -> Any:
+    """The given axes, or those of a new figure."""
     if ax is not None:
         return ax
     pyplot = require("matplotlib.pyplot", extra="plots", what="kboost.plotting")
@@ -35,14 +35,14 @@ def axes_of(ax: Any) -> Any:
 
 
 def scale_values(ax: Any, values: Any) -> None:
-    """A logarithmic scale for positive values that span it; powers of ten help nobody else."""
-    known = values[np.isfinite(values)]
-    if len(known) and known.min() > 0 and known.max() > SPAN * known.min():
+    """Use a logarithmic scale for positive values over more than one order of magnitude."""
+    finite = values[np.isfinite(values)]
+    if len(finite) and finite.min() > 0 and finite.max() > SPAN * finite.min():
         ax.set_yscale("log")
 
 
 def scale_price(ax: Any, C: Any) -> None:
-    """A logarithmic scale of C with plain numbers at 1, 2 and 5, or at powers where it is long."""
+    """Use a logarithmic scale of C with ticks at 1, 2 and 5, or at powers of ten if it is long."""
     ticker = require("matplotlib.ticker", extra="plots", what="kboost.plotting")
     ax.set_xscale("log")
     short = np.ptp(np.log10(C)) < 2.5
@@ -52,15 +52,15 @@ def scale_price(ax: Any, C: Any) -> None:
 
 
 def count_columns(ax: Any) -> None:
-    """There are no half columns."""
+    """Use integer ticks for numbers of columns."""
     ax.xaxis.get_major_locator().set_params(integer=True)
 
 
 def legend_above(ax: Any) -> None:
-    """Where it hides nothing."""
+    """Put the legend above the axes."""
     ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False)
 
 
-def mark_of(name: str) -> tuple[str, str]:
-    """Marker and colour of a kernel's columns, by its label."""
-    return next((mark for word, mark in MARKS.items() if word in name), OTHERS)
+def marker_of(name: str) -> tuple[str, str]:
+    """Marker and colour of a kernel, by its name."""
+    return next((marker for word, marker in MARKERS.items() if word in name), OTHER_MARKER)

@@ -1,4 +1,4 @@
-"""What pictures and reports need of a fitted model."""
+"""Attributes of fitted models for displays and reports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SCALAR = re.compile(r"np\.float64\(([^)]*)\)")
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 
 
-def unwrapped(estimator: Any) -> Any:
+def unwrap(estimator: Any) -> Any:
     """The fitted kboost estimator inside a pipeline or a search."""
     model = estimator
     while True:
@@ -28,7 +28,7 @@ def unwrapped(estimator: Any) -> Any:
             break
     if not type(model).__module__.startswith("kboost."):
         raise TypeError(
-            "estimator must be of kboost, or a pipeline or search that ends in one; "
+            "estimator must be a kboost estimator, or a pipeline or search that ends in one; "
             f"got {type(model).__name__}."
         )
     check_is_fitted(model)
@@ -36,31 +36,31 @@ def unwrapped(estimator: Any) -> Any:
 
 
 def trace_of(model: Any, output: int = 0) -> Trace:
-    """The steps of a fit; of one class against the others, if there are several."""
+    """The trace of a fit; with several classes, of one class against the others."""
     trace = getattr(model, "trace_", None)
-    if isinstance(trace, list) and trace and all(isinstance(one, Trace) for one in trace):
+    if isinstance(trace, list) and trace and all(isinstance(item, Trace) for item in trace):
         if not 0 <= output < len(trace):
             raise ValueError(
-                f"output must be one of the {len(trace)} classes, from 0 on; got output={output!r}."
+                f"output must be at least 0 and below {len(trace)}, the number of classes; "
+                f"got output={output!r}."
             )
         trace = trace[output]
     if not trace or not isinstance(trace, Trace):
         raise ValueError(
-            f"estimator must have steps to show; this {type(model).__name__} was not fitted "
-            "step by step."
+            f"estimator must have a trace_ of steps; got a {type(model).__name__} without one."
         )
     return trace
 
 
 def axis_of(model: Any, trace: Trace) -> tuple[str, FloatArray]:
-    """What a trace is drawn along: columns, or steps where the columns are there from the start."""
+    """Label and values of the horizontal axis of a trace: columns, or steps for kernel weights."""
     if hasattr(model, "kernel_weights_"):
         return "step", trace.values("iteration")
     return "columns generated", trace.values("n_columns")
 
 
-def short(kernel: Any) -> str:
-    """`Laplacian(gamma=0.2, ranks)` for a kernel or its long name."""
+def short_name(kernel: Any) -> str:
+    """A short name such as `Laplacian(gamma=0.2, ranks)` of a kernel or its repr."""
     text = kernel if isinstance(kernel, str) else repr(kernel)
     text = _VIEW.sub(lambda m: f"{m[1] or ''}ranks" if m[2] == "Ranks" else "", text)
     return _NUMBER.sub(lambda m: f"{float(m[0]):.3g}", _SCALAR.sub(r"\1", text))
@@ -68,11 +68,11 @@ def short(kernel: Any) -> str:
 
 def kernel_names(model: Any) -> list[str]:
     """A short name for each kernel of the library, in the order of `columns_per_kernel_`."""
-    return [short(name) for name in model.columns_per_kernel_]
+    return [short_name(name) for name in model.columns_per_kernel_]
 
 
-def owners(model: Any) -> list[str]:
-    """The kernel of each of the `centers_`; support vectors belong to several at once."""
+def kernel_of_centers(model: Any) -> list[str]:
+    """The name of the kernel of each centre; support vectors belong to several kernels."""
     counts = list(model.columns_per_kernel_.values())
     if sum(counts) != model.centers_.shape[0]:
         return ["support vectors"] * model.centers_.shape[0]
@@ -80,23 +80,23 @@ def owners(model: Any) -> list[str]:
 
 
 def kernel_weights(model: Any, X: Any) -> FloatArray:
-    """Root mean square of what each kernel adds to the output, about its mean over the rows.
+    """Standard deviation over the rows of the contribution of each kernel to the output.
 
-    Of boosted machines, whose votes need not be a sum over kernels, the weight of the rounds that
-    a kernel is in.
+    For boosted machines, whose votes are not a sum over kernels: the weight of the rounds that use
+    the kernel.
     """
     if hasattr(model, "kernel_usage_"):
         return np.array([use.weight for use in model.kernel_usage_.values()])
     values = [np.zeros((X.shape[0], len(model._model.bias))) for _ in model.columns_per_kernel_]
     for part in model._sum().parts:
         kernel = getattr(part, "kernel", None)
-        place = model.kernels_.index(kernel) if kernel in model.kernels_ else 0
-        values[place] += part(X)
+        index = model.kernels_.index(kernel) if kernel in model.kernels_ else 0
+        values[index] += part(X)
     return np.array([np.sqrt(np.mean((v - v.mean(axis=0)) ** 2)) for v in values])
 
 
 def input_of(estimator: Any, X: Any) -> Any:
-    """The rows as the last step of a pipeline sees them."""
+    """The rows as input of the last step of a pipeline."""
     while hasattr(estimator, "best_estimator_"):
         estimator = estimator.best_estimator_
     if hasattr(estimator, "steps") and len(estimator.steps) > 1:

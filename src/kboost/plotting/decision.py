@@ -1,4 +1,4 @@
-"""The decision surface over two features, with the centres that were chosen."""
+"""The decision surface over two features, with the centres of the model."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 
 from kboost._typing import FloatArray
 from kboost.kernels.rows import as_dense
-from kboost.plotting._axes import BLUE, OTHERS, RED, axes_of, mark_of
-from kboost.plotting._fitted import owners, unwrapped
+from kboost.plotting._axes import BLUE, OTHER_MARKER, RED, get_axes, marker_of
+from kboost.plotting._fitted import kernel_of_centers, unwrap
 
-_SIDES = ("#dd9a8b", "#f3d5cd", "#fbfaf8", "#cfe0ec", "#8fb8d4")  # from one class to the other
+_COLOURS = ("#dd9a8b", "#f3d5cd", "#fbfaf8", "#cfe0ec", "#8fb8d4")  # from one class to the other
 _MARGIN = 0.08  # of the range, around the points
 _POINTS = (RED, BLUE)
 
@@ -19,7 +19,7 @@ _POINTS = (RED, BLUE)
 class DecisionDisplay:
     """Values of a model of two features, the points, and the centres by kernel.
 
-    Make it with :meth:`from_estimator`.
+    Use :meth:`from_estimator` to create it.
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ class DecisionDisplay:
         Parameters
         ----------
         estimator : estimator
-            Fitted, of kboost, or a pipeline or search that ends in one. Centres are shown where
-            no step stands between them and X.
+            A fitted kboost estimator, or a pipeline or search that ends in one. Centres are not
+            drawn if a pipeline transforms X.
         X : array-like of shape (n, 2)
             Points; they set the range.
         y : array-like of shape (n,), optional
@@ -79,14 +79,14 @@ class DecisionDisplay:
         grid_resolution : int, default=200
             Points of the grid a feature.
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on; by default a new figure.
 
         Returns
         -------
         DecisionDisplay
-            The picture.
+            The display.
         """
-        model = unwrapped(estimator)
+        model = unwrap(estimator)
         names = list(X.columns) if hasattr(X, "columns") else None
         points = np.asarray(X, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != 2:
@@ -107,32 +107,32 @@ class DecisionDisplay:
             X=points,
             y=None if y is None else np.asarray(y),
             centers=centers if shown else None,
-            kernel_of_center=owners(model) if shown else None,
+            kernel_of_center=kernel_of_centers(model) if shown else None,
             is_class=is_class,
         )
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> DecisionDisplay:
-        """Draw.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to.
+            Axes to draw on; by default a new figure.
 
         Returns
         -------
         DecisionDisplay
-            Itself.
+            The display itself.
         """
         from matplotlib.colors import LinearSegmentedColormap
 
-        self.ax_ = axes_of(ax)
+        self.ax_ = get_axes(ax)
         self.figure_ = self.ax_.figure
         two_sided = not self.is_class and self.values.min() < 0 < self.values.max()
         size = np.percentile(np.abs(self.values), 98) or 1.0
         style = (
-            {"vmin": -size, "vmax": size, "cmap": LinearSegmentedColormap.from_list("", _SIDES)}
+            {"vmin": -size, "vmax": size, "cmap": LinearSegmentedColormap.from_list("", _COLOURS)}
             if two_sided
             else {"cmap": "Pastel1" if self.is_class else "Blues"}
         )
@@ -160,7 +160,7 @@ class DecisionDisplay:
     def _scatter_centers(self) -> None:
         families = np.array([name.split("(")[0] or name for name in self.kernel_of_center])
         for family in dict.fromkeys(families.tolist()):
-            marker, colour = mark_of(family) if family else OTHERS
+            marker, colour = marker_of(family) if family else OTHER_MARKER
             chosen = self.centers[families == family]
             self.ax_.scatter(
                 *chosen.T,
@@ -176,7 +176,7 @@ class DecisionDisplay:
 
 
 def _values(estimator: Any, rows: Any) -> tuple[FloatArray, bool]:
-    """What to show, and whether it is the number of a class."""
+    """The values to draw, and whether they are class indices."""
     if not hasattr(estimator, "decision_function"):
         return np.asarray(estimator.predict(rows), dtype=np.float64), False
     decision = np.asarray(estimator.decision_function(rows))
@@ -193,7 +193,7 @@ def plot_decision(
     Parameters
     ----------
     estimator : estimator
-        Fitted, of kboost, or a pipeline or search that ends in one.
+        A fitted kboost estimator, or a pipeline or search that ends in one.
     X : array-like of shape (n, 2)
         Points; they set the range.
     y : array-like of shape (n,), optional
@@ -201,11 +201,11 @@ def plot_decision(
     grid_resolution : int, default=200
         Points of the grid a feature.
     ax : matplotlib axes, optional
-        Where to draw.
+        Axes to draw on; by default a new figure.
 
     Returns
     -------
     DecisionDisplay
-        The picture.
+        The display.
     """
     return DecisionDisplay.from_estimator(estimator, X, y, grid_resolution=grid_resolution, ax=ax)

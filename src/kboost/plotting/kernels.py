@@ -1,4 +1,4 @@
-"""How many columns each kernel gave, and how much they weigh."""
+"""Bars of the number of columns per kernel, with shares of the output."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 from kboost._validation import check_table
-from kboost.plotting._axes import axes_of, mark_of
-from kboost.plotting._fitted import input_of, kernel_names, kernel_weights, unwrapped
+from kboost.plotting._axes import get_axes, marker_of
+from kboost.plotting._fitted import input_of, kernel_names, kernel_weights, unwrap
 
 
 class KernelsDisplay:
-    """Columns per kernel as bars, with each kernel's share of the output beside them.
+    """Number of columns per kernel as bars, with the share of each kernel in the output.
 
-    Make it with :meth:`from_estimator`.
+    Use :meth:`from_estimator` to create it.
 
     Parameters
     ----------
     names : list of str
-        The kernels of the library.
+        Names of the kernels of the library.
     counts : ndarray of shape (n_kernels,)
-        Columns of each.
+        Number of columns of each kernel.
     shares : ndarray of shape (n_kernels,) or None
-        The part of the output that comes from each: root mean square over the rows, the sum is 1.
+        Share of each kernel in the output, by standard deviation over the rows; the sum is 1.
 
     Attributes
     ----------
@@ -48,18 +48,18 @@ class KernelsDisplay:
         Parameters
         ----------
         estimator : estimator
-            Fitted, of kboost, or a pipeline or search that ends in one.
+            A fitted kboost estimator, or a pipeline or search that ends in one.
         X : array-like or CSR matrix of shape (n, n_features), optional
-            Rows that the kernels' shares of the output are measured on.
+            Rows on which the shares of the output are measured.
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on; by default a new figure.
 
         Returns
         -------
         KernelsDisplay
-            The picture.
+            The display.
         """
-        model = unwrapped(estimator)
+        model = unwrap(estimator)
         shares = None
         if X is not None:
             rows = check_table(model, input_of(estimator, X), reset=False)
@@ -69,32 +69,32 @@ class KernelsDisplay:
         return cls(names=kernel_names(model), counts=counts, shares=shares).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> KernelsDisplay:
-        """Draw.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to.
+            Axes to draw on; by default a new figure.
 
         Returns
         -------
         KernelsDisplay
-            Itself.
+            The display itself.
         """
-        self.ax_ = axes_of(ax)
+        self.ax_ = get_axes(ax)
         self.figure_ = self.ax_.figure
-        places = np.arange(len(self.names))
-        colours = [mark_of(name)[1] for name in self.names]
-        bars = self.ax_.barh(places, self.counts, color=colours, height=0.62)
+        positions = np.arange(len(self.names))
+        colours = [marker_of(name)[1] for name in self.names]
+        bars = self.ax_.barh(positions, self.counts, color=colours, height=0.62)
         labels = [f"{n}" for n in self.counts]
         if self.shares is not None:
             labels = [
                 f"{n} ({100 * share:.0f} % of the output)" if n else "0"
                 for n, share in zip(self.counts, self.shares, strict=True)
             ]
-        room = 1.15 if self.shares is None else 2.1  # for what is written beside the bars
+        room = 1.15 if self.shares is None else 2.1  # for the labels of the bars
         self.ax_.bar_label(bars, labels, padding=4)
-        self.ax_.set_yticks(places, self.names)
+        self.ax_.set_yticks(positions, self.names)
         self.ax_.set(xlabel="columns", xlim=(0, room * max(1, int(self.counts.max()))))
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
         self.ax_.invert_yaxis()
@@ -102,20 +102,20 @@ class KernelsDisplay:
 
 
 def plot_kernels(estimator: Any, X: Any = None, *, ax: Any = None) -> KernelsDisplay:
-    """Draw how many columns each kernel gave and, on rows X, its share of the output.
+    """Draw the number of columns per kernel and, measured on X, their shares of the output.
 
     Parameters
     ----------
     estimator : estimator
-        Fitted, of kboost, or a pipeline or search that ends in one.
+        A fitted kboost estimator, or a pipeline or search that ends in one.
     X : array-like or CSR matrix of shape (n, n_features), optional
-        Rows that the kernels' shares of the output are measured on.
+        Rows on which the shares of the output are measured.
     ax : matplotlib axes, optional
-        Where to draw.
+        Axes to draw on; by default a new figure.
 
     Returns
     -------
     KernelsDisplay
-        The picture.
+        The display.
     """
     return KernelsDisplay.from_estimator(estimator, X, ax=ax)

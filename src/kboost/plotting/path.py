@@ -1,4 +1,4 @@
-"""Errors and columns along a rising C."""
+"""Errors and numbers of columns along a path of C."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 from kboost._typing import FloatArray
 from kboost.model_selection import PathResult
-from kboost.plotting._axes import BLUE, GREY, RED, axes_of, legend_above, scale_price
-from kboost.plotting._fitted import unwrapped
+from kboost.plotting._axes import BLUE, GREY, RED, get_axes, legend_above, scale_price
+from kboost.plotting._fitted import unwrap
 
 
 class PathDisplay:
-    """Errors along a path of C, the columns of each model, and the C chosen.
+    """Errors along a path of C, the number of columns of each model, and the chosen C.
 
     Make it with :meth:`from_path`, or :meth:`from_estimator`.
 
@@ -24,7 +24,7 @@ class PathDisplay:
     train_error, validation_error : ndarray of shape (n_C,) or None
         Errors on the rows learnt from, and on those to judge by.
     best : int or None
-        The place of the C chosen.
+        Index of the chosen C.
 
     Attributes
     ----------
@@ -49,45 +49,45 @@ class PathDisplay:
         self.train_error, self.validation_error = train_error, validation_error
 
     @classmethod
-    def from_path(cls, found: PathResult, *, ax: Any = None) -> PathDisplay:
-        """Draw what :func:`kboost.model_selection.path` found.
+    def from_path(cls, path: PathResult, *, ax: Any = None) -> PathDisplay:
+        """Draw a result of :func:`kboost.model_selection.path`.
 
         Parameters
         ----------
-        found : PathResult
+        path : PathResult
             The path.
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on; by default a new figure.
 
         Returns
         -------
         PathDisplay
-            The picture.
+            The display.
         """
         names = ("C", "n_columns", "train_error", "validation_error", "best")
-        return cls(**{name: getattr(found, name) for name in names}).plot(ax=ax)
+        return cls(**{name: getattr(path, name) for name in names}).plot(ax=ax)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> PathDisplay:
-        """Draw the path on which ``C="auto"`` chose.
+        """Draw the path from which ``C="auto"`` chose.
 
         Parameters
         ----------
         estimator : estimator
             Fitted with ``C="auto"``.
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on; by default a new figure.
 
         Returns
         -------
         PathDisplay
-            The picture.
+            The display.
         """
-        tuning = getattr(unwrapped(estimator), "tuning_", None)
+        tuning = getattr(unwrap(estimator), "tuning_", None)
         if tuning is None:
             raise ValueError(
-                "estimator must be fitted with C='auto' to have a path; "
-                "kboost.model_selection.path makes one for any estimator."
+                "estimator must be fitted with C='auto' to have a path; use "
+                "kboost.model_selection.path for other estimators."
             )
         return cls(
             C=tuning.C,
@@ -97,19 +97,19 @@ class PathDisplay:
         ).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> PathDisplay:
-        """Draw.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to.
+            Axes to draw on; by default a new figure.
 
         Returns
         -------
         PathDisplay
-            Itself.
+            The display itself.
         """
-        self.ax_ = axes_of(ax)
+        self.ax_ = get_axes(ax)
         self.figure_ = self.ax_.figure
         self.columns_ax_ = other = self.ax_.twinx()
         other.plot(self.C, self.n_columns, ":", color=GREY, lw=1.4)
@@ -131,21 +131,21 @@ class PathDisplay:
         return self
 
 
-def plot_path(found: Any, *, ax: Any = None) -> PathDisplay:
-    """Draw errors and columns along a path of C.
+def plot_path(path: Any, *, ax: Any = None) -> PathDisplay:
+    """Draw errors and numbers of columns along a path of C.
 
     Parameters
     ----------
-    found : PathResult or estimator
-        What :func:`kboost.model_selection.path` found, or an estimator fitted with ``C="auto"``.
+    path : PathResult or estimator
+        Result of :func:`kboost.model_selection.path`, or an estimator fitted with ``C="auto"``.
     ax : matplotlib axes, optional
-        Where to draw.
+        Axes to draw on; by default a new figure.
 
     Returns
     -------
     PathDisplay
-        The picture.
+        The display.
     """
-    if isinstance(found, PathResult):
-        return PathDisplay.from_path(found, ax=ax)
-    return PathDisplay.from_estimator(found, ax=ax)
+    if isinstance(path, PathResult):
+        return PathDisplay.from_path(path, ax=ax)
+    return PathDisplay.from_estimator(path, ax=ax)

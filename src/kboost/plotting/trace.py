@@ -1,4 +1,4 @@
-"""Objective and gap, step by step."""
+"""Objective and gap per step of a fit."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray
-from kboost.plotting._axes import BLUE, RED, axes_of, count_columns, scale_values
-from kboost.plotting._fitted import axis_of, trace_of, unwrapped
+from kboost.plotting._axes import BLUE, RED, count_columns, get_axes, scale_values
+from kboost.plotting._fitted import axis_of, trace_of, unwrap
 
 FLOOR = 1e-8  # a gap below it is rounding
 
 
 class TraceDisplay:
-    """Objective and proven gap against the columns generated, or the steps.
+    """Objective and certified gap against the number of generated columns, or of steps.
 
-    Make it with :meth:`from_estimator`.
+    Use :meth:`from_estimator` to create it.
 
     Parameters
     ----------
     n_columns : ndarray of shape (n_steps,)
-        Columns generated before each step; the steps, of weights for kernels.
+        Number of columns generated before each step, or the number of the step.
     objective : ndarray of shape (n_steps,)
-        The objective there.
+        Objective at each step.
     gap : ndarray of shape (n_steps,)
-        The relative gap there; NaN where nothing was proved.
+        Relative gap at each step; NaN if not certified.
     along : str, default="columns generated"
-        What `n_columns` are.
+        Label of `n_columns`.
 
     Attributes
     ----------
@@ -67,22 +67,22 @@ class TraceDisplay:
         Parameters
         ----------
         estimator : estimator
-            Fitted, of kboost, or a pipeline or search that ends in one.
+            A fitted kboost estimator, or a pipeline or search that ends in one.
         output : int, default=0
-            Which class, where there are more than two.
+            Index of the class, if there are more than two.
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on; by default a new figure.
 
         Returns
         -------
         TraceDisplay
-            The picture.
+            The display.
         """
-        model = unwrapped(estimator)
+        model = unwrap(estimator)
         trace = trace_of(model, output)
-        along, places = axis_of(model, trace)
+        along, n_columns = axis_of(model, trace)
         display = cls(
-            n_columns=places,
+            n_columns=n_columns,
             objective=trace.values("objective"),
             gap=trace.values("gap"),
             along=along,
@@ -90,19 +90,19 @@ class TraceDisplay:
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> TraceDisplay:
-        """Draw.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to.
+            Axes to draw on; by default a new figure.
 
         Returns
         -------
         TraceDisplay
-            Itself.
+            The display itself.
         """
-        self.ax_, self.gap_ax_ = axes_of(ax), None
+        self.ax_, self.gap_ax_ = get_axes(ax), None
         self.figure_ = self.ax_.figure
         self.ax_.plot(self.n_columns, self.objective, "o-", ms=3.5, lw=1.6, color=BLUE)
         self.ax_.set(xlabel=self.along, ylabel="objective")
@@ -122,20 +122,20 @@ class TraceDisplay:
 
 
 def plot_trace(estimator: Any, *, output: int = 0, ax: Any = None) -> TraceDisplay:
-    """Draw objective and gap of a fit, step by step.
+    """Draw the objective and the gap of a fit per step.
 
     Parameters
     ----------
     estimator : estimator
-        Fitted, of kboost, or a pipeline or search that ends in one.
+        A fitted kboost estimator, or a pipeline or search that ends in one.
     output : int, default=0
-        Which class, where there are more than two.
+        Index of the class, if there are more than two.
     ax : matplotlib axes, optional
-        Where to draw.
+        Axes to draw on; by default a new figure.
 
     Returns
     -------
     TraceDisplay
-        The picture.
+        The display.
     """
     return TraceDisplay.from_estimator(estimator, output=output, ax=ax)

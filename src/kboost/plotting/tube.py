@@ -1,4 +1,4 @@
-"""A regression over one feature with its tube."""
+"""A regression on one feature with its tube."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray
-from kboost.plotting._axes import AMBER, BLUE, GREY, RED, axes_of
-from kboost.plotting._fitted import unwrapped
+from kboost.plotting._axes import AMBER, BLUE, GREY, RED, get_axes
+from kboost.plotting._fitted import unwrap
 
 
 class TubeDisplay:
     """The fitted curve of one feature, the tube around it, the points, and the centres.
 
-    Make it with :meth:`from_estimator`.
+    Use :meth:`from_estimator` to create it.
 
     Parameters
     ----------
@@ -64,17 +64,18 @@ class TubeDisplay:
         y : array-like of shape (n,)
             Their targets.
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on; by default a new figure.
 
         Returns
         -------
         TubeDisplay
-            The picture.
+            The display.
         """
-        model = unwrapped(estimator)
+        model = unwrap(estimator)
         if not hasattr(model, "epsilon_"):
             raise TypeError(
-                f"estimator must have a tube (KernelBoostRegressor); got {type(model).__name__}."
+                "estimator must be a KernelBoostRegressor, which has a tube; "
+                f"got {type(model).__name__}."
             )
         table, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
         if table.ndim != 2 or table.shape[1] != 1:
@@ -99,19 +100,19 @@ class TubeDisplay:
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> TubeDisplay:
-        """Draw.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to.
+            Axes to draw on; by default a new figure.
 
         Returns
         -------
         TubeDisplay
-            Itself.
+            The display itself.
         """
-        self.ax_ = axes_of(ax)
+        self.ax_ = get_axes(ax)
         self.figure_ = self.ax_.figure
         self.ax_.fill_between(
             self.x,
@@ -149,7 +150,7 @@ class TubeDisplay:
 
 
 def plot_tube(estimator: Any, X: Any, y: Any, *, ax: Any = None) -> TubeDisplay:
-    """Draw a regression over one feature with its tube.
+    """Draw a regression on one feature with its tube.
 
     Parameters
     ----------
@@ -160,11 +161,11 @@ def plot_tube(estimator: Any, X: Any, y: Any, *, ax: Any = None) -> TubeDisplay:
     y : array-like of shape (n,)
         Their targets.
     ax : matplotlib axes, optional
-        Where to draw.
+        Axes to draw on; by default a new figure.
 
     Returns
     -------
     TubeDisplay
-        The picture.
+        The display.
     """
     return TubeDisplay.from_estimator(estimator, X, y, ax=ax)

@@ -1,4 +1,4 @@
-"""The error on rows held out, with the step that was kept and the one where the fit stopped."""
+"""The error on held-out rows, with the step that was kept and the step where the fit stopped."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray
-from kboost.plotting._axes import BLUE, GREY, RED, axes_of, count_columns, legend_above
-from kboost.plotting._fitted import trace_of, unwrapped
+from kboost.plotting._axes import BLUE, GREY, RED, count_columns, get_axes, legend_above
+from kboost.plotting._fitted import trace_of, unwrap
 
 
 class ValidationDisplay:
     """Validation error against the columns generated; the stop is marked.
 
-    Make it with :meth:`from_estimator`.
+    Use :meth:`from_estimator` to create it.
 
     Parameters
     ----------
@@ -42,45 +42,45 @@ class ValidationDisplay:
     def from_estimator(
         cls, estimator: Any, *, output: int = 0, ax: Any = None
     ) -> ValidationDisplay:
-        """Draw the validation curve of an estimator fitted with rows held out.
+        """Draw the validation curve of an estimator fitted with held-out rows.
 
         Parameters
         ----------
         estimator : estimator
             Fitted with `validation_fraction`, or `X_val` and `y_val`.
         output : int, default=0
-            Which class, where there are more than two.
+            Index of the class, if there are more than two.
         ax : matplotlib axes, optional
-            Where to draw.
+            Axes to draw on; by default a new figure.
 
         Returns
         -------
         ValidationDisplay
-            The picture.
+            The display.
         """
-        trace = trace_of(unwrapped(estimator), output)
+        trace = trace_of(unwrap(estimator), output)
         error = trace.values("validation_error")
         if not np.isfinite(error).any():
             raise ValueError(
-                "estimator must be fitted with validation_fraction, or X_val and y_val; "
-                "no rows were held out in this fit."
+                "estimator must be fitted with validation_fraction, or with X_val and y_val; "
+                "got a fit without held-out rows."
             )
         return cls(n_columns=trace.values("n_columns"), error=error).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> ValidationDisplay:
-        """Draw.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to.
+            Axes to draw on; by default a new figure.
 
         Returns
         -------
         ValidationDisplay
-            Itself.
+            The display itself.
         """
-        self.ax_ = axes_of(ax)
+        self.ax_ = get_axes(ax)
         self.figure_ = self.ax_.figure
         self.ax_.plot(self.n_columns, self.error, "o-", ms=3.5, lw=1.6, color=BLUE)
         kept = self.n_columns[self.best_]
@@ -99,20 +99,20 @@ class ValidationDisplay:
 
 
 def plot_validation(estimator: Any, *, output: int = 0, ax: Any = None) -> ValidationDisplay:
-    """Draw the error on rows held out, with the stop marked.
+    """Draw the error on held-out rows, with the stop marked.
 
     Parameters
     ----------
     estimator : estimator
         Fitted with `validation_fraction`, or `X_val` and `y_val`.
     output : int, default=0
-        Which class, where there are more than two.
+        Index of the class, if there are more than two.
     ax : matplotlib axes, optional
-        Where to draw.
+        Axes to draw on; by default a new figure.
 
     Returns
     -------
     ValidationDisplay
-        The picture.
+        The display.
     """
     return ValidationDisplay.from_estimator(estimator, output=output, ax=ax)

@@ -1,6 +1,6 @@
-"""A report on a fitted model: one HTML file that needs no other (extra ``kboost[plots]``).
+"""A report on a fitted model as one self-contained HTML file (extra ``kboost[plots]``).
 
-`facts` finds the numbers, `sections` lists the parts, `charts` draws them, `page` is the frame.
+`measures` computes the numbers, `sections` lists the sections, `charts` draws, `page` makes HTML.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import numpy as np
 from sklearn.utils import get_tags
 
 import kboost
-from kboost.plotting._fitted import unwrapped
+from kboost.plotting._fitted import unwrap
 from kboost.report.page import page
+from kboost.report.report_data import ReportData
 from kboost.report.sections import all_sections
-from kboost.report.subject import Subject
 
 __all__ = ["write_report"]
 
@@ -36,32 +36,32 @@ def write_report(
     reason: str = "",
     left_out: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """Write a report on a fitted model, judged by rows.
+    """Write a report on a fitted model, with scores on given rows.
 
     Parameters
     ----------
     path : str or path-like
-        The file; HTML, with everything inside.
+        HTML file to write.
     model : estimator
         A fitted classifier or regressor of kboost, or a pipeline that ends in one.
     X : array-like, data frame or CSR matrix of shape (n, n_features)
-        Rows to judge by, best such as the model has not seen.
+        Rows to score the model on, preferably not used for training.
     y : array-like of shape (n,)
-        Their targets.
+        Targets of the rows.
     X_learn, y_learn : optional
-        The rows learnt from: a support vector machine is fitted to them, to stand beside.
+        The training rows, to which a support vector machine is fitted for comparison.
     seen : bool, default=False
-        Whether the model was fitted to these very rows; the report says so.
+        Whether X are the training rows; the report states it.
     target : str, default="y"
-        What y is.
+        Name of the target.
     model_path : str or path-like, optional
-        The file that the model is in, for the lines that load it and for its size.
+        Model file, for the code that loads it and for its size.
     seconds : float, optional
-        How long the fit took.
+        Time of the fit.
     reason : str, optional
-        Why this estimator.
+        Why the estimator was chosen.
     left_out : sequence of (str, str), optional
-        Columns that were not learnt from, and why.
+        Columns that were not used, and why.
 
     Examples
     --------
@@ -78,12 +78,12 @@ def write_report(
     ...     path.read_text("utf-8").startswith("<!doctype html>")
     True
     """
-    inner = unwrapped(model)
+    inner = unwrap(model)
     check_reportable(inner)
     if np.ndim(y) != 1:
-        raise ValueError(f"y must be one target a row for a report; got shape {np.shape(y)}.")
+        raise ValueError(f"y must have one value per row for a report; got shape {np.shape(y)}.")
     file = None if model_path is None else Path(model_path)
-    subject = Subject(
+    subject = ReportData(
         model, inner, X, y, X_learn, y_learn, seen, target, file, seconds, reason, tuple(left_out)
     )
     title = f"{target}: {type(inner).__name__}"
@@ -95,10 +95,10 @@ def write_report(
 
 
 def check_reportable(estimator: Any) -> None:
-    """Refuse an estimator, fitted or not, that there is no report on."""
+    """Raise if there is no report for the estimator, which need not be fitted."""
     kind = get_tags(estimator).estimator_type
     if kind not in ("classifier", "regressor"):
         raise TypeError(
-            "a report is on a classifier or a regressor, judged by targets; "
+            "estimator must be a classifier or a regressor for a report; "
             f"got {type(estimator).__name__}."
         )

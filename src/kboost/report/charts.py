@@ -1,7 +1,7 @@
-"""Charts as SVG inside a page: matplotlib draws, the page's style sheet colours.
+"""Charts as inline SVG, drawn by matplotlib and coloured by the style sheet of the page.
 
-Text stays text, colours become the page's variables, ids are told apart, and each chart has a
-title and a description that a screen reader speaks.
+Text stays text, colours become CSS variables, ids are made unique, and each chart has a title and a
+description for screen readers.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _SIZE = re.compile(r'<svg [^>]*?viewBox="([^"]+)"[^>]*>', re.S)
 def chart(
     name: str, title: str, words: str, draw: Callable[[Any], Any], *, size: tuple[float, float]
 ) -> str:
-    """An inline SVG: `draw` gets the axes; `words` say what is to be seen."""
+    """An inline SVG: `draw` is called with the axes; `words` describe the chart."""
     matplotlib = require("matplotlib", extra="plots", what="the report")
     figures = require("matplotlib.figure", extra="plots", what="the report")
     with matplotlib.rc_context(STYLE):

@@ -1,20 +1,22 @@
-"""Size and speed, beside a support vector machine."""
+"""Comparison of size and speed with a support vector machine."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from kboost.report import facts
+from kboost.report import measures
 from kboost.report.page import paragraph, section, size_words, table
-from kboost.report.subject import Section, Subject
+from kboost.report.report_data import ReportData, Section
 
 
-def beside(s: Subject) -> Section | None:
-    """Size and speed, beside a support vector machine."""
+def comparison(s: ReportData) -> Section | None:
+    """Comparison of size and speed with a support vector machine."""
     n_bytes = s.file.stat().st_size if s.file is not None and s.file.is_file() else None
-    lines = [facts.ours(s.model, s.inner, s.X, s.scores[0], n_bytes)]
+    lines = [measures.model_figures(s.model, s.inner, s.X, s.scores[0], n_bytes)]
     if s.X_learn is not None:
-        lines.append(facts.rival(s.model, s.X_learn, s.y_learn, s.X, np.asarray(s.y)))
+        lines.append(
+            measures.reference_figures(s.model, s.X_learn, s.y_learn, s.X, np.asarray(s.y))
+        )
     rows = [
         [
             line.name + (f" ({line.note})" if line.note else ""),
@@ -25,12 +27,12 @@ def beside(s: Subject) -> Section | None:
         ]
         for line in lines
     ]
-    head = ["model", s.scores[0].name, "terms", "size", "a row in"]
-    note = "A support vector machine with its default settings, on the same rows, scaled. "
+    head = ["model", s.scores[0].name, "terms", "size", "time per row"]
+    note = "The support vector machine has default settings and the same rows, scaled. "
     note = note if len(lines) > 1 else ""
     return section(
-        "beside",
+        "comparison",
         "Size and speed",
         table("Size and speed of prediction", head, rows, numbers=(1, 3, 4)),
-        paragraph(f"{note}Time a row when {facts.TIMED_ROWS:,} are predicted at once.", dim=True),
+        paragraph(f"{note}Time per row for {measures.TIMED_ROWS:,} rows at once.", dim=True),
     )

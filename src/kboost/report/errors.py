@@ -1,4 +1,4 @@
-"""Where a model is wrong: confusion, or residuals."""
+"""Section on the errors of a model: confusion matrix or residuals."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from typing import Any
 import numpy as np
 
 from kboost.plotting._axes import BLUE, GREY
-from kboost.report import facts
+from kboost.report import measures
 from kboost.report.charts import chart
 from kboost.report.page import details, figure, section, table, text
+from kboost.report.report_data import CLASSES, ReportData, Section
 from kboost.report.scores import is_classifier
-from kboost.report.subject import CLASSES, Section, Subject
 
 
-def errors(s: Subject) -> Section:
-    """Confusion, or residuals."""
+def errors(s: ReportData) -> Section:
+    """Confusion matrix of a classifier, residuals of a regressor."""
     if is_classifier(s.model):
-        labels, counts = facts.confusion(s.y, s.predicted)
+        labels, counts = measures.confusion(s.y, s.predicted)
         if len(labels) <= CLASSES:
             return section("errors", "Errors", _confusion(labels, counts))
         worst = sorted(
             ((int(counts[i, j]), labels[i], labels[j]) for i in range(len(labels))
              for j in range(len(labels)) if i != j and counts[i, j]), reverse=True,
         )[:20]  # fmt: skip
-        rows = [[f"{n:,}", true, said] for n, true, said in worst]
+        rows = [[f"{n:,}", true, guess] for n, true, guess in worst]
         return section(
             "errors", "Errors", table("Labels mistaken most", ["rows", "true", "predicted"], rows)
         )
-    y, said = np.asarray(s.y, dtype=np.float64), np.asarray(s.predicted, dtype=np.float64)
-    found = facts.residuals(y, said)
+    y, predicted = np.asarray(s.y, dtype=np.float64), np.asarray(s.predicted, dtype=np.float64)
+    found = measures.residuals(y, predicted)
     words = f"Half of the errors lie between {found['25%']:.4g} and {found['75%']:.4g}."
-    few = facts.sample_rows(np.column_stack([y, said]))
+    few = measures.sample_rows(np.column_stack([y, predicted]))
 
     def draw(ax: Any) -> None:
         low, high = few.min(), few.max()

@@ -1,4 +1,4 @@
-"""The first things to know, and the last: scores, certificate, use, parts."""
+"""Sections with scores, certificate, code to load the model, and settings."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from kboost.report.page import (
     table,
     tiles,
 )
-from kboost.report.subject import CLASSES, Section, Subject
+from kboost.report.report_data import CLASSES, ReportData, Section
 
 
-def summary(s: Subject) -> Section:
-    """The few numbers that matter."""
+def summary(s: ReportData) -> Section:
+    """The main numbers."""
     first, inner = s.scores[0], s.inner
     facts_ = [(first.name, f"{first.value:.3f}", f"{_constant(s)}: {first.base:.3f}")]
     used = sum(n > 0 for n in inner.columns_per_kernel_.values())
@@ -38,7 +38,7 @@ def summary(s: Subject) -> Section:
     words += f": {s.reason}" if s.reason and s.reason != "asked for." else "."
     rest = [[x.name, f"{x.value:.4g}", "" if x.base is None else f"{x.base:.4g}"] for x in s.scores]
     where = f"Scores on {len(s.y):,} rows" + (" the model was fitted to" if s.seen else "")
-    warning = "These rows were learnt from, so the scores flatter." if s.seen else ""
+    warning = "These are training rows, so the scores are optimistic." if s.seen else ""
     return section(
         "summary",
         "Summary",
@@ -49,13 +49,13 @@ def summary(s: Subject) -> Section:
     )
 
 
-def certificate(s: Subject) -> Section:
-    """What is proved, and why it stopped."""
+def certificate(s: ReportData) -> Section:
+    """The certified gap, and why the fit stopped."""
     inner = s.inner
     if not hasattr(inner, "objective_"):
-        proof = "Nothing is proved: this method has no objective that it comes close to."
+        proof = "No gap is certified: this method does not minimise an objective."
     elif s.gap is None:
-        proof = "Nothing is proved: this method does not look at all columns of its library."
+        proof = "No gap is certified: this method does not price all columns of its library."
     elif hasattr(inner, "kernel_weights_"):
         proof = (
             f"The objective is proven to be within {gap_words(s.gap)} (relative) of the optimum "
@@ -64,11 +64,11 @@ def certificate(s: Subject) -> Section:
     else:
         proof = (
             f"The objective is proven to be within {gap_words(s.gap)} (relative) of the optimum "
-            "over every pair of a kernel of the library and a centre: no model that the library "
-            "can make is better by more than that, on this objective."
+            "over all columns of the library: no model of these columns has an objective that is "
+            "lower by more than that."
         )
     reasons = getattr(inner, "stop_reason_", [])
-    reasons = reasons if isinstance(reasons, list) else [reasons]
+    reasons = [str(r) for r in (reasons if isinstance(reasons, list) else [reasons])]
     rows = []
     if hasattr(inner, "objective_"):
         objective = np.atleast_1d(np.asarray(inner.objective_, dtype=np.float64))
@@ -89,7 +89,7 @@ def certificate(s: Subject) -> Section:
     return section("certificate", "Certificate", paragraph(proof), pairs(rows))
 
 
-def use(s: Subject) -> Section:
+def use(s: ReportData) -> Section:
     """How to load and predict."""
     name = s.file.name if s.file is not None else "model.kboost"
     table_ = hasattr(s.model, "steps") and hasattr(s.model[0], "transformers_")
@@ -108,20 +108,20 @@ def use(s: Subject) -> Section:
         code(f"kboost predict {name} new.csv --output predictions.csv"),
         code("\n".join(lines)),
         paragraph(
-            "The file holds arrays and plain JSON; nothing in it is run when it is loaded.",
+            "The file contains arrays and JSON; loading it does not execute code.",
             dim=True,
         ),
     )
 
 
-def made(s: Subject) -> Section:
-    """What it is made of."""
+def made(s: ReportData) -> Section:
+    """Estimator, pipeline, unused columns and versions."""
     rows = [("estimator", " ".join(repr(s.inner).split()))]
     if hasattr(s.model, "steps"):
         rows += [(f"step {n}", " ".join(repr(step).split())) for n, step in s.model.steps[:-1]]
     rows += [(f"column left out: {name}", why) for name, why in s.left_out]
     if s.X_learn is not None:
-        rows.append(("rows learnt from", f"{s.X_learn.shape[0]:,}"))
+        rows.append(("training rows", f"{s.X_learn.shape[0]:,}"))
     versions = (
         f"kboost {kboost.__version__}, scikit-learn {sklearn.__version__}, NumPy {np.__version__}"
     )
@@ -129,5 +129,5 @@ def made(s: Subject) -> Section:
     return section("made", "How it was made", pairs(rows))
 
 
-def _constant(s: Subject) -> str:
-    return "always the commonest label" if s.labels else "always the mean"
+def _constant(s: ReportData) -> str:
+    return "always the most frequent label" if s.labels else "always the mean"

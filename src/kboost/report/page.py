@@ -1,4 +1,4 @@
-"""The frame of the page, and the few pieces of HTML it is made of. Everything is escaped here."""
+"""The page and its HTML elements; all text is escaped here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def text(value: Any) -> str:
 
 
 def section(name: str, title: str, *blocks: str) -> tuple[str, str, str]:
-    """A part of the page: its id, its title, and itself."""
+    """A section of the page: its id, title and HTML."""
     body = "\n".join(block for block in blocks if block)
     head = f'<section id="{name}" aria-labelledby="{name}-h"><h2 id="{name}-h">{text(title)}</h2>'
     return name, title, f"{head}\n{body}\n</section>"
@@ -31,7 +31,7 @@ def paragraph(words: str, *, dim: bool = False) -> str:
 def table(
     caption: str, head: Sequence[str], rows: Sequence[Sequence[Any]], *, numbers: Sequence[int] = ()
 ) -> str:
-    """A table that scrolls sideways where it must, by keyboard too; cells may be Raw."""
+    """A table that scrolls sideways if necessary, also by keyboard; cells may be Raw."""
     side = [' class="n"' if j in numbers else "" for j in range(len(head))]
     top = "".join(f'<th scope="col"{side[j]}>{text(h)}</th>' for j, h in enumerate(head))
     body = "".join(
@@ -45,28 +45,28 @@ def table(
 
 
 class Raw(str):
-    """HTML that is to stay HTML."""
+    """HTML that is not escaped."""
 
 
 def cell(value: Any) -> str:
-    """A value, escaped unless it is HTML already."""
+    """A value, escaped unless it is Raw."""
     return value if isinstance(value, Raw) else text(value)
 
 
 def bar(share: float, *, minus: bool = False) -> Raw:
-    """A bar beside a number, for the eye alone."""
+    """A bar next to a number, hidden from screen readers."""
     width = 5 * max(0.0, min(1.0, share))
     kind = "bar minus" if minus else "bar"
     return Raw(f'<span class="{kind}" style="width:{width:.2f}rem" aria-hidden="true"></span>')
 
 
 def details(summary: str, inside: str) -> str:
-    """Something to open."""
+    """A collapsible element."""
     return f"<details><summary>{text(summary)}</summary>{inside}</details>"
 
 
 def figure(svg: str, caption: str) -> str:
-    """A chart with words under it."""
+    """A chart with a caption."""
     return f"<figure>{svg}<figcaption>{text(caption)}</figcaption></figure>"
 
 
@@ -91,7 +91,7 @@ def pairs(facts: Sequence[tuple[str, str]]) -> str:
 
 
 def page(title: str, under: str, sections: Sequence[tuple[str, str, str]], foot: str) -> str:
-    """The whole file."""
+    """The complete HTML file."""
     links = "".join(
         f'<li><a href="#{name}">{text(heading)}</a></li>' for name, heading, _ in sections
     )
@@ -115,15 +115,15 @@ def page(title: str, under: str, sections: Sequence[tuple[str, str, str]], foot:
 
 
 def gap_words(gap: float) -> str:
-    """A relative gap: a per cent or more is told in per cent."""
+    """A relative gap, in per cent if it is at least one per cent."""
     return f"{gap:.0%}" if gap >= 0.01 else f"{max(gap, 1e-16):.0e}"
 
 
 def different(reasons: Sequence[str]) -> list[str]:
-    """Reasons, those once that differ in their numbers only."""
+    """Distinct reasons; those that differ only in numbers count once."""
     return list({_NUMBERS.sub("#", reason): reason for reason in reversed(reasons)}.values())[::-1]
 
 
 def size_words(n_bytes: int) -> str:
-    """Bytes as people say them."""
+    """A number of bytes in kB or MB."""
     return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{max(1, round(n_bytes / 1e3))} kB"

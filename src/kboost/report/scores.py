@@ -1,4 +1,4 @@
-"""How good a model is on rows it has not seen, beside always answering the same."""
+"""Scores of a model on held-out rows, with those of a constant prediction."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from sklearn.utils import get_tags
 
 @dataclass(frozen=True)
 class Score:
-    """One figure of merit."""
+    """One score."""
 
     name: str
     value: float
-    base: float | None  # of the constant answer
-    is_error: bool  # whether small is good
+    base: float | None  # of the constant prediction
+    is_error: bool  # whether smaller is better
 
 
 def is_classifier(model: Any) -> bool:
@@ -27,16 +27,16 @@ def is_classifier(model: Any) -> bool:
 
 
 def scores(model: Any, X: Any, y: Any, y_learn: Any) -> Sequence[Score]:
-    """Scores on rows; `y_learn` gives the constant answer to compare with."""
+    """Scores on rows; `y_learn` gives the constant prediction to compare with."""
     return _labels(model, X, y, y_learn) if is_classifier(model) else _numbers(model, X, y, y_learn)
 
 
 def _labels(model: Any, X: Any, y: Any, y_learn: Any) -> Sequence[Score]:
     labels, counts = np.unique(y_learn, return_counts=True)
-    often = np.full(len(y), labels[counts.argmax()])
+    majority = np.full(len(y), labels[counts.argmax()])
     predicted = model.predict(X)
     found = [
-        Score("accuracy", float(np.mean(predicted == y)), float(np.mean(often == y)), False),
+        Score("accuracy", float(np.mean(predicted == y)), float(np.mean(majority == y)), False),
     ]
     if len(labels) == 2 and len(np.unique(y)) == 2 and hasattr(model, "decision_function"):
         area = float(metrics.roc_auc_score(y == labels[1], model.decision_function(X)))

@@ -1,17 +1,17 @@
-"""The parts of a report, in their order."""
+"""The sections of a report, in order."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from kboost.report.centres import columns, explained
-from kboost.report.comparison import beside
+from kboost.report.comparison import comparison
 from kboost.report.errors import errors
-from kboost.report.growing import growth, kernels
 from kboost.report.overview import certificate, made, summary, use
-from kboost.report.subject import Section, Subject
+from kboost.report.report_data import ReportData, Section
+from kboost.report.training import growth, kernels
 
-MAKERS: tuple[Callable[[Subject], Section | None], ...] = (
+MAKERS: tuple[Callable[[ReportData], Section | None], ...] = (
     summary,
     certificate,
     growth,
@@ -19,12 +19,12 @@ MAKERS: tuple[Callable[[Subject], Section | None], ...] = (
     columns,
     errors,
     explained,
-    beside,
+    comparison,
     use,
     made,
 )
 
 
-def all_sections(subject: Subject) -> list[Section]:
-    """Those that there are."""
-    return [found for maker in MAKERS if (found := maker(subject)) is not None]
+def all_sections(subject: ReportData) -> list[Section]:
+    """The sections that apply."""
+    return [section for maker in MAKERS if (section := maker(subject)) is not None]

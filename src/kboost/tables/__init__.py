@@ -1,6 +1,6 @@
-"""Tables as they come: read, understood column by column, and made ready by a pipeline.
+"""Read tables, infer the types of their columns, and prepare them with a pipeline.
 
-Needs pandas, which the extra ``kboost[cli]`` brings.
+Requires pandas (extra ``kboost[cli]``).
 """
 
 from kboost.tables.columns import Column, describe

@@ -1,4 +1,4 @@
-"""What each column of a table is: a number, a category, a date, or nothing to learn from."""
+"""Infer the type of each column of a table: number, category, date, or left out."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from kboost._optional import require
 from kboost.tables.numerals import days_come_first, read_dates, with_points
 
 MISSING = ("", "na", "n/a", "nan", "null", "none", "nil", "?", "-", "--", ".", "nat", "#n/a")
-MOST = 0.9  # of the values have to look like it
-CATEGORIES = 50  # different values that always make categories
-OFTEN = 0.2  # of the rows, the different values of what is not text
-_FEW = 20  # rows that say nothing about ids
+MOST = 0.9  # share of the values that must have the type
+CATEGORIES = 50  # distinct values up to which a column is always categorical
+OFTEN = 0.2  # distinct values per row above which a column is text
+_FEW = 20  # rows below which ids are not recognised
 _ID = re.compile(r"(^|[_\W])(id|ids|uuid|guid|key|index|idx|nr|no)$|[a-z]I[dD]$|^unnamed: 0$", re.I)
 _CODE = r"^0\d+$"  # 007 is not a number
 _DATE_LIKE = re.compile(
     r"\d[-/.:]\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b", re.I
 )
 DATE_PARTS = ("days", "month", "weekday", "hour")
-DAY_FIRST = " (d/m)"  # behind the name of a column that writes 3/4 for the third of April
+DAY_FIRST = " (d/m)"  # suffix of the name of a column in which 3/4 is the third of April
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its kind ("number", "category", "date" or "left out"), and what was seen.
+    """The inferred type of a column.
 
     Parameters
     ----------
     name : str
-        Its name.
-    kind : str
-        What it is taken for.
+        Name of the column.
+    kind : {"number", "category", "date", "left out"}
+        Inferred type.
     n_missing : int
-        Values that are missing, or cannot be what the column is.
+        Number of values that are missing or do not have the type.
     note : str
-        What a person should know.
+        Remark for the user.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Column:
 
 
 def describe(frame: Any) -> list[Column]:
-    """Say what each column of a data frame is.
+    """Infer the type of each column of a data frame.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def _category(name: str, text: Any, present: Any) -> Column:
 
 
 def as_text(column: Any) -> Any:
-    """Text without outer blanks, missing where it says so in words."""
+    """Stripped strings; None for missing values and words for them, such as "n/a"."""
     pd = require("pandas", extra="cli", what="kboost.tables")
     if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all():
         column = column.astype("Int64")  # 3.0 is the category 3
@@ -134,7 +134,7 @@ def as_text(column: Any) -> Any:
 
 
 def as_numbers(column: Any) -> Any:
-    """Numbers, NaN where there is none; takes 1,234.5 and 1.234,5 and 12,5 and $ 3 and 4 %."""
+    """Numbers, NaN where there is none; accepts 1,234.5 and 1.234,5 and 12,5 and $ 3 and 4 %."""
     pd = require("pandas", extra="cli", what="kboost.tables")
     if pd.api.types.is_timedelta64_dtype(column):
         return column.dt.total_seconds()
@@ -146,9 +146,9 @@ def as_numbers(column: Any) -> Any:
 
 
 def as_dates(column: Any, *, day_first: bool | None = None) -> Any:
-    """Moments without a time zone (UTC where one is given), NaT where there is none.
+    """Timestamps without a time zone (in UTC if one is given), NaT where there is none.
 
-    `day_first` says what 3/4 is; by default the column itself does.
+    `day_first` determines whether 3/4 is in April; by default it is inferred from the column.
     """
     pd = require("pandas", extra="cli", what="kboost.tables")
     if not pd.api.types.is_datetime64_any_dtype(column):
@@ -161,7 +161,7 @@ def as_dates(column: Any, *, day_first: bool | None = None) -> Any:
 
 
 def has_day_first(column: Any) -> bool:
-    """Whether a column of dates is read with the day before the month."""
+    """Whether a column has dates with the day before the month."""
     pd = require("pandas", extra="cli", what="kboost.tables")
     if pd.api.types.is_datetime64_any_dtype(column):
         return False
@@ -169,7 +169,7 @@ def has_day_first(column: Any) -> bool:
 
 
 def date_parts(name: str, dates: Any) -> dict[str, Any]:
-    """Numbers of a date, by the name of a column each: days since 1970, month, weekday, hour."""
+    """Numeric columns of a date: days since 1970, month, weekday and hour."""
     pd = require("pandas", extra="cli", what="kboost.tables")
     days = (dates - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
     parts = (days, dates.dt.month, dates.dt.day_of_week, dates.dt.hour + dates.dt.minute / 60)
@@ -180,7 +180,7 @@ def date_parts(name: str, dates: Any) -> dict[str, Any]:
 
 
 def _odd(values: Any, what: str) -> str:
-    """A word on values that are not what the others are."""
+    """A remark on values that do not have the type of the column."""
     if not len(values):
         return ""
     how_many = "1 value is" if len(values) == 1 else f"{len(values)} values are"

@@ -1,4 +1,4 @@
-"""Tables as text: what separates fields, which line names the columns, how numbers are written."""
+"""Read delimited text files: detect encoding, separator, header and decimal commas."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from typing import Any
 
 from kboost._optional import require
 
-_SAMPLE = 1 << 16  # characters that the layout is guessed from
-_LINES = 100  # of them, at most
+_SAMPLE = 1 << 16  # characters from which the layout is detected
+_LINES = 100  # of the sample, at most
 _SEPARATORS = ",;\t|"
 _BLANKS = r"\s+"
-_SPREADSHEET = re.compile(r'^"?sep=(.)"?$', re.I)  # what some of them write before the header
+_SPREADSHEET = re.compile(r'^"?sep=(.)"?$', re.I)  # written before the header by spreadsheets
 _MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-_THREE = r"^\s*([-+]?\d{1,3}),(\d{3})\s*$"  # 1,234: a thousand, or one and a bit
+_THREE = r"^\s*([-+]?\d{1,3}),(\d{3})\s*$"  # 1,234 may be 1234 or 1.234
 _GROUPS = r"[,.]\d{3}[,.]\d"
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a file is written."""
+    """The layout of a delimited file."""
 
     encoding: str
     separator: str
-    names: tuple[str, ...]  # one a field
-    trailing: bool  # the last is always empty
+    names: tuple[str, ...]  # one per field
+    trailing: bool  # whether the last field is always empty
     n_before: int  # lines before the header
 
 
 def read_delimited(path: Path) -> Any:
-    """The columns of a CSV file as text, by their names."""
+    """The columns of a CSV file as a data frame of strings."""
     pd = require("pandas", extra="cli", what="reading CSV")
     try:
         layout = _layout(path)
@@ -42,7 +42,7 @@ def read_delimited(path: Path) -> Any:
             path,
             sep=layout.separator,
             names=list(layout.names),
-            usecols=layout.names[:-1] if layout.trailing else None,  # with it, longer lines pass
+            usecols=layout.names[:-1] if layout.trailing else None,  # else too long lines raise
             header=0,
             skiprows=layout.n_before,
             dtype=str,
@@ -53,15 +53,15 @@ def read_delimited(path: Path) -> Any:
     except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error, OSError, EOFError) as error:
         words = str(error).strip().splitlines() or [type(error).__name__]
         why = words[0].removeprefix("Error tokenizing data. C error: ")
-        raise ValueError(f"{path} must be a CSV file; {why}") from error
+        raise ValueError(f"{path} must be a CSV file; {why.rstrip('.')}.") from error
     return _decimals(frame) if layout.separator == ";" else frame
 
 
 def check_names(names: Sequence[str], path: Path) -> None:
-    """Refuse a name that is there twice."""
-    double = [name for place, name in enumerate(names) if name and name in names[:place]]
-    if double:
-        raise ValueError(f"{path} must name each column once; {double[0]!r} is there twice.")
+    """Raise if a column name is repeated."""
+    repeated = [name for i, name in enumerate(names) if name and name in names[:i]]
+    if repeated:
+        raise ValueError(f"{path} must have distinct column names; {repeated[0]!r} is repeated.")
 
 
 def _layout(path: Path) -> Layout:
@@ -71,26 +71,26 @@ def _layout(path: Path) -> Layout:
     lines = [line for line in sample.splitlines() if line.strip()][:_LINES]
     if not lines:
         raise ValueError(f"{path} must have rows; it is empty.")
-    told = _SPREADSHEET.match(lines[0].strip())
-    if told:
+    declared = _SPREADSHEET.match(lines[0].strip())
+    if declared:
         lines = lines[1:] or [""]
     if len(sample) == _SAMPLE and len(lines) > 2:
-        del lines[-1]  # perhaps cut
-    separator = told[1] if told else _separator(lines)
+        del lines[-1]  # may be incomplete
+    separator = declared[1] if declared else _separator(lines)
     rows = _fields(lines, separator)
     names = [name.strip() for name in rows[0]]
     check_names(names, path)
     n = len(rows[1]) if len(rows) > 1 else 0
     trailing = n == len(names) + 1 and not rows[1][-1].strip()
     if n == len(names) + 1 and not trailing:
-        names.insert(0, "")  # rows have names, and that column has none
+        names.insert(0, "")  # a column of row names without a header
     if n > len(names) + trailing:
         raise ValueError(
-            f"{path} must name its columns in the first line; it names {len(names)}, and the next "
-            f"line has {n} fields."
+            f"{path} must have column names in the first line; it has {len(names)} names, and the "
+            f"next line has {n} fields."
         )
-    names = [name or f"Unnamed: {place}" for place, name in enumerate(names)] + ["\0"] * trailing
-    return Layout(encoding, separator, tuple(names), trailing, int(bool(told)))
+    names = [name or f"Unnamed: {i}" for i, name in enumerate(names)] + ["\0"] * trailing
+    return Layout(encoding, separator, tuple(names), trailing, int(bool(declared)))
 
 
 def _fields(lines: Sequence[str], separator: str) -> list[list[str]]:
@@ -100,7 +100,7 @@ def _fields(lines: Sequence[str], separator: str) -> list[list[str]]:
 
 
 def _separator(lines: Sequence[str]) -> str:
-    """The one that most lines agree about, or blanks, or none: a single column."""
+    """The separator for which most lines have as many fields, else blanks, else a comma."""
 
     def fits(separator: str) -> tuple[bool, float, int]:
         counts = [len(row) for row in _fields(lines, separator)]
@@ -120,7 +120,7 @@ def _open(path: Path, encoding: str) -> Any:
 
 
 def _encoding(path: Path) -> str:
-    """UTF-8, UTF-16 where it says so, or else Latin-1, which takes any bytes."""
+    """UTF-16 if the file starts with its mark, else UTF-8, else Latin-1."""
     with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as raw:
         marked = _MARKS.get(raw.read(2))
     try:
@@ -133,7 +133,7 @@ def _encoding(path: Path) -> str:
 
 
 def _decimals(frame: Any) -> Any:
-    """Where semicolons separate, commas are decimal signs, also in 1,234."""
+    """In files separated by semicolons, commas are decimal signs, also in 1,234."""
     for name in frame.columns:
         column = frame[name]
         if column.str.match(_THREE).any() and not column.str.contains(_GROUPS).any():

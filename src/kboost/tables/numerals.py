@@ -1,11 +1,11 @@
-"""Numbers and dates as people write them; what is not clear alone, the rest of the column says.
+"""Parse numbers and dates; ambiguous values are resolved by the rest of the column.
 
-1,234.5    1,234,567    points are decimal, commas group
-1.234,5    1.234.567    the other way round
-12,5       0,125        a decimal comma
-1,234                   a decimal comma where another value has one for sure, else a thousand
-1.234                   a thousand where another value groups by points, else one and a bit
-3/4/2025                April or March: whichever lets more of the column be dates, and closer
+1,234.5    1,234,567    decimal point, commas separate thousands
+1.234,5    1.234.567    decimal comma, points separate thousands
+12,5       0,125        decimal comma
+1,234                   decimal comma if another value certainly has one, else 1234
+1.234                   1234 if points separate thousands in another value, else 1.234
+3/4/2025                April or March: whichever gives more valid dates, or a shorter span
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ONE_POINT = r"^[-+]?[1-9]\d{0,2}\.\d{3}$"
 
 
 def with_points(text: Any) -> Any:
-    """The same numbers with decimal points, and nothing between thousands."""
+    """The same numbers with decimal points and without thousands separators."""
 
     def fits(pattern: str) -> Any:
         return text.str.match(pattern, na=False).astype(bool)
@@ -40,16 +40,16 @@ def with_points(text: Any) -> Any:
 
 
 def read_dates(words: Any, *, day_first: bool) -> Any:
-    """Moments in UTC, NaT where a word is none."""
+    """Timestamps in UTC, NaT for words that are not dates."""
     pd = require("pandas", extra="cli", what="kboost.tables")
     found = pd.to_datetime(words, format="mixed", dayfirst=day_first, errors="coerce", utc=True)
     return pd.Series(found)
 
 
 def days_come_first(words: Any) -> bool:
-    """Whether different words of a column are better read with the day before the month.
+    """Whether the distinct values of a column have the day before the month.
 
-    pandas cannot be asked: it reads 13/4 in either order.
+    pandas does not tell: it reads 13/4 in either order.
     """
     pd = require("pandas", extra="cli", what="kboost.tables")
     fields = pd.Series(words, dtype=object).str.extract(_TWO_FIRST).astype("float64")

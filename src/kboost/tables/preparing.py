@@ -1,4 +1,4 @@
-"""From a table to the rows of an estimator, by a pipeline of scikit-learn's own steps.
+"""Prepare a table for an estimator with scikit-learn transformers.
 
     numbers     SimpleImputer(strategy="median", add_indicator=True)
     categories  SimpleImputer(strategy="constant", fill_value="(missing)"), then
@@ -6,8 +6,8 @@
     dates       before the pipeline, numbers: days since 1970, month, weekday and hour, as columns
                 `name:days` and so on, `name (d/m):days` where the day comes before the month
 
-Numbers are not scaled: the kernels of kboost's libraries do that themselves, and so the centres
-of a model stay in the user's units.
+Numbers are not scaled: the kernels of the default library do that, and so the centres of a model
+stay in the user's units.
 """
 
 from __future__ import annotations
@@ -32,20 +32,19 @@ MAX_CATEGORIES = 30
 
 
 def tidy(frame: Any, columns: Sequence[Column]) -> Any:
-    """The columns that are learnt from, as what they are; dates as numbers.
+    """The columns used for training, converted to their types; dates as numbers.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         As read.
     columns : sequence of Column
-        What they are; see :func:`describe`.
+        Their types; see :func:`describe`.
 
     Returns
     -------
     pandas.DataFrame
-        Numbers as float64, categories as objects. Parts of dates that are always the same are
-        left out.
+        Numbers as float64, categories as objects. Constant parts of dates are left out.
     """
     pd = require("pandas", extra="cli", what="kboost.tables")
     out: dict[str, Any] = {}
@@ -64,7 +63,7 @@ def tidy(frame: Any, columns: Sequence[Column]) -> Any:
 
 
 def preparation(table: Any) -> Any:
-    """The steps before the estimator, not fitted, for a tidy table.
+    """The unfitted transformer of a tidy table.
 
     Parameters
     ----------
@@ -74,7 +73,7 @@ def preparation(table: Any) -> Any:
     Returns
     -------
     ColumnTransformer
-        Steps for "numbers" and "categories", those that there are.
+        With transformers for "numbers" and "categories", if there are such columns.
     """
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
@@ -103,19 +102,19 @@ def preparation(table: Any) -> Any:
     if categories:
         steps.append(("categories", encode, categories))
     if not steps:
-        raise ValueError("the table must have a column to learn from; all were left out.")
+        raise ValueError("the table must have a usable column; all columns were left out.")
     return ColumnTransformer(steps, verbose_feature_names_out=False)
 
 
 def rows_for(model: Any, frame: Any) -> Any:
-    """The rows of a table as a model wants them that was fitted to another one of its kind.
+    """Convert a table to the input of a model that was fitted to a table with the same columns.
 
     Parameters
     ----------
     model : Pipeline
-        Fitted, with a :func:`preparation` as its first step.
+        A fitted pipeline with a :func:`preparation` as its first step.
     frame : pandas.DataFrame
-        As read; columns may be in any order, and more than are needed.
+        The table as read; columns may be in any order, and there may be others.
 
     Returns
     -------
@@ -132,14 +131,14 @@ def rows_for(model: Any, frame: Any) -> Any:
             if name in frame.columns:
                 out[name] = (as_numbers if group == "numbers" else as_text)(frame[name])
             elif part in DATE_PARTS and column in frame.columns:
-                if base not in dates:  # read as the rows learnt from were
-                    moments = as_dates(frame[column], day_first=base != column)
-                    dates[base] = date_parts(base, moments)
+                if base not in dates:  # with day and month in the order of the training rows
+                    timestamps = as_dates(frame[column], day_first=base != column)
+                    dates[base] = date_parts(base, timestamps)
                 out[name] = dates[base][name]
             else:
-                have = ", ".join(map(str, frame.columns[:8])) + (", …" * (len(frame.columns) > 8))
+                given = ", ".join(map(str, frame.columns[:8])) + (", …" * (len(frame.columns) > 8))
                 raise ValueError(
-                    f"the table must have the columns of the model; {column or name!r} is missing "
-                    f"(there are: {have})."
+                    f"the table must have the columns of the model; {column or name!r} is missing; "
+                    f"got {given}."
                 )
     return pd.DataFrame(out, index=frame.index)[list(model[0].feature_names_in_)]

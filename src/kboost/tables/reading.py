@@ -21,16 +21,16 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Table:
-    """What a file holds: a data frame of columns with names, or a matrix X and perhaps y.
+    """The content of a file: a data frame, or a matrix X and possibly y.
 
     Parameters
     ----------
     frame : pandas.DataFrame or None
-        The columns as read, text for CSV.
+        The columns as read, strings for CSV.
     X : ndarray, CSR matrix or None
-        Rows, where columns have no names.
+        Rows without column names.
     y : ndarray or None
-        Their targets.
+        Targets of the rows.
     """
 
     frame: Any = None
@@ -42,7 +42,7 @@ class Table:
 
 
 def read_table(path: Any, *, n_features: int | None = None) -> Table:
-    """Read a file of rows; its ending says of which kind.
+    """Read a file of rows; its suffix determines the format.
 
     Parameters
     ----------
@@ -50,16 +50,16 @@ def read_table(path: Any, *, n_features: int | None = None) -> Table:
         A CSV file (any usual separator, UTF-8, UTF-16 or Latin-1, also ``.gz``), Parquet, svmlight,
         or an npz file with arrays X and y.
     n_features : int, optional
-        For svmlight: how many features there are.
+        Number of features of an svmlight file.
 
     Returns
     -------
     Table
-        What is in it.
+        The content of the file.
     """
     path = Path(path)
     if not path.is_file():
-        raise FileNotFoundError(f"there is no file {path}.")
+        raise FileNotFoundError(f"path must be an existing file; got {path}.")
     plain = path.with_suffix("") if path.suffix == ".gz" else path
     kind = plain.suffix.lower()
     if kind in _TEXT:
@@ -71,7 +71,7 @@ def read_table(path: Any, *, n_features: int | None = None) -> Table:
     elif kind == ".npz":
         table = _read_npz(path)
     else:
-        raise ValueError(f"{path} must be one of {KINDS}; its name ends in {kind!r}.")
+        raise ValueError(f"{path} must be one of {KINDS}; its suffix is {kind!r}.")
     if not len(table):
         raise ValueError(f"{path} must have rows; it has none.")
     return table
@@ -83,7 +83,7 @@ def _read_parquet(path: Path) -> Any:
     try:
         frame = pd.read_parquet(path, engine="pyarrow")
     except (arrow.ArrowException, OSError) as error:
-        raise ValueError(f"{path} must be a Parquet file; {_first_line(error)}") from error
+        raise ValueError(f"{path} must be a Parquet file; {_first_line(error)}.") from error
     named = any(name is not None for name in frame.index.names)
     frame = frame.reset_index(drop=not named)
     frame.columns = [str(name) for name in frame.columns]
@@ -97,31 +97,31 @@ def _read_svmlight(path: Path, n_features: int | None) -> Table:
     try:
         X, y = load_svmlight_file(str(path), n_features=n_features)
     except (ValueError, OSError) as error:
-        raise ValueError(f"{path} must be an svmlight file; {_first_line(error)}") from error
+        raise ValueError(f"{path} must be an svmlight file; {_first_line(error)}.") from error
     return Table(X=X, y=y)
 
 
 def _read_npz(path: Path) -> Table:
-    if not is_zipfile(path):  # NumPy would speak of pickles
-        raise ValueError(f"{path} must be an npz file of plain arrays; it is something else.")
+    if not is_zipfile(path):  # NumPy's message would be about pickles
+        raise ValueError(f"{path} must be an npz file of plain arrays; it is not a zip file.")
     try:
         with np.load(path, allow_pickle=False) as arrays:
-            found = {name: arrays[name] for name in arrays.files}
+            content = {name: arrays[name] for name in arrays.files}
     except Exception as error:  # zip, format and type errors of many kinds
         raise ValueError(
-            f"{path} must be an npz file of plain arrays; {_first_line(error)}"
+            f"{path} must be an npz file of plain arrays; {_first_line(error)}."
         ) from None
-    if "X" not in found or found["X"].ndim != 2:
+    if "X" not in content or content["X"].ndim != 2:
         raise ValueError(
-            f"{path} must hold a matrix named X; it holds {sorted(found) or 'nothing'}."
+            f"{path} must contain a matrix named X; it contains {sorted(content) or 'nothing'}."
         )
-    y = found.get("y")
-    if y is not None and y.shape != found["X"].shape[:1]:
+    y = content.get("y")
+    if y is not None and y.shape != content["X"].shape[:1]:
         raise ValueError(
-            f"{path} must hold one y a row of X; got shapes {y.shape}, {found['X'].shape}."
+            f"{path} must contain one y per row of X; got shapes {y.shape}, {content['X'].shape}."
         )
-    return Table(X=found["X"], y=y)
+    return Table(X=content["X"], y=y)
 
 
 def _first_line(error: BaseException) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
+    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")

@@ -1,4 +1,4 @@
-"""The column to predict: numbers or labels."""
+"""The target column: numbers or labels."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from kboost._suggest import MOST_LABELS
 from kboost._typing import BoolArray
 from kboost.tables.columns import as_numbers, as_text
 
-_EXACT = 2.0**53  # whole numbers below it are what they are in float64
+_EXACT = 2.0**53  # integers below it are exact in float64
 
 
 def target_of(column: Any, task: str | None = None) -> tuple[Any, BoolArray, str]:
-    """What a column says as a target, on the rows where it says something.
+    """The target values of a column, without missing values, and the task.
 
     Parameters
     ----------
     column : pandas.Series
         As read.
     task : {"classification", "regression"}, optional
-        By default numbers of more than 20 different values, or with fractions, are a regression.
+        By default, numbers with more than 20 distinct values or with fractions are a regression.
 
     Returns
     -------
     tuple
-        The values, the rows that have one, and the task.
+        The values, which rows have one, and the task.
     """
     text, numbers = as_text(column), as_numbers(column)
     n = int(text.notna().sum())
@@ -54,11 +54,11 @@ def target_of(column: Any, task: str | None = None) -> tuple[Any, BoolArray, str
     n_different = len(np.unique(labels))
     if n_different == len(labels) > 2:
         raise ValueError(
-            f"the target {column.name!r} must be numbers, or labels of which some come twice; got "
-            f"{n} different values, such as {str(labels[0])!r}."
+            f"the target {column.name!r} must be numbers, or labels with repeated values; got "
+            f"{n} distinct values, such as {str(labels[0])!r}."
         )
     if n_different < 2:
         raise ValueError(
-            f"the target {column.name!r} must have two values or more; got {str(labels[0])!r}."
+            f"the target {column.name!r} must have at least two values; got {str(labels[0])!r}."
         )
     return labels, kept, task

@@ -1,4 +1,4 @@
-"""Rows as an estimator sees them, back in the words of the table they came from."""
+"""Describe rows of an estimator with the columns and units of the original table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Su
 
 
 def named_rows(model: Any, rows: Any) -> list[Row]:
-    """Each row as the user's columns and values, back through a pipeline where that goes."""
+    """Each row as names and values of the original columns, inverting a pipeline if possible."""
     rows = as_dense(rows)
     steps = list(model.steps) if hasattr(model, "steps") else [("model", model)]
     if len(steps) == 2 and hasattr(steps[0][1], "transformers_"):
@@ -31,16 +31,16 @@ def named_rows(model: Any, rows: Any) -> list[Row]:
 
 
 def _columns(table: Any, rows: Any) -> Iterator[tuple[str, Any]]:
-    """The columns of a ColumnTransformer's input, group by group."""
+    """The columns of the input of a ColumnTransformer, group by group."""
     for group, step, given in table.transformers_:
-        place = table.output_indices_.get(group)
-        if place is None or place.stop == place.start or isinstance(step, str):
+        columns = table.output_indices_.get(group)
+        if columns is None or columns.stop == columns.start or isinstance(step, str):
             continue
-        block, names = rows[:, place], [str(name) for name in given]
+        block, names = rows[:, columns], [str(name) for name in given]
         encoder = step[-1] if hasattr(step, "steps") else step
         if hasattr(encoder, "categories_"):
             yield from zip(names, encoder.inverse_transform(block).T, strict=True)
-        else:  # imputed numbers, with flags behind them
+        else:  # imputed numbers, followed by missing indicators
             kept = [n for n in step.get_feature_names_out() if n in names]
             yield from zip(kept, block[:, : len(kept)].T, strict=True)
 
@@ -53,7 +53,7 @@ def _names(model: Any, n: int) -> list[str]:
 
 
 def show(name: str, value: Any) -> str:
-    """`name = value` in few characters; parts of dates as dates."""
+    """`name = value`, with parts of dates as dates."""
     if isinstance(value, str):
         return f"{name} = {value}"
     if value is None:
@@ -73,7 +73,7 @@ def show(name: str, value: Any) -> str:
 
 
 def unusual(row: Row, others: list[Row]) -> list[str]:
-    """The columns of a row, the ones that set it apart from the others first."""
+    """The columns of a row, those with the most unusual values first."""
     score = {}
     for name, value in row.items():
         values = [other[name] for other in others]

@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 import pytest
 
-from kboost.dask._malloc import roomy_heap
+from kboost.dask._malloc import tuned_malloc
 
 MiB = 1 << 20
 
@@ -20,7 +20,7 @@ def pages():
             np.ones(4 * MiB // 8)
         return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
-    with roomy_heap():
+    with tuned_malloc():
         made()  # the heap grows once
         within = made()
     return within, made()

@@ -1,4 +1,4 @@
-"""How a model grew, and of which kernels."""
+"""Sections on the training of a model and on its kernels."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from kboost.plotting._axes import BLUE
 from kboost.plotting._fitted import axis_of, kernel_names, kernel_weights, trace_of
 from kboost.report.charts import chart
 from kboost.report.page import details, figure, gap_words, paragraph, section, table
-from kboost.report.subject import Section, Subject
+from kboost.report.report_data import ReportData, Section
 
-STEPS = 60  # of a table, at most
+STEPS = 60  # rows of a table, at most
 
 
-def growth(s: Subject) -> Section | None:
-    """Objective, gap, validation error and the path of C; or the rounds."""
+def growth(s: ReportData) -> Section | None:
+    """Objective, gap, validation error and the path of C; or the boosting rounds."""
     if hasattr(s.inner, "estimator_weights_"):
         return _rounds(s)
     if not getattr(s.inner, "trace_", None):
@@ -27,7 +27,7 @@ def growth(s: Subject) -> Section | None:
     several = isinstance(s.inner.trace_, list) and not isinstance(s.inner.trace_, Trace)
     of = f" ({s.labels[0]} against the rest)" if several else ""
     if several and getattr(s.inner, "multi_class", "ovr") == "ovo":
-        of = f" (of the first of {len(s.inner.trace_)} duels)"
+        of = f" (the first of {len(s.inner.trace_)} pairs of classes)"
     along, columns = axis_of(s.inner, trace)
     objective = trace.values("objective")
     gap, error = trace.values("gap"), trace.values("validation_error")
@@ -47,7 +47,7 @@ def growth(s: Subject) -> Section | None:
         svg = chart(
             "validation", "Validation error by columns", words, display.plot, size=(6.2, 2.6)
         )
-        blocks.append(figure(svg, f"Error on rows held out during the fit. {words}"))
+        blocks.append(figure(svg, f"Error on rows held out of the fit. {words}"))
     tuning = getattr(s.inner, "tuning_", None)
     if tuning is not None:
         best = tuning.best
@@ -57,7 +57,7 @@ def growth(s: Subject) -> Section | None:
         )
         svg = chart("path", "Held-out error along C", words, display_.plot, size=(6.2, 2.6))
         blocks.append(figure(svg, f"How C was chosen. {words}"))
-    places = np.unique(np.linspace(0, len(trace) - 1, min(STEPS, len(trace))).astype(int))
+    shown = np.unique(np.linspace(0, len(trace) - 1, min(STEPS, len(trace))).astype(int))
     rows = [
         [
             trace[i].iteration,
@@ -67,7 +67,7 @@ def growth(s: Subject) -> Section | None:
             "" if trace[i].validation_error is None else f"{trace[i].validation_error:.4g}",
             f"{trace[i].seconds:.2f}",
         ]
-        for i in places
+        for i in shown
     ]
     head = ["step", "columns", "objective", "gap", "validation error", "seconds"]
     blocks.append(
@@ -76,14 +76,14 @@ def growth(s: Subject) -> Section | None:
     return section("growth", "How it grew", *blocks)
 
 
-def _rounds(s: Subject) -> Section:
+def _rounds(s: ReportData) -> Section:
     """The error, or the loss, of each round."""
     has_errors = hasattr(s.inner, "errors_")
     what = "error, each under its own distribution" if has_errors else "loss of a pair of rows"
-    found = s.inner.errors_ if has_errors else s.inner.losses_
-    found = found if isinstance(found, list) else [found]
-    values, several = found[0], len(found) > 1
-    of = f" (of the first of {len(found)} duels)" if several else ""
+    curves = s.inner.errors_ if has_errors else s.inner.losses_
+    curves = curves if isinstance(curves, list) else [curves]
+    values, several = curves[0], len(curves) > 1
+    of = f" (the first of {len(curves)} pairs of classes)" if several else ""
     title = f"{'Errors' if has_errors else 'Loss'} by rounds{of}"
     words = f"The {what}, goes from {values[0]:.3g} to {values[-1]:.3g} in {len(values)} rounds."
 
@@ -96,11 +96,11 @@ def _rounds(s: Subject) -> Section:
     return section("growth", "How it grew", figure(svg, f"{title}. {words}"))
 
 
-def kernels(s: Subject) -> Section:
-    """Columns and weight per kernel."""
+def kernels(s: ReportData) -> Section:
+    """Number of columns and share of the output per kernel."""
     names = kernel_names(s.inner)
     counts = np.array(list(s.inner.columns_per_kernel_.values()))
-    weights = kernel_weights(s.inner, s.some)
+    weights = kernel_weights(s.inner, s.sample)
     shares = weights / weights.sum() if weights.any() else weights
     most = names[int(np.argmax(shares))]
     words = f"{most} carries most of the output ({shares.max():.0%})."
@@ -111,9 +111,9 @@ def kernels(s: Subject) -> Section:
     rows = [[names[k], f"{counts[k]:,}", f"{shares[k]:.1%}"] for k in order]
     inside = table("Kernels of the library", ["kernel", "columns", "share of the output"], rows,
                    numbers=(1, 2))  # fmt: skip
-    note = "A share is the root mean square of what a kernel adds to the output, over rows."
+    note = "Shares are standard deviations over rows of the contributions to the output."
     if hasattr(s.inner, "kernel_usage_"):
-        note = "A share is that of the weights of the rounds that a kernel votes in."
+        note = "Shares are sums of the weights of the rounds that use a kernel."
     return section(
         "kernels",
         "Kernels",

@@ -1,6 +1,6 @@
-"""The cuts that machines leave behind, and the linear program on them.
+"""Cutting planes of J, and the linear program over them.
 
-Every machine's duals u_k bound J from below by a linear function of theta,
+The duals u_k of every SVM bound J from below by a linear function of theta,
 
     J(theta) >= c_k - 1/2 S_k'theta,      c_k = sum u_k,
 
@@ -8,13 +8,13 @@ so the program
 
     minimise z   with   z + 1/2 S_k'theta >= c_k  for all k,   theta >= 0,  sum theta = 1
 
-    [ 1   S_1'/2 ]              [ c_1 ]
+    [ 1   S_1'/2 ]                [ c_1 ]
     [ 1   S_2'/2 ]  [z; theta] >= [ c_2 ]
-    [ ...        ]              [ ... ]
-    [ 0   1'     ]       =      [  1  ]
+    [ ...        ]                [ ... ]
+    [ 0   1'     ]       =        [  1  ]
 
-bounds the optimum from below, better with every cut. It stays warm in HiGHS; values are in units
-of the first machine's, for HiGHS judges by absolute tolerances.
+bounds the optimum from below, more tightly with every cut. HiGHS is started from its last solution.
+Values are divided by that of the first SVM, because the tolerances of HiGHS are absolute.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kboost.solvers.highs import INFINITY, GrowingLP
 
 
 class CuttingPlanes:
-    """Cuts at all points so far."""
+    """The cuts at all points so far."""
 
     def __init__(self, n_kernels: int) -> None:
         self._program = GrowingLP(
@@ -43,18 +43,18 @@ class CuttingPlanes:
         self.slopes: list[FloatArray] = []  # S_k / 2
 
     def add(self, point: MKLPoint) -> None:
-        """The cut of this point's duals."""
+        """Add the cut of this point's duals."""
         self.constants.append(float(point.duals.sum()))
-        self.slopes.append(point.powers / 2)
+        self.slopes.append(point.quadratic / 2)
         if self._unit is None:
             self._unit = max(point.upper, 1e-300)
         row = np.concatenate([[1.0], self.slopes[-1] / self._unit])[None]
-        least = np.array([self.constants[-1] / self._unit])
-        self._program.add_rows(row, least, np.array([INFINITY]))
+        lower = np.array([self.constants[-1] / self._unit])
+        self._program.add_rows(row, lower, np.array([INFINITY]))
 
-    def lowest(self) -> tuple[FloatArray, float]:
-        """The weights at which the cuts are lowest, and the bound of J that proves."""
+    def minimise(self) -> tuple[FloatArray, float]:
+        """The weights at which the cuts are lowest, and the lower bound of J there."""
         assert self._unit is not None
-        found = self._program.solve()
-        theta = np.maximum(found.values[1:], 0.0)
-        return theta / theta.sum(), found.objective * self._unit
+        solution = self._program.solve()
+        theta = np.maximum(solution.values[1:], 0.0)
+        return theta / theta.sum(), solution.objective * self._unit

@@ -1,4 +1,4 @@
-"""The numbers of a report, before they are words and pictures."""
+"""The numbers of a report."""
 
 from __future__ import annotations
 
@@ -18,48 +18,48 @@ from kboost.kernels.rows import as_dense
 from kboost.plotting._fitted import input_of, kernel_names
 from kboost.report.scores import Score, is_classifier, scores
 
-SOME = 500  # rows that shares are measured on
-MOST_COLUMNS = 5_000  # of a model that are told apart
-RIVAL_ROWS = 5_000  # that the SVC is fitted to, at most
-TIMED_ROWS = 10_000  # predicted for the clock
+SAMPLE_ROWS = 500  # on which shares are measured
+MAX_COLUMNS = 5_000  # of a model whose columns are listed
+REFERENCE_ROWS = 5_000  # to which the SVM is fitted, at most
+TIMED_ROWS = 10_000  # predicted to measure the time
 
 
 @dataclass(frozen=True)
-class Heavy:
-    """A column of the model that carries much of the output."""
+class HeavyColumn:
+    """A column of the model with a large share of the output."""
 
     kernel: str
-    share: float  # of the sum over all columns of the root mean square
-    sign: float  # of its coefficient, of its largest one where there are several outputs
+    share: float  # of the standard deviations of all columns
+    sign: float  # of its coefficient, the largest one if there are several outputs
     output: int
-    center: Any  # as the estimator sees it, (d,)
+    center: Any  # as input of the estimator, (d,)
 
 
 @dataclass(frozen=True)
-class Rival:
-    """A model beside the other."""
+class ModelFigures:
+    """Score, size and speed of a model."""
 
     name: str
     score: Score | None
     terms: str
     n_bytes: int
-    microseconds: float  # a row
+    microseconds: float  # per row
     note: str = ""
 
 
 def sample_rows(X: Any, seed: int = 0) -> Any:
-    """A few of the rows, in their order."""
+    """A random sample of the rows, in their order."""
     n = X.shape[0]
-    if n <= SOME:
+    if n <= SAMPLE_ROWS:
         return X
-    chosen = np.sort(np.random.default_rng(seed).choice(n, SOME, replace=False))
+    chosen = np.sort(np.random.default_rng(seed).choice(n, SAMPLE_ROWS, replace=False))
     return X.iloc[chosen] if hasattr(X, "iloc") else X[chosen]
 
 
-def heavy_columns(model: Any, rows: Any, most: int = 10) -> list[Heavy]:
-    """The columns that vary most over the rows; none where columns are not kernels at centres."""
-    found: list[Heavy] = []
-    if model.n_columns_ > MOST_COLUMNS or not isinstance(model._model, AdditiveModel):
+def heavy_columns(model: Any, rows: Any, most: int = 10) -> list[HeavyColumn]:
+    """The columns that vary most over the rows; empty if columns are not kernels at centres."""
+    columns: list[HeavyColumn] = []
+    if model.n_columns_ > MAX_COLUMNS or not isinstance(model._model, AdditiveModel):
         return []
     parts, names = model._sum().parts, kernel_names(model)
     if not all(isinstance(part, KernelPart) for part in parts):
@@ -72,19 +72,19 @@ def heavy_columns(model: Any, rows: Any, most: int = 10) -> list[Heavy]:
             output = int(np.argmax(np.abs(coef)))
             size = float(np.sqrt(np.sum(coef**2)) * spread[j])
             center = as_dense(part.centers[[j]])[0]
-            found.append(Heavy(name, size, float(np.sign(coef[output])), output, center))
-    total = sum(one.share for one in found)
-    ordered = sorted(found, key=lambda one: -one.share)[:most] if total > 0 else []
-    return [Heavy(h.kernel, h.share / total, h.sign, h.output, h.center) for h in ordered]
+            columns.append(HeavyColumn(name, size, float(np.sign(coef[output])), output, center))
+    total = sum(column.share for column in columns)
+    ordered = sorted(columns, key=lambda column: -column.share)[:most] if total > 0 else []
+    return [HeavyColumn(h.kernel, h.share / total, h.sign, h.output, h.center) for h in ordered]
 
 
 def confusion(y: Any, predicted: Any) -> tuple[list[str], Any]:
-    """Labels, and counts with a row for each true one."""
+    """Labels and the confusion matrix, with one row per true label."""
     labels = np.unique(np.concatenate([np.asarray(y), np.asarray(predicted)]))
-    place = {label: k for k, label in enumerate(labels.tolist())}
+    code = {label: k for k, label in enumerate(labels.tolist())}
     table = np.zeros((len(labels), len(labels)), dtype=int)
-    for true, said in zip(np.asarray(y).tolist(), np.asarray(predicted).tolist(), strict=True):
-        table[place[true], place[said]] += 1
+    for true, guess in zip(np.asarray(y).tolist(), np.asarray(predicted).tolist(), strict=True):
+        table[code[true], code[guess]] += 1
     return [str(label) for label in labels], table
 
 
@@ -98,30 +98,32 @@ def residuals(y: Any, predicted: Any) -> dict[str, float]:
     }
 
 
-def ours(model: Any, inner: Any, X: Any, score: Score | None, n_bytes: int | None) -> Rival:
-    """The model itself as one of two."""
+def model_figures(
+    model: Any, inner: Any, X: Any, score: Score | None, n_bytes: int | None
+) -> ModelFigures:
+    """Score, size and speed of the model."""
     size = len(pickle.dumps(model)) if n_bytes is None else n_bytes
     terms = f"{inner.n_columns_:,} columns"
-    return Rival(type(inner).__name__, score, terms, size, _clock(model, X))
+    return ModelFigures(type(inner).__name__, score, terms, size, _clock(model, X))
 
 
-def rival(model: Any, X_learn: Any, y_learn: Any, X: Any, y: Any) -> Rival:
-    """A support vector machine with its defaults on the same rows, scaled."""
+def reference_figures(model: Any, X_learn: Any, y_learn: Any, X: Any, y: Any) -> ModelFigures:
+    """Score, size and speed of a default support vector machine on the same rows, scaled."""
     labels = is_classifier(model)
     rows, learn = (_plain(input_of(model, given)) for given in (X, X_learn))
     note = ""
-    if learn.shape[0] > RIVAL_ROWS:
-        chosen = np.random.default_rng(0).choice(learn.shape[0], RIVAL_ROWS, replace=False)
+    if learn.shape[0] > REFERENCE_ROWS:
+        chosen = np.random.default_rng(0).choice(learn.shape[0], REFERENCE_ROWS, replace=False)
         learn, y_learn = learn[chosen], np.asarray(y_learn)[chosen]
-        note = f"fitted to {RIVAL_ROWS:,} of the rows"
-    scale = StandardScaler(with_mean=isinstance(learn, np.ndarray))  # gamma counts the means
+        note = f"fitted to {REFERENCE_ROWS:,} of the rows"
+    scale = StandardScaler(with_mean=isinstance(learn, np.ndarray))  # gamma depends on the means
     machine = make_pipeline(scale, SVC() if labels else SVR())
     machine.fit(learn, y_learn)
     score = scores(machine, rows, y, y_learn)[0]
     n = int(np.sum(machine[-1].n_support_))
     size = len(pickle.dumps(machine))
     name = "SVC" if labels else "SVR"
-    return Rival(name, score, f"{n:,} support vectors", size, _clock(machine, rows), note)
+    return ModelFigures(name, score, f"{n:,} support vectors", size, _clock(machine, rows), note)
 
 
 def _plain(rows: Any) -> Any:
@@ -129,7 +131,7 @@ def _plain(rows: Any) -> Any:
 
 
 def _clock(model: Any, X: Any) -> float:
-    """Microseconds a row, of the better of two predictions of many rows."""
+    """Microseconds per row, the smaller of two measurements."""
     n = X.shape[0]
     chosen = np.arange(TIMED_ROWS) % n
     many = X.iloc[chosen] if hasattr(X, "iloc") else X[chosen]

@@ -1,4 +1,4 @@
-"""What a report is about."""
+"""The model and the data of a report."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import numpy as np
 
 from kboost._validation import check_table
 from kboost.plotting._fitted import input_of
-from kboost.report import facts
+from kboost.report import measures
 from kboost.report.scores import Score, scores
 
 Section = tuple[str, str, str]  # id, title, HTML
-CLASSES = 12  # that a table shows, at most
+CLASSES = 12  # shown in a table, at most
 
 
 @dataclass(frozen=True)
-class Subject:
-    """What the report is about."""
+class ReportData:
+    """The model and the data of a report; see `write_report`."""
 
     model: Any
     inner: Any
@@ -37,28 +37,28 @@ class Subject:
 
     @cached_property
     def predicted(self) -> Any:
-        """Of the rows to judge by."""
+        """Predictions for X."""
         return self.model.predict(self.X)
 
     @cached_property
     def scores(self) -> list[Score]:
-        """On them."""
+        """Scores on X."""
         base = self.y if self.y_learn is None else self.y_learn
         return list(scores(self.model, self.X, np.asarray(self.y), np.asarray(base)))
 
     @cached_property
-    def some(self) -> Any:
-        """A few rows as the estimator sees them."""
-        rows = input_of(self.model, facts.sample_rows(self.X))
+    def sample(self) -> Any:
+        """A sample of X as input of the estimator."""
+        rows = input_of(self.model, measures.sample_rows(self.X))
         return check_table(self.inner, rows, reset=False)
 
     @property
     def labels(self) -> list[str]:
-        """The classes, none in regression."""
+        """The class labels; empty for regression."""
         return [str(label) for label in getattr(self.inner, "classes_", [])]
 
     @property
     def gap(self) -> float | None:
-        """The largest proven gap."""
+        """The largest certified gap."""
         gap = getattr(self.inner, "dual_gap_", None)
         return None if gap is None else float(np.max(gap))

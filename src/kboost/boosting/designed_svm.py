@@ -1,0 +1,89 @@
+"""Support vector machines on designed kernels (kernel_design.py), one per binary problem.
+
+The designed kernel is `K(x, x') = scale sum_t alpha_t h_t(x) h_t(x')`. With the duals u of the
+machine and v = s u, its function is a function of the base kernels k_p again:
+
+    f(x) = sum_t scale alpha_t (v'h_t) h_t(x) + bias,     h_t(x) = sum_p k_p(x, centers) coef_t
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kboost._typing import FloatArray
+from kboost.boosting.kernel_design import DesignedKernel, design
+from kboost.columns.gram import MixtureFunction, kernel_matrices
+from kboost.core.deadline import Deadline
+from kboost.core.iterate import Listener
+from kboost.core.outputs import solve_outputs
+from kboost.core.rounds import Rounds
+from kboost.core.stopping import StopReason
+from kboost.data.svm_data import SVMData
+from kboost.solvers.libsvm import solve_dual
+
+
+@dataclass(frozen=True)
+class DesignPlan:
+    """The settings of kernel design."""
+
+    loss: str
+    max_iter: int
+    C: float
+    scaling: str  # "mean" or "trace" of the designed kernel
+    tol: float  # of libsvm
+    n_jobs: int  # threads over the binary problems
+
+
+@dataclass(frozen=True)
+class DesignResult:
+    """The SVM of one binary problem on its designed kernel."""
+
+    function: MixtureFunction
+    kernel: DesignedKernel
+    objective: float  # of the SVM's dual
+    trace: Rounds
+    reason: StopReason
+
+
+def fit_designed_svms(
+    plan: DesignPlan,
+    data: SVMData,
+    deadline: Deadline,
+    listeners: Callable[[int], Sequence[Listener]] = lambda output: (),
+) -> list[DesignResult]:
+    """Design a kernel for each binary problem and fit an SVM on it."""
+
+    def solve(output: int, until: Deadline) -> DesignResult:
+        problem = data.problems[output]
+        rows, signs = problem.rows, problem.signs
+        X, centers, weight = data.rows.X[rows], data.centers[rows], data.rows.weight[rows]
+        base = kernel_matrices(data.kernels, X, centers).sum(axis=0)
+        kernel = design(
+            base,
+            signs,
+            weight,
+            plan.loss,
+            plan.max_iter,
+            deadline=until,
+            listeners=listeners(output),
+        )
+        weights = kernel.weights * _scale(kernel, weight, plan.scaling)
+        K = np.ascontiguousarray((kernel.values * weights) @ kernel.values.T)
+        duals, bias, _ = solve_dual(K, signs, plan.C * weight, plan.tol)
+        v = signs * duals
+        coef = kernel.coef @ (weights * (v @ kernel.values))
+        function = MixtureFunction(kernel.centers, coef, np.ones(len(data.kernels)), bias)
+        objective = float(duals.sum() - v @ K @ v / 2)
+        return DesignResult(function, kernel, objective, kernel.trace, kernel.reason)
+
+    return solve_outputs(solve, len(data.problems), deadline, plan.n_jobs)
+
+
+def _scale(kernel: DesignedKernel, weight: FloatArray, scaling: str) -> float:
+    """The factor that gives the designed kernel a mean diagonal, or a trace, of 1."""
+    trace = float(weight @ (kernel.values**2 @ kernel.weights))
+    total = float(weight.sum()) if scaling == "mean" else 1.0
+    return total / trace if trace > 0 else 1.0

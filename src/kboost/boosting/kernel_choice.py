@@ -1,0 +1,77 @@
+"""The choice of one kernel by the cross-validated error of its support vector machine."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import partial
+
+import numpy as np
+
+from kboost._typing import BoolArray, FloatArray, IntArray
+from kboost.boosting.fit import BoostingPlan
+from kboost.boosting.svm_learners import SVMLearners
+from kboost.columns.gram import Gram, signs
+from kboost.core.deadline import Deadline
+from kboost.data.merged_rows import MergedRows, majority_code
+from kboost.data.multiclass import class_scores, predicted_codes
+from kboost.data.svm_data import SVMData
+from kboost.solvers.libsvm import solve_dual
+
+
+def cross_validated_errors(
+    plan: BoostingPlan, data: SVMData, folds: IntArray, deadline: Deadline
+) -> FloatArray:
+    """The error of each kernel over the folds that fit into the time, at least one."""
+    rows, problems, n_kernels = data.rows, data.problems, len(data.kernels)
+    gram = Gram(data.kernels, rows.X, data.centers, plan.memory_budget)
+    n_jobs = min(plan.n_jobs, n_kernels)
+    wrong, total = np.zeros(n_kernels), 0.0
+    with ThreadPoolExecutor(n_jobs) if n_jobs > 1 else nullcontext() as pool:
+        for fold in range(int(folds.max()) + 1):
+            if fold and deadline.remaining == 0.0:
+                break
+            held_out = folds == fold
+            values = _held_out_values(plan, gram, data, held_out, pool, n_jobs)
+            predicted = [predicted_codes(class_scores(v, problems, data.n_classes)) for v in values]
+            weight = rows.weight[held_out]
+            wrong += (np.array(predicted) != rows.codes[held_out]) @ weight
+            total += float(weight.sum())
+    errors: FloatArray = wrong / total
+    return errors
+
+
+def _held_out_values(
+    plan: BoostingPlan,
+    gram: Gram,
+    data: SVMData,
+    held_out: BoolArray,
+    pool: ThreadPoolExecutor | None,
+    n_jobs: int,
+) -> FloatArray:
+    """The signs of the SVMs at the held-out rows, (n_kernels, n_held_out, n_problems)."""
+    at = np.flatnonzero(held_out)
+    values = np.zeros((len(gram.kernels), len(at), len(data.problems)))
+    solve = partial(solve_dual, tol=plan.tol)
+    for k, problem in enumerate(data.problems):
+        training = problem.rows[~held_out[problem.rows]]
+        if not len(training):
+            continue
+        targets = np.zeros(len(held_out))
+        targets[problem.rows] = problem.signs
+        learners = SVMLearners(gram, targets, plan.C, solve)
+        weight, every_kernel = data.rows.weight[training], range(len(gram.kernels))
+        for svm in learners.train(every_kernel, training, weight, pool, n_jobs):
+            values[svm.kernel, :, k] = signs(gram.decisions([svm], at))[0]
+    return values
+
+
+def stratified_folds(rows: MergedRows, count: int, rng: np.random.RandomState) -> IntArray:
+    """The fold of each row, stratified by class; rows with the same x share a fold."""
+    codes = majority_code(rows)
+    order = np.concatenate(
+        [rng.permutation(np.flatnonzero(codes == code)) for code in np.unique(codes)]
+    )
+    fold = np.empty(len(order), dtype=np.intp)
+    fold[order] = np.arange(len(order)) % min(count, len(order))
+    return fold[rows.center_of_row]

@@ -1,0 +1,84 @@
+"""Error messages keep to one pattern: one sentence that states the requirement."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import kboost
+
+SOURCE = Path(kboost.__file__).parent
+CHECKED = (
+    "_rules.py",
+    "_validation.py",
+    "cli",
+    "columns",
+    "dask",
+    "data",
+    "datasets.py",
+    "export",
+    "kernels",
+    "persistence",
+    "plotting",
+    "report",
+    "tables",
+    "time_series.py",
+)
+ERRORS = ("ValueError", "TypeError", "AttributeError")
+REQUIREMENTS = ("must", "require", "cannot", "need")
+BANNED = (
+    " a row;",
+    " a row ",
+    "as it is",
+    "at work",
+    "by claim",
+    "learnt",
+    "nobody",
+    "one behind the other",
+    "speaks",
+    "told",
+    "wants",
+)
+EXCEPTIONS = (
+    "{} is damaged: {}.",  # a model file that cannot be read, with the reason
+)
+
+
+def text_of(node):
+    """The literal text of an expression, with {} for what is inserted; None if it has none."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(text_of(part) or "{}" for part in node.values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return (text_of(node.left) or "{}") + (text_of(node.right) or "{}")
+    return None
+
+
+def messages(path):
+    """The messages of the errors that a file creates, each with its line."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        is_error = isinstance(node, ast.Call) and getattr(node.func, "id", None) in ERRORS
+        if is_error and node.args and (text := text_of(node.args[0])) is not None:
+            yield f"{path.relative_to(SOURCE)}:{node.lineno}", text
+
+
+def cases():
+    for name in CHECKED:
+        place = SOURCE / name
+        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+            yield from messages(path)
+
+
+@pytest.mark.parametrize(("where", "message"), list(cases()))
+def test_a_message_states_the_requirement_in_one_sentence(where, message):
+    if message in EXCEPTIONS:
+        return
+    assert message.endswith("."), where
+    assert ". " not in message.removesuffix("."), where
+    assert any(word in message for word in REQUIREMENTS), where
+    assert not [phrase for phrase in BANNED if phrase in message], where
+
+
+def test_every_checked_name_is_there():
+    assert all((SOURCE / name).exists() for name in CHECKED)
