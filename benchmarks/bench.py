@@ -1,4 +1,4 @@
-"""What an entry is given to work with, and what it hands back."""
+"""The interface of an entry: the bench that runs its jobs, and its result."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ class Report:
     settings: dict[str, Any]
     ratios: dict[str, Any]
     criterion: str = ""
-    met: bool | None = None  # None: there is none to meet
+    met: bool | None = None  # None if there is no criterion
     notes: Sequence[str] = ()
 
     def shown(self) -> dict[str, Any]:
-        """What is printed, for pages that quote it."""
+        """The printed text, which pages quote."""
         names = ("head", "lines", "criterion", "met", "notes")
         return {name: getattr(self, name) for name in names}
 
 
 @dataclass
 class Bench:
-    """Runs jobs one after the other, or finds them done."""
+    """Runs jobs in sequence, or returns stored rows."""
 
     store: Store
     repeats: int = 1
     threads: int | None = None
-    seconds: float | None = None  # after which nothing new is begun that can be left out
+    seconds: float | None = None  # after which no optional job is started
     say: Callable[[str], None] = print
     used: list[Row] = field(default_factory=list)
     started: float = field(default_factory=monotonic)
 
     def wants(self, job: dict[str, Any]) -> bool:
-        """Whether a job that can be left out is at hand, or there is time for it."""
+        """Whether an optional job is stored already, or there is time for it."""
         if self.store.at_hand(job) is not None:
             return True
         return self.seconds is None or monotonic() - self.started < self.seconds
@@ -62,7 +62,7 @@ class Bench:
         return self.other(asdict(job), lambda: judge(job), label)
 
     def other(self, job: dict[str, Any], measure: Callable[[], Row], label: str) -> Row:
-        """A row that is measured in another way than by the judge."""
+        """A row that is not measured by `objective`."""
         row = self.store.row(job, lambda: self._aloud(measure, label))
         self.used.append(row)
         return row
@@ -75,11 +75,11 @@ class Bench:
 
 
 class SkipError(Exception):
-    """An entry cannot run here; the message says why."""
+    """An entry cannot run on this machine, for the reason in the message."""
 
 
 def must(row: Row) -> Row:
-    """The row, if it is fit to be used; missing data skips the entry, a failure ends it."""
+    """The row if it is valid; missing data skips the entry, a failure ends it."""
     if row["status"] == "missing data":
         raise SkipError(row["message"])
     if row["status"] != "ok":

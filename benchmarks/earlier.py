@@ -30,18 +30,18 @@ class Earlier:
         }
 
     def row(self, job: dict[str, Any]) -> Row | None:
-        """The row to take over; None if there is none, or if the job is to be measured again."""
+        """The earlier row of a job; None if there is none or the job must be measured again."""
         key = key_of(job)
         again = int(sha256(key.encode()).hexdigest(), 16) % EVERY == 0
         return None if again else self.rows.get(key)
 
     def confirms(self, row: Row) -> bool:
-        """Whether a new row was there before, and is the same."""
+        """Check that a new row equals the earlier one, if there was one."""
         known = self.rows.get(key_of(row["job"]))
         if known is None or not lasting(row):
             return False
         if untimed(row) != untimed(known):
-            raise RuntimeError(f"{row['job']} comes out otherwise than with code {self.code}")
+            raise RuntimeError(f"{row['job']} must have the result of code {self.code}.")
         return True
 
     def words(self, used: Iterable[Row]) -> str:
@@ -55,14 +55,14 @@ class Earlier:
 
 
 def lasting(row: Row) -> bool:
-    """Whether the row follows from its job, and not from how fast the machine was."""
+    """Whether the row is determined by its job, and not by the speed of the machine."""
     return row["status"] == "ok" and not row.get("ended_early")
 
 
 def untimed(row: Row) -> Row:
     kept = {key: value for key, value in row.items() if key != "code" and "seconds" not in key}
-    told: Row = json.loads(json.dumps(kept))  # as a file tells it, where tuples are lists
-    return told
+    stored: Row = json.loads(json.dumps(kept))  # as in a file, where tuples are lists
+    return stored
 
 
 def key_of(job: dict[str, Any]) -> str:

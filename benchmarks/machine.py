@@ -1,4 +1,4 @@
-"""The machine a figure was measured on: enough to read it, nothing that names the host."""
+"""A description of the machine of a measurement, without its name."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def describe() -> dict[str, Any]:
 
 
 def cores() -> int:
-    """Cores this process may use."""
+    """Number of cores available to this process."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def processor() -> str:
-    """The model's name as the system gives it."""
+    """Name of the processor, as reported by the system."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
@@ -43,7 +43,7 @@ def processor() -> str:
 
 
 def memory_gib() -> float | None:
-    """Physical memory, where the system tells."""
+    """Physical memory, if the system reports it."""
     try:
         pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
@@ -59,7 +59,7 @@ def installed(name: str) -> str | None:
 
 
 def blas() -> list[dict[str, Any]]:
-    """Libraries that run threads of their own, and how many."""
+    """Libraries with their own threads, and the number of threads."""
     import numpy as np  # noqa: F401  loads its BLAS
     import scipy.linalg  # noqa: F401  and this one, where it is another
     from threadpoolctl import threadpool_info
@@ -73,7 +73,7 @@ def blas() -> list[dict[str, Any]]:
 
 
 def in_one_line(machine: dict[str, Any]) -> str:
-    """For the head of a table."""
+    """One line for the head of a table."""
     threads = max((pool["num_threads"] for pool in machine["blas"]), default=1)
     words = [
         machine["processor"],

@@ -1,4 +1,4 @@
-"""Damaged and forged model files, drawn at random: what `load_model` must refuse or survive."""
+"""Random damaged and forged model files, which `load_model` must reject or load."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ Mutation = Callable[[bytes, bytes, Random], bytes]
 
 
 def repaired(version: int, manifest: bytes, numbers: bytes) -> bytes:
-    """A file whose lengths and checksum are right, whatever it holds."""
+    """A file with correct lengths and checksum and any content."""
     body = HEAD.pack(b"\x89KBOOST\n", version, len(manifest), len(numbers)) + manifest + numbers
     return body + hashlib.sha256(body).digest()
 
 
 def parted(file: bytes) -> tuple[int, bytes, bytes]:
-    """Version, manifest and numbers of a sound file."""
+    """Version, manifest and array bytes of a valid file."""
     _, version, n_manifest, n_numbers = HEAD.unpack_from(file)
     start = HEAD.size + n_manifest
     return version, file[HEAD.size : start], file[start : start + n_numbers]

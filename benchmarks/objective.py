@@ -36,7 +36,7 @@ REPEATS = 25  # of a prediction, at most, within about a second
 
 @dataclass(frozen=True)
 class Job:
-    """One solver on one data set, once."""
+    """One run of a solver on a data set."""
 
     solver: str
     dataset: str
@@ -53,7 +53,7 @@ class Job:
 
 
 def judge(job: Job) -> Row:
-    """Run a job in a fresh process and return what it measured."""
+    """Run a job in a new process and return its row."""
     with tempfile.TemporaryDirectory() as directory:
         question, answer = Path(directory) / "job.json", Path(directory) / "row.json"
         question.write_text(job.key())
@@ -90,7 +90,7 @@ def environment(threads: int | None) -> dict[str, str]:
 
 
 def answer(job: Job) -> Row:
-    """Measure, and turn what goes wrong into a row as well."""
+    """Measure a job; errors become rows too."""
     from benchmarks.datasets import MissingDataError
 
     try:
@@ -191,7 +191,7 @@ def peak_memory() -> int:
 
 
 def main(question: str, reply: str) -> None:
-    """Read the job, write the row, whole or not at all."""
+    """Read the job and write the row atomically."""
     row = answer(Job(**json.loads(Path(question).read_text())))
     unfinished = Path(reply).with_suffix(".part")
     unfinished.write_text(json.dumps(row))

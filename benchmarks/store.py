@@ -21,7 +21,7 @@ RESULTS = ROOT / "benchmarks" / "results"
 
 
 def code_version(root: Path = ROOT) -> str:
-    """A short hash of the library and of what measures it."""
+    """A short hash of the library and of the code that measures it."""
     digest = hashlib.sha256()
     for path in sorted(sources(root)):
         digest.update(path.relative_to(root).as_posix().encode())
@@ -63,7 +63,7 @@ class Store:
             self.rows = {key_of(row["job"]): row for row in old.get("rows", [])}
 
     def row(self, job: dict[str, Any], measure: Callable[[], Row]) -> Row:
-        """The row of a job: the one at hand, or a new one, written at once."""
+        """The row of a job: the stored one, or a new one, which is stored at once."""
         if (known := self.at_hand(job)) is not None:
             self.rows[key_of(job)] = known
             return known
@@ -71,7 +71,7 @@ class Store:
         if self.earlier is not None:
             self.earlier.confirms(row)
         if self.version() != self.content["code"]:
-            raise RuntimeError("the code changed while it was measured; run it again")
+            raise RuntimeError("the code must not change during a measurement; run it again.")
         if row["status"] != "missing data":  # that is no result, and must not replace one
             self.rows[key_of(job)] = row
             self.write()
@@ -98,7 +98,7 @@ class Store:
         self.write(ratios)
 
     def write(self, ratios: dict[str, Any] | None = None) -> None:
-        """All of it, into a second file that then takes the place of the first."""
+        """Write everything to a new file, which then replaces the old one."""
         content = {**self.content, "rows": list(self.rows.values()), "ratios": ratios or {}}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = self.path.with_suffix(".part")

@@ -1,4 +1,4 @@
-"""Tables for a terminal: words to the left, numbers to the right, units in the head."""
+"""Tables for a terminal: text left-aligned, numbers right-aligned, units in the head."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def table(head: Sequence[str], lines: Sequence[Sequence[Any]]) -> str:
-    """Rows of cells under a head; a column of numbers is set to the right."""
+    """A table with a head; columns of numbers are right-aligned."""
     cells = [[cell(value) for value in line] for line in lines]
     widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
     right = [
@@ -18,7 +18,7 @@ def table(head: Sequence[str], lines: Sequence[Sequence[Any]]) -> str:
 
 
 def markdown(head: Sequence[str], lines: Sequence[Sequence[Any]]) -> str:
-    """The same for a page."""
+    """The same table in Markdown."""
     numeric = [any(isinstance(v, int | float) for v in c) for c in zip(*lines, strict=True)]
     rule = ["--:" if right else ":--" for right in numeric]
     rows = [list(head), rule, *([cell(value) for value in line] for line in lines)]

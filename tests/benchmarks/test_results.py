@@ -50,7 +50,7 @@ def test_another_machine_or_version_starts_anew(tmp_path, change):
 
 def test_code_that_changes_under_way_is_refused(tmp_path):
     versions, path = iter("ab"), tmp_path / "x.json"
-    with pytest.raises(RuntimeError, match="changed while"):
+    with pytest.raises(RuntimeError, match="must not change"):
         store(path, version=lambda: next(versions)).row({"solver": "svc"}, counted([]))
     assert not path.exists()
 
@@ -62,7 +62,7 @@ def test_a_tuple_that_a_file_tells_as_a_list_is_the_same(tmp_path):
     path.write_text(json.dumps({"machine": HERE, "code": "old", "rows": [old]}))
     earlier = Earlier(path, HERE)
     assert earlier.confirms({**old, "chosen": (1.0, 0.2), "fit_seconds": 4.0})
-    with pytest.raises(RuntimeError, match="otherwise"):
+    with pytest.raises(RuntimeError, match="must have the result"):
         earlier.confirms({**old, "chosen": (1.0, 0.3)})
 
 
@@ -101,7 +101,7 @@ def test_earlier_rows_are_taken_over_and_some_are_measured_again(tmp_path):
 
 def test_an_earlier_row_that_comes_out_otherwise_ends_the_run(tmp_path):
     old = Earlier(earlier_file(tmp_path / "old.json"), HERE)
-    with pytest.raises(RuntimeError, match="comes out otherwise than with code old"):
+    with pytest.raises(RuntimeError, match="must have the result of code old"):
         asked(store(tmp_path / "x.json", earlier=old), accuracy=0.6)
 
 

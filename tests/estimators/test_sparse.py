@@ -314,7 +314,7 @@ def test_progress_tells_the_time_left(capsys):
         ),
         ({"kernels": ["sigmoid"]}, r"^kernels must be positive semidefinite"),
         ({"kernels": "best"}, r"^kernels must be one of 'auto', .*'ard', .*; got 'best'\.$"),
-        ({"kernels": ["ard", "rbf"]}, r"^kernels must be 'ard' alone, not in a list"),
+        ({"kernels": ["ard", "rbf"]}, r"^kernels='ard' must be a string, not part of a list"),
         ({"validation_fraction": 1e-4}, r"^validation_fraction must leave rows on both sides"),
     ],
 )
