@@ -1,4 +1,4 @@
-"""What every estimator on a cluster has: a client, a local twin, predictions block by block."""
+"""What the estimators on a cluster share: a client, a local twin, lazy predictions."""
 
 from __future__ import annotations
 
@@ -23,10 +23,13 @@ from kboost.dask._input import (
     row_blocks,
 )
 from kboost.dask._table import PartitionedTable
+from kboost.settings import ActiveGaussians, Halfspaces
+
+_LOCAL_KERNELS = ("precomputed", "active", "halfspaces")
 
 
 def with_client(cls: Any) -> Any:
-    """Give a class the constructor of its local twin, and `client`."""
+    """Give a class the constructor of its local twin with the parameter `client`."""
     local = inspect.signature(cls.local_class.__init__)
     client = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, default=None)
     signature = local.replace(parameters=[*local.parameters.values(), client])
@@ -43,18 +46,18 @@ def with_client(cls: Any) -> Any:
 
 
 class OnCluster:
-    """Mixed into the local estimators; `fit` leaves rows where they are."""
+    """Mixed into the local estimators; `fit` leaves the rows on the workers."""
 
     local_class: Any
     client: Any
 
     def to_local(self) -> Any:
-        """Return the same as an estimator that needs no Dask.
+        """Return the same estimator for one machine, without Dask.
 
         Returns
         -------
         estimator
-            Fitted, if this one is.
+            Fitted if this one is.
         """
         params = self.get_params(deep=False)  # type: ignore[attr-defined]
         params.pop("client")
@@ -63,7 +66,7 @@ class OnCluster:
         return local
 
     def predict(self, X: Any) -> Any:
-        """Return the prediction of each row, block by block, when it is computed.
+        """Return the prediction of each row as a lazy dask array.
 
         Parameters
         ----------
@@ -107,27 +110,27 @@ class OnCluster:
         )
 
     def _carried(self, local: Any) -> Any:
-        """The model, once for all blocks: on every worker, or in the graph where there are none."""
+        """The model, once for all blocks: on every worker, or in the graph without a client."""
         try:
             client = find_client(self.client)
         except ValueError:
             return delayed(local, pure=False, traverse=False)
-        vars(local).pop("centers_", None)  # to be seen only: the model has its own
+        vars(local).pop("centers_", None)  # the model has its own copy
         return client.scatter(local, broadcast=True, hash=False)
 
     def _table(self, X: Any) -> PartitionedTable:
         client = find_client(self.client)
         X = row_blocks(X)
         validate_data(self, example(X), reset=True, skip_check_array=True)
-        self._refuse_elsewhere()
+        self._check_kernels()
         return PartitionedTable(client, partitions(client, X), type(self).__name__)
 
-    def _refuse_elsewhere(self) -> None:
+    def _check_kernels(self) -> None:
         kernels = self.kernels  # type: ignore[attr-defined]
-        if isinstance(kernels, str) and kernels == "precomputed":
+        is_refused = isinstance(kernels, str) and kernels in _LOCAL_KERNELS
+        if is_refused or isinstance(kernels, ActiveGaussians | Halfspaces):
             raise ValueError(
-                "kernels must not be 'precomputed' in kboost.dask, where no one has all columns; "
-                "got kernels='precomputed'."
+                f"kernels must be evaluated at rows in kboost.dask; got kernels={kernels!r}."
             )
 
     def _checked(
@@ -140,7 +143,7 @@ class OnCluster:
         multi_output: bool = False,
         **_: Any,
     ) -> tuple[Any, Any, FloatArray]:
-        """What `fit` was given, checked where it is; targets and weights come to the client."""
+        """Checked rows on the workers; checked targets and weights on the client."""
         client = find_client(self.client)
         table = self._table(X)
         n_rows = table.shape[0]
@@ -158,10 +161,8 @@ class OnCluster:
 
     @property
     def partial_fit(self) -> Any:
-        """Not here: a stream is one machine's."""
-        raise AttributeError(
-            "partial_fit is for streams on one machine; to_local() gives an estimator that has it."
-        )
+        """Not available: streams are read on one machine."""
+        raise AttributeError("partial_fit requires one machine; call to_local() first.")
 
     def __sklearn_clone__(self) -> Self:
         params = self.get_params(deep=False)  # type: ignore[attr-defined]
@@ -173,16 +174,16 @@ class OnCluster:
 
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()
-        return {**state, "client": None}  # a connection stays where it is
+        return {**state, "client": None}  # a connection cannot be pickled
 
 
 def _no_rows(local: Any, method: str) -> Any:
-    """What the method says of a row, without the row."""
+    """The result of the method for no rows: its dtype and shape."""
     nameless = copy(local)
     vars(nameless).pop("feature_names_in_", None)
     return getattr(nameless, method)(np.zeros((1, local.n_features_in_)))[:0]
 
 
 def _answer(block: Any, model: Any, method: str, like: Any) -> Any:
-    """Of one block; an empty one has an empty answer."""
+    """The result of the method for one block, which may be empty."""
     return getattr(model, method)(block) if len(block) else like

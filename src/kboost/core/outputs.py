@@ -1,0 +1,89 @@
+"""The independent problems of several outputs (classes, pairs of classes, targets), solved in turn.
+
+With one job each problem gets an equal share of the time left, so that none is without a model.
+With several jobs the problems run in threads under one deadline. Ctrl-C reaches the main thread
+only, so the deadline is called off and the threads end after their current step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from kboost.core.deadline import NO_MODEL_YET, Deadline
+from kboost.core.stopping import INTERRUPTED
+from kboost.exceptions import OutOfTimeError
+
+Result = TypeVar("Result")  # a dataclass with the fields `reason` and `trace`
+
+
+def solve_outputs(
+    solve: Callable[[int, Deadline], Result], count: int, deadline: Deadline, n_jobs: int
+) -> list[Result]:
+    """Return `solve(k, deadline)` for k = 0, ..., count - 1.
+
+    A result whose `reason` is `INTERRUPTED` ends the sequence. A result with an empty `trace` has
+    no model: if there is one, or an output was not solved, OutOfTimeError or KeyboardInterrupt is
+    raised.
+    """
+    if count > 1 and n_jobs > 1:
+        results = _in_threads(solve, count, deadline, min(n_jobs, count))
+    else:
+        results = _in_sequence(solve, count, deadline)
+    _check_models(results, count)
+    return results
+
+
+def _in_sequence(
+    solve: Callable[[int, Deadline], Result], count: int, deadline: Deadline
+) -> list[Result]:
+    results: list[Result] = []
+    for k in range(count):
+        result: Any = solve(k, deadline.share(count - k))
+        results.append(result)
+        if result.reason is INTERRUPTED:
+            break
+    return results
+
+
+def _in_threads(
+    solve: Callable[[int, Deadline], Result], count: int, deadline: Deadline, n_jobs: int
+) -> list[Result]:
+    with ThreadPoolExecutor(n_jobs) as pool:
+        futures = [pool.submit(solve, k, deadline) for k in range(count)]
+        try:
+            return [future.result() for future in futures]
+        except KeyboardInterrupt:
+            finished = [future.done() for future in futures]
+            _call_off(pool, deadline)
+            return _collected(futures, finished)
+        except BaseException:
+            _call_off(pool, deadline)
+            raise
+
+
+def _call_off(pool: ThreadPoolExecutor, deadline: Deadline) -> None:
+    """Start no further problem and wait until the running ones have ended."""
+    deadline.call_off()
+    pool.shutdown(cancel_futures=True)
+
+
+def _collected(futures: Sequence[Future[Result]], finished: Sequence[bool]) -> list[Result]:
+    """The results there are; those that Ctrl-C cut short have the reason `INTERRUPTED`."""
+    results = []
+    for future, complete in zip(futures, finished, strict=True):
+        if not future.cancelled() and future.exception() is None:
+            result: Any = future.result()
+            keep = complete and not all(finished)
+            results.append(result if keep else replace(result, reason=INTERRUPTED))
+    return results
+
+
+def _check_models(results: Sequence[Any], count: int) -> None:
+    """Raise if an output has no model, for the reason that it has none."""
+    if any(not result.trace and result.reason is not INTERRUPTED for result in results):
+        raise OutOfTimeError(NO_MODEL_YET)
+    if len(results) < count or not all(result.trace for result in results):
+        raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
