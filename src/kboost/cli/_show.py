@@ -139,7 +139,8 @@ def model_words(model: Any) -> list[str]:
             "over the whole library"
         )
     reasons = getattr(model, "stop_reason_", [])
-    for reason in different([reasons] if isinstance(reasons, str) else reasons):
+    reasons = reasons if isinstance(reasons, list) else [reasons]
+    for reason in different([str(reason) for reason in reasons]):
         out.append(f"stopped: {reason}")
     return out
 

@@ -12,7 +12,7 @@ from kboost.dask._estimator import OnCluster, with_client
 from kboost.dask._library import DistributedLibrary
 from kboost.dask._rows import DistributedRows
 from kboost.data.merged_rows import MergedRows
-from kboost.estimators._kernel_boost import ValidationInput, prepare
+from kboost.estimators._kernel_boost import ValidationInput, prepare, run_plan
 from kboost.estimators.classifier import KernelBoostClassifier, prepare_classifier
 from kboost.estimators.regressor import KernelBoostRegressor, prepare_regressor
 from kboost.kernels.adapters import as_kernels
@@ -79,7 +79,9 @@ class _Boost(OnCluster):
                     f"{name} must be None in kboost.dask, where early_stopping of the solver holds "
                     f"rows out; got {type(value).__name__}."
                 )
-        return self._fit(X, y, sample_weight)  # type: ignore[attr-defined]
+        return self._guarded_fit(  # type: ignore[attr-defined]
+            lambda: run_plan(self, X, y, sample_weight, ValidationInput()), X, y, sample_weight
+        )
 
     def _checked(
         self, X: Any, y: Any, sample_weight: Any, **options: Any

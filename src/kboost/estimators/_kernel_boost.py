@@ -1,16 +1,17 @@
 """What the kernel-boosting estimators share: parameter rules, running a plan, showing its fit.
 
-fit(X, y)  ->  prepare(estimator, X, y, ...)     checked input: a plan and training data
-fit_margin(plan, data)            plans/margin.py
-set_fitted(estimator, plan, fit)  fitted attributes
+    fit(X, y)  ->  run_plan  ->  prepare(estimator, X, y, ...)      a plan and training data
+                                 fit_margin(plan, data)             plans/margin.py
+                                 set_fitted(estimator, plan, fit)   fitted attributes
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -21,6 +22,7 @@ from kboost._estimator.parameter_rules import RULES
 from kboost._rules import UNIT, Rule, optional
 from kboost._typing import FloatArray
 from kboost._validation import check_table, check_validation, check_weights
+from kboost.core.iterate import Listener
 from kboost.plans.bases import KernelColumns
 from kboost.plans.library import COPIES, CenterRows, LibraryPlan
 from kboost.plans.margin import MarginFit, MarginPlan, fit_margin
@@ -46,29 +48,28 @@ class ValidationInput:
 class MarginEstimator(KernelEstimator):
     """An estimator that is fitted by running a margin plan."""
 
-    def _fit(
-        self, X: Any, y: Any, sample_weight: Any, validation: ValidationInput | None = None
-    ) -> Self:
-        def learn() -> None:
-            plan, data = prepare(self, X, y, sample_weight, validation or ValidationInput())
-
-            def listen(number: int | None, snapshot: Any) -> Any:
-                if number is not None:
-                    return callback_listeners(self, number=number)
-                return callback_listeners(
-                    self, attributes=lambda: fitted_attributes(self, plan, snapshot())
-                )
-
-            set_fitted(self, plan, fit_margin(plan, data, listen))
-
-        return self._guarded_fit(learn, X, y, sample_weight)
-
     def _checked(
         self, X: Any, y: Any, sample_weight: Any, **options: Any
     ) -> tuple[Any, Any, FloatArray]:
         """Checked rows, targets and weights."""
         X, y = check_table(self, X, y, reset=True, **options)
         return X, y, check_weights(sample_weight, X.shape[0])
+
+
+def run_plan(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, validation: ValidationInput
+) -> None:
+    """Fit the estimator: prepare a plan, run it, set the fitted attributes."""
+    plan, data = prepare(estimator, X, y, sample_weight, validation)
+
+    def listen(number: int | None, snapshot: Callable[[], MarginFit]) -> Sequence[Listener]:
+        if number is not None:
+            return callback_listeners(estimator, number=number)
+        return callback_listeners(
+            estimator, attributes=lambda: fitted_attributes(estimator, plan, snapshot())
+        )
+
+    set_fitted(estimator, plan, fit_margin(plan, data, listen))
 
 
 @singledispatch

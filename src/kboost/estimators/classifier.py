@@ -22,6 +22,7 @@ from kboost.estimators._kernel_boost import (
     library_plan,
     margin_parts,
     prepare,
+    run_plan,
     solver_settings,
     validation_fraction,
 )
@@ -31,6 +32,7 @@ from kboost.plans.bases import KernelColumns
 from kboost.plans.library import CenterRows
 from kboost.plans.margin import CalibrationPlan, MarginFit, MarginPlan
 from kboost.plans.training_data import OutputSet, TrainingData, one_vs_rest
+from kboost.selection.calibration import Calibration
 from kboost.selection.left_out import Norm
 
 
@@ -210,7 +212,10 @@ class KernelBoostClassifier(ClassifierMixin, MarginEstimator):
             The fitted estimator. After Ctrl-C it holds the columns found so far and
             KeyboardInterrupt is raised again; before the first step it stays unchanged.
         """
-        return self._fit(X, y, sample_weight, ValidationInput(X_val, y_val, sample_weight_val))
+        validation = ValidationInput(X_val, y_val, sample_weight_val)
+        return self._guarded_fit(
+            lambda: run_plan(self, X, y, sample_weight, validation), X, y, sample_weight
+        )
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the decision values.
@@ -262,7 +267,8 @@ class KernelBoostClassifier(ClassifierMixin, MarginEstimator):
             Probabilities in the order of `classes_`.
         """
         decision = flat(self._decision(X))
-        return self.calibration_.probabilities(decision)
+        calibration: Calibration = self.calibration_
+        return calibration.probabilities(decision)
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return the logarithms of the probabilities.
@@ -278,7 +284,8 @@ class KernelBoostClassifier(ClassifierMixin, MarginEstimator):
             Logarithms in the order of `classes_`; finite, also where `predict_proba` gives 0.
         """
         decision = flat(self._decision(X))
-        return self.calibration_.log_probabilities(decision)
+        calibration: Calibration = self.calibration_
+        return calibration.log_probabilities(decision)
 
 
 @prepare.register

@@ -20,6 +20,7 @@ from kboost.estimators._kernel_boost import (
     ValidationInput,
     library_plan,
     prepare,
+    run_plan,
     solver_settings,
 )
 from kboost.formulations import MarginRows, nu_margin
@@ -150,7 +151,9 @@ class KernelBoostNovelty(OutlierMixin, MarginEstimator):
         KernelBoostNovelty
             The fitted estimator.
         """
-        return self._fit(X, None, sample_weight)
+        return self._guarded_fit(
+            lambda: run_plan(self, X, None, sample_weight, ValidationInput()), X, y, sample_weight
+        )
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return how similar each row is to the training rows.
@@ -180,7 +183,8 @@ class KernelBoostNovelty(OutlierMixin, MarginEstimator):
         ndarray of shape (n,)
             Negative for outliers.
         """
-        return self.score_samples(X) - self.offset_
+        offset: float = self.offset_
+        return self.score_samples(X) - offset
 
     def predict(self, X: Any) -> IntArray:
         """Return 1 for inliers and -1 for outliers.

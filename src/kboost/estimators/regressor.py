@@ -20,6 +20,7 @@ from kboost.estimators._kernel_boost import (
     library_plan,
     margin_parts,
     prepare,
+    run_plan,
     solver_settings,
     validation_fraction,
 )
@@ -230,7 +231,10 @@ class KernelBoostRegressor(RegressorMixin, MarginEstimator):
             The fitted estimator. After Ctrl-C it holds the columns found so far and
             KeyboardInterrupt is raised again; before the first step it stays unchanged.
         """
-        return self._fit(X, y, sample_weight, ValidationInput(X_val, y_val, sample_weight_val))
+        validation = ValidationInput(X_val, y_val, sample_weight_val)
+        return self._guarded_fit(
+            lambda: run_plan(self, X, y, sample_weight, validation), X, y, sample_weight
+        )
 
     def predict(self, X: Any) -> FloatArray:
         """Return the predicted value of each row.

@@ -68,7 +68,7 @@ def certificate(s: Subject) -> Section:
             "can make is better by more than that, on this objective."
         )
     reasons = getattr(inner, "stop_reason_", [])
-    reasons = reasons if isinstance(reasons, list) else [reasons]
+    reasons = [str(r) for r in (reasons if isinstance(reasons, list) else [reasons])]
     rows = []
     if hasattr(inner, "objective_"):
         objective = np.atleast_1d(np.asarray(inner.objective_, dtype=np.float64))
