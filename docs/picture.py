@@ -18,6 +18,7 @@ from kboost import KernelBoostClassifier
 from kboost.kernels import Gaussian, Linear
 from kboost.plotting import plot_decision
 from kboost.plotting._axes import BLUE, GREY, RED
+from kboost.settings import ColumnGeneration
 
 OUT = Path(__file__).resolve().parent / "_static" / "kboost.png"
 
@@ -34,7 +35,9 @@ def rows(n, seed):
 def main():
     X, y = rows(700, 0)
     library = [Linear(), Gaussian(0.5), Gaussian(4.0)]
-    model = KernelBoostClassifier(library, C=0.3, columns_per_step=1).fit(X, y)
+    model = KernelBoostClassifier(library, C=0.3, solver=ColumnGeneration(columns_per_step=1)).fit(
+        X, y
+    )
     support = SVC(gamma=1.0).fit(X, y).n_support_.sum()
     print(f"{model.n_columns_} columns, gap {model.dual_gap_:.1e}; SVC {support} support vectors")
     print("accuracy on new rows:", model.score(*rows(20_000, 1)))

@@ -153,7 +153,7 @@ def certificate(model: KernelBoostClassifier, X: np.ndarray) -> list[str]:
         f"objective {model.objective_:.6g}, proven to be within {gap:.0e} (relative)",
         f"of the optimum over {candidates:,} candidate columns",
         f"{model.n_iter_} steps in {model.trace_[-1].seconds:.2f} s; "
-        + model.stop_reason_.split(";")[0].rstrip("."),
+        + str(model.stop_reason_).split(";")[0].rstrip("."),
     ]
 
 

@@ -19,6 +19,7 @@ from kboost.plotting import (
     plot_trace,
     plot_validation,
 )
+from kboost.settings import ColumnGeneration
 
 X, y = make_moons(400, noise=0.25, random_state=0)
 model = KernelBoostClassifier().fit(X, y)
@@ -49,7 +50,7 @@ plot_decision(model, X, y)
 # With rows held out the fit may stop early; the step of the lowest error is kept.
 
 stopped = KernelBoostClassifier(
-    ["rbf", "laplacian"], C=10.0, columns_per_step=1, validation_fraction=0.3
+    ["rbf", "laplacian"], C=10.0, solver=ColumnGeneration(columns_per_step=1, early_stopping=0.3)
 ).fit(X, y)
 plot_validation(stopped)
 plt.show()

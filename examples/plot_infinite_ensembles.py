@@ -13,10 +13,11 @@ import numpy as np
 from kboost import KernelBoostRegressor
 from kboost.kernels import Gaussian
 from kboost.plotting import plot_tube
+from kboost.settings import ActiveGaussians
 
 # %%
 # A curve of three bumps of different widths, at -3, 0 and 3. Gaussians of four widths at the rows,
-# and Gaussians that start there and move (``base="active"``).
+# and Gaussians that start there and move (``kernels="active"``).
 
 
 def target(x):
@@ -30,14 +31,15 @@ y = target(x) + 0.05 * rng.normal(size=120)
 line = np.linspace(-5, 5, 400)
 library = [Gaussian(1 / (2 * width**2)) for width in (0.2, 0.5, 1.0, 2.0)]
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained", sharey=True)
-for axis, how in zip(axes, ({}, {"base": "active", "width_bounds": (0.1, 3.0)}), strict=True):
-    model = KernelBoostRegressor(library, C=0.5, epsilon=0.05, column_scaling=None, **how)
+rivals = {"kernels": library, "active": ActiveGaussians(library, width_bounds=(0.1, 3.0))}
+for axis, (name, kernels) in zip(axes, rivals.items(), strict=True):
+    model = KernelBoostRegressor(kernels, C=0.5, epsilon=0.05, column_scaling=None)
     model.fit(x[:, None], y)
     error = np.sqrt(np.mean((model.predict(line[:, None]) - target(line)) ** 2))
-    print(f"{model.base}: objective {model.objective_:.3f}, error {error:.3f}, centres at")
+    print(f"{name}: objective {model.objective_:.3f}, error {error:.3f}, centres at")
     print(np.unique(np.round(model.centers_[:, 0], 1)))
     plot_tube(model, x[:, None], y, ax=axis)
-    axis.set_title(f"{model.base}: {model.n_columns_} columns")
+    axis.set_title(f"{name}: {model.n_columns_} columns")
 
 # %%
 # The larger library has a lower optimum, and its columns gather where the bumps are: several
@@ -53,7 +55,7 @@ X = rng.normal(size=(1100, 200))
 y = 2 * (X[:, 3] > 0) + 1.5 * (X[:, 7] > 0.3) - (X[:, 11] > -0.3) + 0.1 * rng.normal(size=len(X))
 learn, test = slice(0, 100), slice(100, None)
 rivals = {
-    "halfspaces": KernelBoostRegressor(base="halfspaces", epsilon=0.3, C=0.1),
+    "halfspaces": KernelBoostRegressor("halfspaces", epsilon=0.3, C=0.1),
     "kernels": KernelBoostRegressor(),  # the default library, C by held-out rows
 }
 for name, model in rivals.items():

@@ -12,6 +12,7 @@ import numpy as np
 from kboost import KernelBoostRegressor
 from kboost.datasets import make_mackey_glass
 from kboost.kernels import Gaussian
+from kboost.settings import ActiveGaussians
 from kboost.time_series import embed, iterate
 
 N_KNOWN, N_HELD, AHEAD = 800, 200, 100
@@ -31,9 +32,10 @@ learn, held = slice(0, -N_HELD), slice(-N_HELD, None)
 # the Gaussians start at the rows and move, not far below a deviation of the series.
 deviation = y.std()
 model = KernelBoostRegressor(
-    [Gaussian(gamma / deviation**2) for gamma in (0.02, 0.08)],
-    base="active",
-    width_bounds=(1.5 * deviation, 10 * deviation),
+    ActiveGaussians(
+        [Gaussian(gamma / deviation**2) for gamma in (0.02, 0.08)],
+        width_bounds=(1.5 * deviation, 10 * deviation),
+    ),
     column_scaling=None,
     nu=0.2,
     C=25.0,

@@ -29,6 +29,7 @@ from kboost.baselines import (
     MKLClassifier,
 )
 from kboost.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial, Sigmoid
+from kboost.settings import ActiveGaussians, Barrier, ColumnGeneration, EarlyStopping, Halfspaces
 
 _RNG = np.random.default_rng(0)
 X = np.round(_RNG.normal(size=(60, 4)), 3)
@@ -69,6 +70,11 @@ MODELS: dict[str, tuple[Any, Any, Any]] = {
     "boost": (KernelBoostClassifier(C=1.0), X, SIGN),
     "boost three classes": (_mixture(KernelBoostClassifier), X, LETTERS),
     "boost tuned": (KernelBoostClassifier([Gaussian()], max_iter=3), X, NAMES),
+    "boost with settings": (
+        KernelBoostClassifier(C=1.0, solver=ColumnGeneration("stratified", 3, early_stopping=0.3)),
+        X,
+        SIGN,
+    ),
     "boost sparse rows": (
         KernelBoostClassifier(C=1.0, n_jobs=1),
         csr_matrix(np.maximum(X, 0.0)),
@@ -92,8 +98,18 @@ MODELS: dict[str, tuple[Any, Any, Any]] = {
     "boost chi2": (KernelBoostClassifier(["chi2", "additive_chi2"], C=1.0), COUNTS, SIGN),
     "tube": (_mixture(KernelBoostRegressor), X, VALUE),
     "tube nu l2": (KernelBoostRegressor(penalty="l2", nu=0.3, C=1.0), X, VALUE),
-    "active": (KernelBoostRegressor(base="active", C=1.0, max_iter=3), X, VALUE),
-    "halfspaces": (KernelBoostRegressor(base="halfspaces", C=1.0, max_iter=5), X, VALUE),
+    "active, with settings": (
+        KernelBoostRegressor(
+            ActiveGaussians([Gaussian(0.3), Gaussian(1.0)], (0.2, 4.0)),
+            C=1.0,
+            max_columns=4,
+            solver=Barrier(columns_per_step=2, early_stopping=EarlyStopping(0.3, 2)),
+        ),
+        X,
+        VALUE,
+    ),
+    "active": (KernelBoostRegressor("active", C=1.0, max_iter=3), X, VALUE),
+    "halfspaces": (KernelBoostRegressor(Halfspaces(0.8), C=1.0, max_iter=5), X, VALUE),
     "barrier": (KernelBoostRegressor(solver="barrier", C=1.0, max_iter=20), X, VALUE),
     "constant": (KernelBoostRegressor(C=1.0), X, np.ones(60)),
     "novelty": (KernelBoostNovelty(), X, None),

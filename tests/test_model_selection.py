@@ -8,11 +8,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression
 
-from kboost import KernelBoostClassifier, KernelBoostNovelty, KernelBoostRegressor
+from kboost import KernelBoostClassifier, KernelBoostNovelty, KernelBoostRegressor, model_selection
 from kboost.core.path import PathFitter
 from kboost.exceptions import OutOfTimeError
 from kboost.kernels import Gaussian, Linear
 from kboost.model_selection import path
+from kboost.settings import ColumnGeneration
 
 LIBRARY = [Linear(), Gaussian(0.1)]
 CS = [0.02, 0.1, 0.5, 3.0]
@@ -35,7 +36,10 @@ CASES = {
     "l1, interior": (KernelBoostClassifier(), classes(260)),
     "l1, nonnegative": (KernelBoostClassifier(nonnegative=True), classes(260)),
     "l1, penalised offset": (KernelBoostClassifier(intercept="penalized"), classes(260)),
-    "l1, stratified": (KernelBoostClassifier(pricing="stratified"), classes(100)),
+    "l1, stratified": (
+        KernelBoostClassifier(solver=ColumnGeneration(pricing="stratified")),
+        classes(100),
+    ),
     "l1, three classes": (KernelBoostClassifier(), classes(90, 3)),
     "l1, tube": (KernelBoostRegressor(epsilon=0.1), values(220)),
     "l1, width found": (KernelBoostRegressor(nu=0.3), values(110)),
@@ -50,7 +54,9 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_each_point_is_the_optimum_for_its_c(name):
     estimator, (X, y) = CASES[name]
-    estimator = clone(estimator).set_params(kernels=LIBRARY, tol=1e-9, columns_per_step=20)
+    estimator = clone(estimator).set_params(kernels=LIBRARY, tol=1e-9)
+    pricing = getattr(estimator.solver, "pricing", "scan")
+    estimator.set_params(solver=ColumnGeneration(pricing, columns_per_step=20))
     weight = np.random.default_rng(0).uniform(0.2, 2.0, len(y))
     found = path(estimator, X, y, Cs=CS, sample_weight=weight)
     alone = [clone(estimator).set_params(C=C).fit(X, y, sample_weight=weight) for C in CS]
@@ -89,7 +95,9 @@ def test_each_point_has_the_probabilities_of_a_fit(n_classes):
 def test_columns_refused_at_one_c_are_offered_at_the_next(pricing):
     X, y = classes(150)
     tol = 0.05  # no edge above 1 + tol: the bound is within tol
-    estimator = KernelBoostClassifier(LIBRARY, tol=tol, columns_per_step=3, pricing=pricing)
+    estimator = KernelBoostClassifier(
+        LIBRARY, tol=tol, solver=ColumnGeneration(pricing=pricing, columns_per_step=3)
+    )
     assert (path(estimator, X, y, Cs=10).dual_gap <= tol).all()
 
 
@@ -175,15 +183,15 @@ def test_the_estimator_stays_as_it_is():
 
 def test_out_of_time_the_points_reached_are_kept(monkeypatch):
     X, y = classes(80)
-    plain = PathFitter.to
+    plain = PathFitter.solve
     late = 0.4
 
-    def to(self, factor):
+    def solve(self, factor):
         if factor > late:
             raise OutOfTimeError("late")
         return plain(self, factor)
 
-    monkeypatch.setattr(PathFitter, "to", to)
+    monkeypatch.setattr(PathFitter, "solve", solve)
     assert_array_equal(path(KernelBoostClassifier(LIBRARY), X, y, Cs=CS).C, CS[:2])
     with pytest.raises(OutOfTimeError):
         path(KernelBoostClassifier(LIBRARY), X, y, Cs=CS[2:])
@@ -199,10 +207,10 @@ def test_out_of_time_the_points_reached_are_kept(monkeypatch):
         (KernelBoostClassifier(nu=0.2), {}, ValueError, r"^nu must be None on a path.*nu=0\.2"),
         (KernelBoostClassifier(max_columns=5), {}, ValueError, "^max_columns must be None"),
         (
-            KernelBoostRegressor(validation_fraction=0.1),
+            KernelBoostRegressor(solver=ColumnGeneration(early_stopping=0.1)),
             {},
             ValueError,
-            "^validation_fraction must be None",
+            "^early_stopping must be None",
         ),
         (KernelBoostClassifier(), {"Cs": 0}, ValueError, "^Cs must be an integer of at least 1"),
         (KernelBoostClassifier(), {"Cs": True}, ValueError, "^Cs must be"),
@@ -221,13 +229,13 @@ def test_what_has_no_path_is_refused(estimator, options, error, message):
 
 def test_a_point_is_calibrated_when_it_is_asked_for_and_a_pickle_holds_all(monkeypatch):
     X, y = classes(80)
-    calls, plain = [], KernelBoostClassifier._conclude
+    calls, plain = [], model_selection.calibrated
 
-    def conclude(self, *args):
-        calls.append(self.C)
-        return plain(self, *args)
+    def calibrated(plan, fit, *args):
+        calls.append(fit.C)
+        return plain(plan, fit, *args)
 
-    monkeypatch.setattr(KernelBoostClassifier, "_conclude", conclude)
+    monkeypatch.setattr(model_selection, "calibrated", calibrated)
     found = path(KernelBoostClassifier(LIBRARY, random_state=0), X, y, Cs=[0.1, 1.0, 10.0])
     assert calls == []
     one = found.estimators[-1]

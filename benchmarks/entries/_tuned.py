@@ -205,17 +205,18 @@ def active(data: Data, solver: str) -> Iterator[Tuned]:
     """Kernels that move, between widths far apart."""
     from kboost import KernelBoostRegressor
     from kboost.kernels import Gaussian
+    from kboost.settings import ActiveGaussians
 
     gamma = mean_rule(data)
     wide, narrow = (1 / np.sqrt(2 * share * gamma) for share in ACTIVE["widths"])
     for C in ACTIVE["C"]:
         model = KernelBoostRegressor(
-            [Gaussian(share * gamma) for share in ACTIVE["starts"]],
-            base="active",
+            ActiveGaussians(
+                [Gaussian(share * gamma) for share in ACTIVE["starts"]], width_bounds=(narrow, wide)
+            ),
             solver=solver,
             C=C,
             nu=ACTIVE["nu"],
-            width_bounds=(narrow, wide),
             column_scaling=None,
             tol=1e-3,
             max_seconds=60,

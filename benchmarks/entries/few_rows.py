@@ -107,10 +107,9 @@ def make(
 ) -> Any:
     from kboost import KernelBoostRegressor
     from kboost.kernels import Gaussian
+    from kboost.settings import Halfspaces
 
     if method == "halfspaces":
-        return KernelBoostRegressor(
-            base="halfspaces", C=C, halfspace_sparsity=halfspace_sparsity, tol=1e-2
-        )
+        return KernelBoostRegressor(Halfspaces(sparsity=halfspace_sparsity), C=C, tol=1e-2)
     gamma = width / (2 * n_features)  # the mean rule, for standardised features
     return KernelBoostRegressor([Gaussian(gamma, on="standard")], C=C)

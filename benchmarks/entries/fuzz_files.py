@@ -173,8 +173,8 @@ def sound_files(path: str) -> list[tuple[bytes, Any]]:
     fits = [
         (kboost.KernelBoostClassifier(mixture, C=1.0), X, words),
         (kboost.KernelBoostClassifier(["linear"], C=1.0), csr_matrix(np.maximum(X, 0)), y > 0),
-        (kboost.KernelBoostRegressor(base="active", C=1.0, max_iter=3), X, y),
-        (kboost.KernelBoostRegressor(base="halfspaces", C=1.0, max_iter=3), X, y),
+        (kboost.KernelBoostRegressor("active", C=1.0, max_iter=3), X, y),
+        (kboost.KernelBoostRegressor("halfspaces", C=1.0, max_iter=3), X, y),
         (kboost.SparseKernelRegressor([Gaussian(0.5)], cells=15, partitions=2), X, y),
         (kboost.SparseKernelClassifier(mixture[:2], max_columns=10, ridge=0.1), X, words),
         (CompositeSVC([Gaussian(0.5)]), X, words),

@@ -120,12 +120,12 @@ def fitted(name: str, X: Any, y: Any) -> Any:
         ),
         "default library": lambda: kboost.KernelBoostClassifier(C=1.0).fit(X, two),
         "default library, regression": lambda: kboost.KernelBoostRegressor(C=1.0).fit(X, y),
-        "active kernels": lambda: kboost.KernelBoostRegressor(
-            base="active", C=1.0, max_iter=10
-        ).fit(X, y),
-        "halfspaces": lambda: kboost.KernelBoostRegressor(
-            base="halfspaces", C=1.0, max_iter=30
-        ).fit(X, y),
+        "active kernels": lambda: kboost.KernelBoostRegressor("active", C=1.0, max_iter=10).fit(
+            X, y
+        ),
+        "halfspaces": lambda: kboost.KernelBoostRegressor("halfspaces", C=1.0, max_iter=30).fit(
+            X, y
+        ),
         "novelty": lambda: kboost.KernelBoostNovelty().fit(X),
         "sparse, three classes, log": lambda: kboost.SparseKernelClassifier(
             loss="log", max_columns=100

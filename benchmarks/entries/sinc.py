@@ -88,6 +88,7 @@ def rounds(half: float) -> Row:
     from kboost import KernelBoostRegressor
     from kboost.datasets import make_sinc
     from kboost.kernels import Gaussian
+    from kboost.settings import Barrier, ColumnGeneration
 
     start = time.process_time()
     X, _ = make_sinc(100, half_width=half)
@@ -96,7 +97,7 @@ def rounds(half: float) -> Row:
     makers = {
         "CG-k": KernelBoostRegressor(kernels, **PLAIN),
         "Bar-k": KernelBoostRegressor(kernels, solver="barrier", **PLAIN),
-        "CG-LP": KernelBoostRegressor(base="halfspaces", C=0.1, nu=0.5),
+        "CG-LP": KernelBoostRegressor("halfspaces", C=0.1, nu=0.5),
     }
     for noise in (0.0, deviation(half)):
         _, values = make_sinc(100, half_width=half, noise=noise, random_state=0)
@@ -110,9 +111,10 @@ def rounds(half: float) -> Row:
                 "curve": np.round(model.predict(grid), 4).tolist(),
             }
             if method != "CG-LP":
-                model.set_params(columns_per_step=1).fit(X, values)
+                settings = Barrier if method == "Bar-k" else ColumnGeneration
+                model.set_params(solver=settings(columns_per_step=1)).fit(X, values)
                 curves[name] = model.trace_.values("objective").tolist()
-                model.set_params(columns_per_step="auto")
+                model.set_params(solver=settings())
     seconds = time.process_time() - start
     return {"status": "ok", "fits": fits, "objective": curves, "fit_seconds": seconds}
 

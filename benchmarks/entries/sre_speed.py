@@ -4,8 +4,8 @@ Gaussians of five widths (gamma 1/16 to 16 times the mean rule) at every row: 10
 signs, as they are; fitted tube, nu = 0.5, C = 1; features and targets standardised. CG-k is
 `KernelBoostRegressor` to a gap of 1e-6; the peer is HiGHS on all columns, the faster of simplex and
 interior point. Whoever takes longer than four minutes is stopped: its time is then a lower bound,
-and the ratio an upper one. CG-ak is the same regressor with `base="active"`: its library holds all
-that of CG-k and a continuum more, so its time is told twice, until its objective is below the
+and the ratio an upper one. CG-ak is the same regressor with `kernels="active"`: its library holds
+all that of CG-k and a continuum more, so its time is told twice, until its objective is below the
 optimum of CG-k, and until it ends, at its default tolerance of 1e-4 or at the limit. Ratios are of
 processor times, which other work on the machine disturbs less. On 500 rows both peers end, and tell
 whether the optimum is the same.
@@ -141,11 +141,13 @@ def gammas(X: FloatArray) -> tuple[float, ...]:
 def regress(base: str, tol: float, name: str, n: int) -> Row:
     from kboost import KernelBoostRegressor
     from kboost.kernels import Gaussian
+    from kboost.settings import ActiveGaussians
 
     X, y = rows_of(name, n)
     kernels = [Gaussian(gamma) for gamma in gammas(X)]
     settings = {"C": C, "nu": NU, "tol": tol, "column_scaling": None}
-    model = KernelBoostRegressor(kernels, base=base, max_seconds=STOPPED_AFTER, **settings)
+    library = ActiveGaussians(kernels) if base == "active" else kernels
+    model = KernelBoostRegressor(library, max_seconds=STOPPED_AFTER, **settings)
     cpu, wall = time.process_time(), time.perf_counter()
     model.fit(X, y)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
@@ -157,8 +159,8 @@ def regress(base: str, tol: float, name: str, n: int) -> Row:
         "gap": model.dual_gap_,
         "columns": model.n_columns_,
         "generated": model.trace_[-1].n_columns,
-        "iterations": model.n_iter_,
-        "stop_reason": model.stop_reason_,
+        "iterations": len(model.trace_),
+        "stop_reason": str(model.stop_reason_),
         "way": [(step.seconds, step.objective) for step in model.trace_],
     }
 

@@ -158,19 +158,22 @@ class Draw:
 Fitted = tuple[Callable[[FloatArray], Any], Row]
 
 
-def mixture(draw: Draw, *, pooled: bool, **options: Any) -> Fitted:
+def mixture(draw: Draw, *, pooled: bool, columns_per_step: int | str = "auto") -> Fitted:
     from kboost import KernelBoostClassifier, SemiSupervisedKernelBoostClassifier
     from kboost.kernels import Gaussian, Linear
+    from kboost.settings import ColumnGeneration
 
     kernels = [Linear(), Gaussian("mean")]
-    options = {**SETTINGS, "C": PRICE / len(draw.y), **options}
+    solver = ColumnGeneration(columns_per_step=columns_per_step)
+    options = {**SETTINGS, "C": PRICE / len(draw.y), "solver": solver}
     if pooled:
         model = SemiSupervisedKernelBoostClassifier(kernels, **options)
         model.fit(draw.pool, draw.labels)
     else:
         model = KernelBoostClassifier(kernels, **options).fit(draw.X, draw.y)
     linear, gaussian = model.columns_per_kernel_.values()
-    facts = {"columns": model.n_columns_, "L": linear, "R": gaussian, "iterations": model.n_iter_}
+    steps = len(model.trace_)
+    facts = {"columns": model.n_columns_, "L": linear, "R": gaussian, "iterations": steps}
     return model.predict, facts
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import add
 from typing import Any
@@ -32,7 +32,10 @@ class Solver:
         }
         sums = [[letters[x] for x in name.split("+")] for name in self.names]
         chosen = [reduce(add, kernels) for kernels in sums] or "auto"
-        self.estimator = KernelBoostClassifier(chosen, **self.parameters)
+        parameters = dict(self.parameters)
+        dtype = parameters.pop("predict_dtype", "float64")
+        self.estimator = KernelBoostClassifier(chosen, **with_solver(parameters))
+        self.estimator.set_predict_dtype(dtype)
 
     @property
     def names(self) -> list[str]:
@@ -42,6 +45,18 @@ class Solver:
     def fit(self, data: Data) -> Model:
         held = {} if data.X_val is None else {"X_val": data.X_val, "y_val": data.y_val}
         return Model(self.estimator.fit(data.X_train, data.y_train, **held), self.names)
+
+
+def with_solver(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of the estimator, with those of its solver collected into settings."""
+    from kboost.settings import ColumnGeneration, EarlyStopping
+
+    given = dict(parameters)
+    names = ("pricing", "columns_per_step", "stop_at_errors", "memory_budget")
+    solver = {name: given.pop(name) for name in names if name in given}
+    if "n_iter_no_change" in given:
+        solver["early_stopping"] = EarlyStopping(None, given.pop("n_iter_no_change"))
+    return {**given, "solver": ColumnGeneration(**solver)}
 
 
 class Model:
@@ -75,6 +90,6 @@ class Model:
             "objective_reported": float(np.sum(fitted.objective_)),
             "columns_per_kernel": dict(zip(self.names or counts, counts.values(), strict=True)),
             "validation_error": None if np.isnan(errors).all() else float(np.nanmin(errors)),
-            "iterations": int(np.max(fitted.n_iter_)),
+            "iterations": max(len(trace) for trace in traces),
             "stop_reason": str(fitted.stop_reason_),
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,46 +14,45 @@ from benchmarks.solvers import kboost
 class Solver(kboost.Solver):
     """As `kboost`; the data must have a validation part."""
 
-    def prepare(self, data: Data) -> None:
-        from kboost import KernelBoostClassifier
-        from kboost.core.validation import ValidationMonitor
-
-        class Observed(KernelBoostClassifier):  # type: ignore[misc]
-            """Looks at the test rows too, and tells nobody but the record."""
-
-            def _grow(self, library: Any, problems: Any, watches: Any, deadline: Any) -> Any:
-                self.record_ = Record(
-                    watches[0], ValidationMonitor(data.X_test, errors(data.y_test)), problems
-                )
-                return super()._grow(library, problems, [self.record_], deadline)
-
-        super().prepare(data)
-        self.estimator = Observed(**self.estimator.get_params(deep=False))
-
     def fit(self, data: Data) -> Model:
-        model = super().fit(data)
-        return Model(model.estimator, model.names)
+        from kboost.core.validation import ValidationMonitor
+        from kboost.estimators._kernel_boost import ValidationInput, prepare, set_fitted
+        from kboost.plans.margin import fit_margin
+
+        estimator = self.estimator
+        validation = ValidationInput(data.X_val, data.y_val)
+        plan, rows = prepare(estimator, data.X_train, data.y_train, None, validation)
+        signs = plan.outputs.problems(rows.rows, 1.0)[0].signs
+        record = Record(signs, ValidationMonitor(data.X_test, errors(data.y_test)))
+        fit = fit_margin(plan, rows, lambda number, snapshot: [record.listening(snapshot)])
+        set_fitted(estimator, plan, fit)
+        return Model(estimator, self.names, record.steps)
 
 
 class Record:
-    """Stands in for the watch of the validation rows."""
+    """A listener that notes the errors of each step on training, validation and test rows."""
 
-    def __init__(self, watch: Any, test: Any, problems: Sequence[Any]) -> None:
-        self._watch, self._test, self._train = watch, test, errors(problems[0].signs)
+    def __init__(self, signs: FloatArray, test: Any) -> None:
+        self._train, self._test = errors(signs), test
         self.steps: list[dict[str, float]] = []
 
-    def error(self, hypotheses: Any, fit: Any) -> float:
-        """The validation error; all three go into the record."""
-        found: float = self._watch.error(hypotheses, fit)
+    def listening(self, snapshot: Callable[[], Any]) -> Record:
+        self._snapshot = snapshot
+        return self
+
+    def on_step(self, trace: Sequence[Any]) -> None:
+        (result,) = self._snapshot().results
         self.steps.append(
             {
-                "columns": len(fit.coef),
-                "train": self._train(fit.decision),
-                "validation": found,
-                "test": self._test.error(hypotheses, fit),
+                "columns": len(result.fit.coef),
+                "train": self._train(result.fit.decision),
+                "validation": trace[-1].validation_error,
+                "test": self._test.error(result.hypotheses, result.fit),
             }
         )
-        return found
+
+    def on_end(self) -> None:
+        """Nothing is left to note."""
 
 
 def errors(signs: FloatArray) -> Any:
@@ -64,11 +63,17 @@ def errors(signs: FloatArray) -> Any:
 class Model(kboost.Model):
     """The fitted estimator with its record."""
 
+    def __init__(
+        self, estimator: Any, names: Sequence[str], steps: Sequence[dict[str, float]]
+    ) -> None:
+        super().__init__(estimator, names)
+        self.steps = steps
+
     def facts(self) -> dict[str, Any]:
         trace = self.estimator.trace_
         no_errors = [s.iteration for s in trace if s.error_price is not None and
                      s.error_price <= self.estimator.tol]  # fmt: skip
-        steps = self.estimator.record_.steps
+        steps = self.steps
         return {
             **super().facts(),
             "curve": {name: [step[name] for step in steps] for name in steps[0]},

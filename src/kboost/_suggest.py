@@ -102,7 +102,7 @@ def task_of(y: Any) -> str:
 def _regression(n: int, d: int, *, dense: bool) -> Suggestion:
     if d > WIDE * n:
         return Suggestion(
-            KernelBoostRegressor(base="halfspaces"),
+            KernelBoostRegressor("halfspaces"),
             f"numbers, and {d:,} features for {n:,} rows: halfspaces select few features.",
         )
     if n <= MOST_ROWS:

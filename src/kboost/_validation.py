@@ -96,11 +96,6 @@ def check_validation(
         raise ValueError(
             f"X_val and y_val must be given together; got only {' and '.join(present)}."
         )
-    if estimator.validation_fraction is not None:
-        raise ValueError(
-            "validation_fraction must be None if X_val and y_val are given; "
-            f"got validation_fraction={estimator.validation_fraction!r}."
-        )
     try:
         X, y = check_table(estimator, X_val, y_val, reset=False, y_numeric=y_numeric)
     except ValueError as error:

@@ -1,8 +1,8 @@
-"""Exceptions that kboost raises beside ValueError and TypeError."""
+"""Exceptions and warnings of kboost beside ValueError, TypeError and scikit-learn's own."""
 
 from __future__ import annotations
 
-__all__ = ["OutOfTimeError", "SolverError"]
+__all__ = ["AllLabelledWarning", "OutOfTimeError", "SolverError"]
 
 
 class SolverError(RuntimeError):
@@ -11,3 +11,7 @@ class SolverError(RuntimeError):
 
 class OutOfTimeError(RuntimeError):
     """`max_seconds` was reached before there was a model."""
+
+
+class AllLabelledWarning(UserWarning):
+    """A semi-supervised classifier was fitted without unlabelled rows."""

@@ -1,7 +1,7 @@
 """The whole path of models over C, each point the optimum for its C.
 
 The search and the solvers stay warm from one C to the next, as they do for `C="auto"`; here each
-point is solved as `fit` would solve it, on all rows, and kept.
+point is solved on all rows, as `fit` would solve it, and kept.
 """
 
 from __future__ import annotations
@@ -19,14 +19,22 @@ from kboost._estimator.progress import show_progress
 from kboost._rules import COUNT, POSITIVE
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.hypothesis import stack_rows
-from kboost.columns.library import KernelLibrary
 from kboost.core.deadline import Deadline
-from kboost.estimators._kernel_boost import KernelBoostBase
+from kboost.core.stopping import INTERRUPTED
+from kboost.estimators._kernel_boost import (
+    MarginEstimator,
+    ValidationInput,
+    prepare,
+    set_fitted,
+    solver_settings,
+)
 from kboost.exceptions import OutOfTimeError
 from kboost.kernels.base import Kernel
+from kboost.plans.margin import MarginFit, calibrated, follow_path, with_results
 from kboost.plans.training_data import check_prices
 from kboost.selection.c_path import RATIO, last_best
 from kboost.selection.path_fit import PathFit, PathPoint
+from kboost.settings import ActiveGaussians, Barrier, EarlyStopping, Halfspaces
 from kboost.solvers.threads import blas_threads_for
 
 _COUNT = 10  # values of C where none are given
@@ -34,35 +42,35 @@ _COUNT = 10  # values of C where none are given
 
 @dataclass(frozen=True, eq=False)
 class PathResult:
-    """Models along a rising C, over the union of their columns; what :func:`path` returns.
+    """Models along a rising C, over the union of their columns, as :func:`path` returns them.
 
     Parameters
     ----------
     C : ndarray of shape (n_C,)
-        The prices of errors, rising.
+        The values of C, rising.
     coef : ndarray of shape (n_C, n_columns) or (n_C, n_columns, n_classes)
-        Coefficients of the (unscaled) columns, kernel after kernel; 0 where a model does without.
+        Coefficients of the unscaled columns in the order of `kernels`; 0 for unused columns.
     intercept : ndarray of shape (n_C,) or (n_C, n_classes)
-        The offsets.
+        The intercepts.
     kernels : tuple of Kernel
-        The library, with the widths found.
+        The library with its fitted widths.
     kernel_of_column : ndarray of shape (n_columns,)
-        The place in `kernels` of each column's kernel.
+        Index in `kernels` of each column's kernel.
     centers : ndarray or CSR matrix of shape (n_columns, n_features)
-        The centre of each column (its row number, for precomputed kernels).
+        Centre of each column (its row number, for precomputed kernels).
     n_columns : ndarray of shape (n_C,)
         Columns in each model.
     objective, dual_gap : ndarray of shape (n_C,) or (n_C, n_classes)
         As `objective_` and `dual_gap_` of the estimators.
     train_error : ndarray of shape (n_C,)
-        Weighted share of wrong labels, or mean squared error, on the training rows.
+        Weighted fraction of wrong labels, or mean squared error, on the training rows.
     validation_error : ndarray of shape (n_C,) or None
-        The same on the rows to judge by.
+        The same on the validation rows.
     best : int or None
-        Where the validation error is lowest (the last such place).
+        Index of the lowest validation error (the last, if several are equal).
     estimators : sequence of estimators
-        A fitted estimator for each C. A classifier's probabilities are calibrated when its place
-        is first asked for, within `max_seconds` of its own; a pickle holds all of them.
+        A fitted estimator for each C. The probabilities of a classifier are calibrated when it is
+        first accessed, within another `max_seconds`; pickling calibrates all of them.
     """
 
     C: FloatArray
@@ -80,29 +88,29 @@ class PathResult:
     estimators: Sequence[Any]
 
 
-class _Concluded(Sequence[Any]):
-    """Models whose last work is done when they are first asked for."""
+class _LazyEstimators(Sequence[Any]):
+    """Estimators that are made when they are first accessed."""
 
-    def __init__(self, models: Sequence[Any], conclude: Callable[[int], Any]) -> None:
-        self._models, self._conclude = models, conclude
-        self._done: dict[int, Any] = {}
+    def __init__(self, count: int, make: Callable[[int], Any]) -> None:
+        self._count, self._make = count, make
+        self._made: dict[int, Any] = {}
 
     def __len__(self) -> int:
-        return len(self._models)
+        return self._count
 
     @overload
-    def __getitem__(self, place: int) -> Any: ...
+    def __getitem__(self, index: int) -> Any: ...
 
     @overload
-    def __getitem__(self, place: slice) -> Sequence[Any]: ...
+    def __getitem__(self, index: slice) -> Sequence[Any]: ...
 
-    def __getitem__(self, place: int | slice) -> Any:
-        if isinstance(place, slice):
-            return tuple(self[i] for i in range(len(self))[place])
-        i = range(len(self))[place]
-        if i not in self._done:
-            self._done[i] = self._conclude(i)
-        return self._done[i]
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(len(self))[index])
+        i = range(len(self))[index]
+        if i not in self._made:
+            self._made[i] = self._make(i)
+        return self._made[i]
 
     def __reduce__(self) -> Any:
         return tuple, (tuple(self),)
@@ -121,30 +129,29 @@ def path(
 ) -> PathResult:
     """Follow a classifier or regressor along C.
 
-    Each point is what ``fit`` with that C would find, to the estimator's `tol`, at a fraction of
-    the cost of separate fits. A path that runs out of time (`max_seconds`) ends with the last
-    point that was reached.
+    Each point is the model that ``fit`` with that C would find, within `tol`, at a fraction of the
+    cost of separate fits. If `max_seconds` is reached, the path ends with the last finished point.
 
     Parameters
     ----------
     estimator : KernelBoostClassifier or KernelBoostRegressor
-        Its parameters say what is solved; `C` is not used, and `nu` (of the classifier),
-        `max_columns` and `validation_fraction` must be None. It stays as it is.
+        What is solved; it is not changed. Its `C` is not used. `max_columns`, early stopping and
+        the `nu` of a classifier must be None, and the library finite.
     X : array-like or CSR matrix of shape (n, n_features)
         Training rows.
     y : array-like of shape (n,)
         Labels or targets.
     Cs : int or array-like of float, optional
-        The values of C, or how many: then they rise in factors of ``10 ** (1 / 3)``, from where
-        the first column is worth its price. 10 of them if not given.
+        The values of C, or their number (10 by default): then they rise by factors of
+        ``10 ** (1 / 3)`` from the C at which the first column becomes worth its price.
     sample_weight : array-like of shape (n,), optional
         Weights.
     X_val : array-like or CSR matrix of shape (n_val, n_features), optional
-        Rows to judge by; nothing is learnt from them.
+        Validation rows; the models do not depend on them.
     y_val : array-like of shape (n_val,), optional
-        Their labels or targets.
+        Labels or targets of the validation rows.
     sample_weight_val : array-like of shape (n_val,), optional
-        Their weights in the error.
+        Weights of the validation rows in the error.
 
     Returns
     -------
@@ -157,66 +164,66 @@ def path(
     >>> from kboost import KernelBoostClassifier
     >>> from kboost.model_selection import path
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> found = path(
+    >>> result = path(
     ...     KernelBoostClassifier(), X[:200], y[:200], Cs=[0.01, 0.1, 1.0],
     ...     X_val=X[200:], y_val=y[200:],
     ... )
-    >>> found.coef.shape == (3, len(found.centers))
+    >>> result.coef.shape == (3, len(result.centers))
     True
-    >>> found.estimators[found.best].score(X[200:], y[200:]) > 0.9
+    >>> result.estimators[result.best].score(X[200:], y[200:]) > 0.9
     True
     """
     _check(estimator)
     model = clone(estimator)
-    data = model._prepare(
-        X, y, sample_weight, X_val=X_val, y_val=y_val, sample_weight_val=sample_weight_val
-    )
-    deadline = Deadline.after(model.max_seconds)
+    validation = ValidationInput(X_val, y_val, sample_weight_val)
+    plan, data = prepare(model, X, y, sample_weight, validation)
+    deadline = Deadline.after(plan.max_seconds)
     with show_progress(model.verbose), blas_threads_for(len(data.rows.weight)):
-        library = model._make_library(data.rows, data.n_input_rows, deadline)
-        part = model._follow(data, library, deadline)
-        values = _values(Cs, part.first)
-        check_prices(data.problems(data.rows, 1.0), values[-1])
-        points = _walk(part, values)
-    models = [_fitted(model, library, point) for point in points]
+        library = plan.library.build(data.rows, deadline)
+        path_fit = follow_path(plan, data, library, deadline)
+        values = _values(Cs, path_fit.first_cost)
+        check_prices(plan.outputs.problems(data.rows, 1.0), values[-1])
+        points = _solve_points(path_fit, values)
+    fits = [with_results(plan, MarginFit(library, [], p.C), p.results) for p in points]
 
-    def conclude(i: int) -> Any:
-        """The model of a place with all that `fit` leaves behind."""
-        fitted, point = copy(models[i]), points[i]
-        problems = data.problems(data.rows, point.C)
-        until = Deadline.after(model.max_seconds)
+    def fitted(fit: MarginFit) -> Any:
+        estimator = copy(model).set_params(C=fit.C)
+        set_fitted(estimator, plan, fit)
+        return estimator
+
+    def calibrated_estimator(i: int) -> Any:
         with blas_threads_for(len(data.rows.weight)):
-            if fitted._conclude(data.rows, problems, point.grown, until):
-                raise KeyboardInterrupt
-        return fitted
+            fit = calibrated(plan, fits[i], data.rows, Deadline.after(plan.max_seconds))
+        if any(result.reason is INTERRUPTED for result in fit.results):
+            raise KeyboardInterrupt
+        return fitted(fit)
 
-    return _collect(points, models, _Concluded(models, conclude))
+    estimators = _LazyEstimators(len(fits), calibrated_estimator)
+    return _collect(points, [fitted(fit) for fit in fits], estimators)
 
 
 def _check(estimator: Any) -> None:
-    """Refuse what has no path over C whose points are optima."""
-    if not (
-        isinstance(estimator, KernelBoostBase)
-        and isinstance(estimator, ClassifierMixin | RegressorMixin)
-    ):
+    """Raise for estimators that have no path over C whose points are optima."""
+    is_supervised = isinstance(estimator, ClassifierMixin | RegressorMixin)
+    if not (isinstance(estimator, MarginEstimator) and is_supervised):
         raise TypeError(
             "estimator must be a KernelBoostClassifier or a KernelBoostRegressor; "
             f"got {type(estimator).__name__}."
         )
-    for name, only in (("base", "kernels"), ("solver", "cg")):
-        if (value := getattr(estimator, name, only)) != only:
-            raise ValueError(
-                f"{name} must be {only!r} on a path, whose models share the columns of one "
-                f"library and one warm solver; got {name}={value!r}."
-            )
-    names = ["max_columns", "validation_fraction"]
-    names += ["nu"] if isinstance(estimator, ClassifierMixin) else []
-    for name in names:
-        if (value := getattr(estimator, name)) is not None:
-            raise ValueError(
-                f"{name} must be None on a path, every point of which is the optimum for its C; "
-                f"got {name}={value!r}."
-            )
+    kernels = estimator.kernels
+    is_infinite = isinstance(kernels, str) and kernels in ("active", "halfspaces")
+    if is_infinite or isinstance(kernels, ActiveGaussians | Halfspaces):
+        raise ValueError(f"kernels must be a finite library on a path; got kernels={kernels!r}.")
+    solver = solver_settings(estimator.solver)
+    if isinstance(solver, Barrier):
+        raise ValueError(f"solver must be 'cg' on a path; got solver={estimator.solver!r}.")
+    early_stopping = EarlyStopping.of(solver.early_stopping)
+    values = {"max_columns": estimator.max_columns, "early_stopping": early_stopping}
+    if isinstance(estimator, ClassifierMixin):
+        values["nu"] = estimator.nu
+    for name, value in values.items():
+        if value is not None:
+            raise ValueError(f"{name} must be None on a path; got {name}={value!r}.")
 
 
 def _values(Cs: Any, first: float) -> FloatArray:
@@ -231,12 +238,12 @@ def _values(Cs: Any, first: float) -> FloatArray:
     return np.unique(values.astype(np.float64))
 
 
-def _walk(part: PathFit, values: FloatArray) -> list[PathPoint]:
+def _solve_points(path_fit: PathFit, values: FloatArray) -> list[PathPoint]:
     """The points, as far as time allows."""
     points: list[PathPoint] = []
     for C in values.tolist():
         try:
-            points.append(part.to(C))
+            points.append(path_fit.solve(C))
         except OutOfTimeError:
             if not points:
                 raise
@@ -244,34 +251,26 @@ def _walk(part: PathFit, values: FloatArray) -> list[PathPoint]:
     return points
 
 
-def _fitted(model: Any, library: KernelLibrary, point: PathPoint) -> Any:
-    """An estimator as `fit` would have left it but for its last work."""
-    fitted = copy(model).set_params(C=point.C)
-    fitted.C_, fitted.tuning_ = point.C, None
-    fitted._keep(library, point.grown)
-    return fitted
-
-
 def _collect(
     points: Sequence[PathPoint], models: Sequence[Any], estimators: Sequence[Any]
 ) -> PathResult:
-    """The models beside each other over the union of their columns."""
+    """The models over the union of their columns."""
     kernels = tuple(models[0].kernels_)
-    place = {kernel: p for p, kernel in enumerate(kernels)}
+    number = {kernel: p for p, kernel in enumerate(kernels)}
     columns = {  # (kernel, centre): the centre itself
-        (place[part.kernel], index): part.centers[[row]]
+        (number[part.kernel], index): part.centers[[row]]
         for fitted in models
         for part in fitted._model.parts
         for row, index in enumerate(part.indices.tolist())
     }
     order = sorted(columns)
-    line = {key: j for j, key in enumerate(order)}
-    coef = np.zeros((len(points), len(order), len(points[0].grown)))
+    column = {key: j for j, key in enumerate(order)}
+    coef = np.zeros((len(points), len(order), len(points[0].results)))
     for i, fitted in enumerate(models):
         for part in fitted._model.parts:
-            p = place[part.kernel]
-            coef[i, [line[p, index] for index in part.indices.tolist()]] = part.coef
-    errors = [point.held_error for point in points if point.held_error is not None]
+            p = number[part.kernel]
+            coef[i, [column[p, index] for index in part.indices.tolist()]] = part.coef
+    errors = [point.held_out_error for point in points if point.held_out_error is not None]
     return PathResult(
         C=np.array([point.C for point in points]),
         coef=coef[:, :, 0] if coef.shape[2] == 1 else coef,

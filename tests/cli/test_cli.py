@@ -306,7 +306,7 @@ def test_ctrl_c_saves_what_there_is(folder, tmp_path, interrupt):
     path = tmp_path / "m.kboost"
     result = run(
         "fit", folder / "orders.csv", "-t", "late", "-o", path, "--set", "C=1.0",
-        "--set", "columns_per_step=1",
+        "--set", "solver=ColumnGeneration(columns_per_step=1)",
     )  # fmt: skip
     assert result.exit_code == INTERRUPTED
     assert "interrupted" in result.output
@@ -321,7 +321,7 @@ def test_ctrl_c_before_there_is_a_model(folder, tmp_path, monkeypatch, given, wo
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(kboost.KernelBoostClassifier, "_prepare", stop)
+    monkeypatch.setattr(kboost.KernelBoostClassifier, "_checked", stop)
     path = tmp_path / "m.kboost"
     result = run("fit", folder / "orders.csv", "-t", "late", "-o", path, *given)
     assert result.exit_code == INTERRUPTED

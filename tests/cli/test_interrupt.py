@@ -17,13 +17,14 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")
 
 import kboost  # noqa: E402
+from kboost.settings import ColumnGeneration  # noqa: E402
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 4))
 NOISE = RNG.integers(0, 2, 400)  # which takes a mixture for ever to learn by heart
-ENDLESS = {"C": 1e6, "tol": 1e-12, "columns_per_step": 1}
+ENDLESS = {"C": 1e6, "tol": 1e-12, "solver": ColumnGeneration(columns_per_step=1)}
 FITS = {
     "boost": (kboost.KernelBoostClassifier(["rbf", "linear"], **ENDLESS), NOISE),
     "tube": (kboost.KernelBoostRegressor(["rbf"], **ENDLESS), NOISE + X[:, 0] ** 2),
@@ -31,7 +32,10 @@ FITS = {
         kboost.SemiSupervisedKernelBoostClassifier(["rbf"], **ENDLESS),
         np.where(np.arange(400) < 300, NOISE, -1),
     ),
-    "novelty": (kboost.KernelBoostNovelty(["rbf"], tol=1e-12, columns_per_step=1), NOISE),
+    "novelty": (
+        kboost.KernelBoostNovelty(["rbf"], tol=1e-12, solver=ColumnGeneration(columns_per_step=1)),
+        NOISE,
+    ),
     "sparse": (kboost.SparseKernelRegressor(["rbf"], ridge=1e-9, basis_per_step=1), X[:, 0] ** 2),
     "machines": (kboost.MKBoostClassifier(["rbf"], max_iter=10**6), NOISE),
 }

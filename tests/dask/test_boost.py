@@ -11,7 +11,10 @@ from sklearn.datasets import make_moons
 from kboost import KernelBoostClassifier, KernelBoostRegressor
 from kboost.dask import DaskKernelBoostClassifier, DaskKernelBoostRegressor
 from kboost.kernels import Gaussian, Linear
+from kboost.settings import ColumnGeneration, Halfspaces
 
+EARLY = ColumnGeneration(early_stopping=0.3)
+STRATIFIED = ColumnGeneration(pricing="stratified")
 CHUNKS = ((40, 0, 65, 15), 2)  # of unequal size, one empty
 
 
@@ -23,9 +26,9 @@ def moons(n=120):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"C": 2.0, "kernels": [Linear(), Gaussian("mean")], "validation_fraction": 0.3},
+        {"C": 2.0, "kernels": [Linear(), Gaussian("mean")], "solver": EARLY},
         {"C": 2.0, "penalty": "l2", "column_scaling": None, "max_columns": 20},
-        {"C": 2.0, "kernels": [Linear(), Gaussian(1.0)], "pricing": "stratified"},
+        {"C": 2.0, "kernels": [Linear(), Gaussian(1.0)], "solver": STRATIFIED},
         {"kernels": [Linear(), Gaussian(1.0)]},  # C="auto"
     ],
 )
@@ -60,9 +63,14 @@ def test_regression_with_weights(client, given):
 @pytest.mark.parametrize(
     ("settings", "given", "message"),
     [
-        ({"base": "active"}, {}, "base must be 'kernels' in kboost.dask; got base='active'"),
+        ({"kernels": "active"}, {}, "kernels must be evaluated at rows .* got kernels='active'"),
+        ({"kernels": Halfspaces()}, {}, "kernels must be evaluated at rows"),
         ({}, {"X_val": da.ones((4, 2))}, "X_val must be None in kboost.dask"),
-        ({"kernels": "precomputed"}, {}, "kernels must not be 'precomputed'"),
+        (
+            {"kernels": "precomputed"},
+            {},
+            "kernels must be .* got kernels='precomputed'",
+        ),
     ],
 )
 def test_what_a_cluster_has_no_use_for_is_refused(client, settings, given, message):

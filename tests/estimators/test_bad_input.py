@@ -7,6 +7,7 @@ from sklearn.datasets import make_moons
 from kboost import KernelBoostRegressor
 from kboost.baselines import CompositeSVR
 from kboost.kernels import Gaussian, Linear
+from kboost.settings import ColumnGeneration
 from tests.estimators.boost import boost
 
 X, Y = make_moons(20, noise=0.1, random_state=0)
@@ -30,6 +31,7 @@ def not_a_number(A, B):
     return np.full((len(A), len(B)), np.nan)
 
 
+TINY_FRACTION = ColumnGeneration(early_stopping=1e-3)
 PARAMETERS = [
     ({"C": -1}, r"^C must be positive, or 'auto'; got C=-1\.$"),
     ({"C": 0.0}, r"^C must be positive, or 'auto'; got C=0\.0\.$"),
@@ -40,14 +42,10 @@ PARAMETERS = [
     ({"nonnegative": 1}, r"^nonnegative must be True or False; got nonnegative=1\.$"),
     ({"intercept": False}, r"^intercept must be 'free' or 'penalized' or 'none'; got "),
     ({"column_scaling": "rms"}, r"^column_scaling must be 'unit' or None; got "),
-    ({"columns_per_step": 0}, r"^columns_per_step must be an integer of at least 1, or 'auto'; "),
     ({"max_columns": 2.5}, r"^max_columns must be an integer of at least 1, or None; got "),
     ({"max_iter": 0}, r"^max_iter must be an integer of at least 1; got max_iter=0\.$"),
     ({"max_seconds": 0}, r"^max_seconds must be positive, or None; got max_seconds=0\.$"),
     ({"tol": -1e-3}, r"^tol must be zero or positive; got tol=-0\.001\.$"),
-    ({"validation_fraction": 1.0}, r"^validation_fraction must be strictly between 0 and 1"),
-    ({"n_iter_no_change": 0}, r"^n_iter_no_change must be an integer of at least 1"),
-    ({"memory_budget": -1}, r"^memory_budget must be an integer of at least 1"),
     ({"class_weight": "even"}, r"^class_weight must be a dict, 'balanced' or None; got "),
     ({"class_weight": {0: -1.0}}, r"^class_weight must have finite values of zero or more; got "),
     ({"kernels": []}, r"^kernels must not be empty; got kernels=\[\]\.$"),
@@ -64,7 +62,8 @@ PARAMETERS = [
     ({"random_state": "x"}, r"^random_state must be None, a nonnegative integer or a RandomState"),
     ({"verbose": "yes"}, r"^verbose must be an integer; got verbose='yes'\.$"),
     ({"C": 1e13}, r"^C times the largest sample weight must be below 1e\+12; got 1e\+13\.$"),
-    ({"validation_fraction": 1e-3}, r"^validation_fraction must leave rows on both sides; got "),
+    ({"solver": "simplex"}, r"^solver must be 'cg' or a ColumnGeneration; got solver='simplex'\.$"),
+    ({"solver": TINY_FRACTION}, r"^validation_fraction must leave rows on both sides; got "),
     ({"kernels": ["rbff"]}, r"^kernels must be one of .*'rbf'.*; got 'rbff'\.$"),
     ({"kernels": [3]}, r"^kernels must be .*; got 3\.$"),
     ({"kernels": [wrong_shape]}, r"wrong_shape must return shape .*\(20, 20\); got \(20, 21\)\.$"),

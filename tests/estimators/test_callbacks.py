@@ -24,6 +24,7 @@ from kboost.baselines import (
     KernelDesignClassifier,
     MKLClassifier,
 )
+from kboost.settings import ColumnGeneration
 from tests.fitted import public_estimators
 
 pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
@@ -70,7 +71,9 @@ def moons():
 
 
 def classifier(**params):
-    return KernelBoostClassifier(["rbf"], C=1.0, columns_per_step=2, **params)
+    return KernelBoostClassifier(
+        ["rbf"], C=1.0, solver=ColumnGeneration(columns_per_step=2), **params
+    )
 
 
 def test_every_step_is_told_with_the_model_of_that_step(moons):
@@ -94,7 +97,7 @@ def test_callbacks_change_nothing(moons):
 def test_a_callback_can_stop_the_fit(moons):
     model = classifier().set_callbacks(Listener(stop_at=2)).fit(*moons)
     assert len(model.trace_) == 3
-    assert "callback" in model.stop_reason_
+    assert model.stop_reason_.rule == "callback"
     model.predict(moons[0])
 
 

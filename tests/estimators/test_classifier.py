@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial
+from kboost.settings import ColumnGeneration
 from tests.estimators.boost import boost
 
 LIBRARY = [Linear(), Polynomial(2), Gaussian()]
@@ -84,7 +85,7 @@ def test_decision_is_the_sum_over_the_reported_columns(moons):
 
 def test_objective_falls_and_bound_rises_along_the_trace(moons):
     X, y = moons
-    trace = boost(LIBRARY, columns_per_step=1, tol=1e-8).fit(X, y).trace_
+    trace = boost(LIBRARY, tol=1e-8, solver=ColumnGeneration(columns_per_step=1)).fit(X, y).trace_
     objective, bound = trace.values("objective"), trace.values("bound")
     assert len(trace) > 5
     assert (np.diff(objective) <= 1e-9 * objective[0]).all()
@@ -97,7 +98,7 @@ def same_model(a, b, X):
     np.testing.assert_allclose(a.objective_, b.objective_, rtol=1e-9)
 
 
-@pytest.mark.parametrize("options", [{}, {"validation_fraction": 0.3, "random_state": 0}])
+@pytest.mark.parametrize("options", [{}, {"solver": ColumnGeneration(early_stopping=0.3)}])
 def test_a_row_given_twice_equals_weight_two_and_order_does_not_matter(options):
     X, y = make_classification(60, 4, random_state=0)
     rng = np.random.default_rng(0)
@@ -240,7 +241,7 @@ def test_balanced_classes_weigh_the_same():
 def test_memory_budget_changes_blocks_not_results(moons):
     X, y = moons
     wide = boost(tol=1e-8).fit(X, y)
-    tight = boost(tol=1e-8, memory_budget=20_000).fit(X, y)
+    tight = boost(tol=1e-8, solver=ColumnGeneration(memory_budget=20_000)).fit(X, y)
     assert tight.objective_ == pytest.approx(wide.objective_, rel=1e-7)
 
 

@@ -13,6 +13,7 @@ from kboost import (
     SparseKernelRegressor,
 )
 from kboost.kernels import Gaussian
+from kboost.settings import ColumnGeneration
 
 ESTIMATORS = [
     SparseKernelClassifier(),
@@ -21,13 +22,17 @@ ESTIMATORS = [
     SparseKernelRegressor("ard", selection="ran", update="full", max_columns=30),
     KernelBoostClassifier(),
     KernelBoostClassifier(kernels=[Gaussian()], intercept="penalized", column_scaling=None),
-    KernelBoostClassifier(C=1.0, validation_fraction=0.3, class_weight="balanced"),
-    KernelBoostClassifier(C=0.1, penalty="l2", pricing="stratified", max_columns=40),
+    KernelBoostClassifier(
+        C=1.0, class_weight="balanced", solver=ColumnGeneration(early_stopping=0.3)
+    ),
+    KernelBoostClassifier(
+        C=0.1, penalty="l2", max_columns=40, solver=ColumnGeneration(pricing="stratified")
+    ),
     KernelBoostNovelty(),
     KernelBoostRegressor(),
     KernelBoostRegressor(C=0.1, penalty="l2", epsilon=0.1, max_columns=40),
-    KernelBoostRegressor(C=0.1, base="active", max_iter=10),
-    KernelBoostRegressor(C=0.1, base="halfspaces", solver="barrier", max_iter=10),
+    KernelBoostRegressor("active", C=0.1, max_iter=10),
+    KernelBoostRegressor("halfspaces", C=0.1, solver="barrier", max_iter=10),
     SemiSupervisedKernelBoostClassifier(C=1.0),
     MKBoostClassifier(max_iter=10),
     MKBoostClassifier(variant="S2", max_iter=10, column_scaling="trace", multi_class="ovr"),

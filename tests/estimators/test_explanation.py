@@ -130,5 +130,5 @@ def test_rows_are_checked_and_a_fit_is_needed():
         fitted("boost").explain(X[:, :2])
     with pytest.raises(Exception, match="not fitted"):
         KernelBoostClassifier().explain(X)
-    single = KernelBoostClassifier([Gaussian(1.0)], C=1.0, predict_dtype="float32").fit(X, SIGN)
+    single = KernelBoostClassifier([Gaussian(1.0)], C=1.0).fit(X, SIGN).set_predict_dtype("float32")
     assert single.explain(X).values.dtype == np.float64

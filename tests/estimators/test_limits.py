@@ -2,16 +2,19 @@
 
 import logging
 import time
+import warnings
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_classification
+from sklearn.exceptions import ConvergenceWarning
 
 from kboost import KernelBoostRegressor
 from kboost.core.iterate import logger
 from kboost.exceptions import OutOfTimeError
 from kboost.kernels import Gaussian, Linear
 from kboost.oracles.scan import ScanSearch
+from kboost.settings import ColumnGeneration, EarlyStopping
 from tests.estimators.boost import boost
 
 
@@ -26,13 +29,29 @@ def noisy():
         ({}, "optimal"),
         ({"max_columns": 7}, "max_columns=7 reached; best remaining price"),
         ({"max_iter": 2}, "max_iter=2 reached; best remaining price"),
-        ({"validation_fraction": 0.3, "random_state": 0, "n_iter_no_change": 2}, "validation"),
+        ({"solver": ColumnGeneration(early_stopping=EarlyStopping(0.3, 2))}, "validation"),
     ],
 )
 def test_the_reason_is_given_in_words(noisy, options, message):
     model = boost(**options).fit(*noisy)
-    assert message in model.stop_reason_
-    assert model.n_iter_ == len(model.trace_) >= 1
+    assert message in str(model.stop_reason_)
+    assert model.n_iter_ == max(1, len(model.trace_) - 1)
+
+
+@pytest.mark.parametrize("limit", [1, 3])
+def test_max_iter_bounds_n_iter_and_warns_once(noisy, limit):
+    with pytest.warns(ConvergenceWarning, match=f"max_iter={limit} reached") as caught:
+        model = boost(max_iter=limit).fit(*noisy)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert model.n_iter_ == limit
+
+
+@pytest.mark.parametrize("options", [{}, {"max_columns": 3}])
+def test_other_ends_do_not_warn(noisy, options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        boost(**options).fit(*noisy)
 
 
 @pytest.mark.parametrize("limit", [1, 5, 40])
@@ -67,7 +86,7 @@ def test_time_that_is_over_inside_the_first_search_is_no_interrupt(n_jobs, monke
 
 def test_halfspaces_without_time_say_so():
     X = np.random.default_rng(0).normal(size=(30, 2))
-    model = KernelBoostRegressor(base="halfspaces", C=1.0, max_seconds=1e-9)
+    model = KernelBoostRegressor("halfspaces", C=1.0, max_seconds=1e-9)
     with pytest.raises(RuntimeError, match="max_seconds was reached before there was a model"):
         model.fit(X, X[:, 0])
 
@@ -92,14 +111,17 @@ def test_time_limit_inside_the_solver_keeps_the_last_step(noisy, monkeypatch):
 
     monkeypatch.setattr(LPRun, "extend", extend)
     model = boost().fit(*noisy)
-    assert "max_seconds reached while solving" in model.stop_reason_
+    assert "max_seconds reached while solving" in str(model.stop_reason_)
     assert model.objective_ == model.trace_[-1].objective
     assert model.n_columns_ <= model.trace_[-1].n_columns
 
 
 def test_validation_keeps_the_step_of_the_lowest_error(noisy):
     model = boost(
-        validation_fraction=0.3, random_state=0, n_iter_no_change=3, columns_per_step=2
+        random_state=0,
+        solver=ColumnGeneration(
+            columns_per_step=2, early_stopping=EarlyStopping(0.3, n_iter_no_change=3)
+        ),
     ).fit(*noisy)
     errors = model.trace_.values("validation_error")
     best = int(np.argmin(errors))
@@ -122,10 +144,10 @@ def interrupt_at(monkeypatch, call):
 
 def test_interrupt_leaves_the_columns_so_far(noisy, monkeypatch):
     interrupt_at(monkeypatch, 4)
-    model = boost(columns_per_step=2)
+    model = boost(solver=ColumnGeneration(columns_per_step=2))
     with pytest.raises(KeyboardInterrupt):
         model.fit(*noisy)
-    assert "interrupted" in model.stop_reason_
+    assert model.stop_reason_.rule == "interrupted"
     assert 1 <= model.n_columns_ <= 4
     assert model.score(*noisy) > 0.6
 
@@ -164,5 +186,5 @@ def test_verbose_logs_and_silence_is_silent(noisy, capfd):
 def test_a_generous_time_limit_is_not_used_up(noisy):
     started = time.monotonic()
     model = boost(max_seconds=1e6, max_iter=2).fit(*noisy)
-    assert "max_iter" in model.stop_reason_
+    assert model.stop_reason_.rule == "max_iter"
     assert model.trace_[-1].seconds <= time.monotonic() - started

@@ -8,6 +8,7 @@ from sklearn.svm import NuSVC
 
 from kboost import KernelBoostClassifier, KernelBoostNovelty
 from kboost.kernels import Gaussian, Linear, Polynomial
+from kboost.settings import ColumnGeneration, EarlyStopping
 
 LIBRARY = [Linear(), Polynomial(2), Gaussian()]
 
@@ -64,9 +65,9 @@ def test_the_1_norm_equals_the_full_lp(moons, nu, intercept, nonnegative):
 def test_the_2_norm_is_libsvms(moons):
     X, y = moons
     nu = 0.41  # not a whole number of rows: where it is, rho is not unique
-    model = KernelBoostClassifier(LIBRARY, nu=nu, penalty="l2", tol=1e-11, columns_per_step=30).fit(
-        X, y
-    )
+    model = KernelBoostClassifier(
+        LIBRARY, nu=nu, penalty="l2", tol=1e-11, solver=ColumnGeneration(columns_per_step=30)
+    ).fit(X, y)
     columns = np.hstack([k(X, X) for k in model.kernels_])
     rms = np.sqrt((columns**2).mean(axis=0))
     H = columns / np.maximum(rms, 0.3 * np.abs(columns).max(axis=0))
@@ -92,7 +93,9 @@ def test_contradictions_are_refused(moons, options, message):
 
 def test_nu_beyond_the_smaller_class_is_refused():
     X, y = np.arange(20.0)[:, None], np.repeat([0, 1], [18, 2])
-    with pytest.raises(ValueError, match=r"^nu must be at most twice the share .* 0\.2, with"):
+    with pytest.raises(
+        ValueError, match=r"^nu must be at most twice the weight fraction .* 0\.2, with"
+    ):
         KernelBoostClassifier([Linear()], nu=0.5).fit(X, y)
 
 
@@ -118,7 +121,12 @@ def test_a_step_that_held_out_rows_chose_has_the_margin_one_too(moons, penalty):
     """As everywhere: nu bounds the share of rows below the margin, which is 1."""
     X, y = moons
     nu = 0.5
-    model = KernelBoostClassifier(LIBRARY, nu=nu, penalty=penalty, n_iter_no_change=3)
+    model = KernelBoostClassifier(
+        LIBRARY,
+        nu=nu,
+        penalty=penalty,
+        solver=ColumnGeneration(early_stopping=EarlyStopping(None, n_iter_no_change=3)),
+    )
     model.fit(X, y, X_val=X[::3], y_val=y[::3])
     margins = np.where(y == model.classes_[1], 1.0, -1.0) * model.decision_function(X)
     assert np.mean(margins < 1.0 - 1e-6) <= nu + 1e-9

@@ -10,8 +10,9 @@ from sklearn.preprocessing import StandardScaler
 
 from kboost import KernelBoostClassifier, KernelBoostRegressor
 from kboost.data.merged_rows import hold_out, merge_rows
-from kboost.estimators import _kernel_boost as _base
 from kboost.kernels import Gaussian, Linear
+from kboost.plans import bases
+from kboost.settings import ColumnGeneration, EarlyStopping
 
 LIBRARY = [Linear(), Gaussian(0.1)]
 N = 137  # rows to judge by: a prime
@@ -27,31 +28,44 @@ def noisy():
 def test_the_step_of_the_lowest_error_is_kept(noisy, penalty):
     X, y, X_val, y_val = noisy
     model = KernelBoostClassifier(
-        LIBRARY, penalty=penalty, C=10.0, columns_per_step=2, n_iter_no_change=3
+        LIBRARY,
+        penalty=penalty,
+        C=10.0,
+        solver=ColumnGeneration(
+            columns_per_step=2, early_stopping=EarlyStopping(None, n_iter_no_change=3)
+        ),
     ).fit(X, y, X_val=X_val, y_val=y_val)
     errors = model.trace_.values("validation_error")
-    assert model.stop_reason_.startswith("TR3: the validation error")
+    assert str(model.stop_reason_).startswith("TR3: the validation error")
     assert int(np.argmin(errors)) == len(errors) - 4
     assert errors.min() == pytest.approx(1 - model.score(X_val, y_val), abs=1e-12)
 
 
 def test_it_is_what_a_fraction_held_out_does(noisy):
     X, y, *_ = noisy
-    options = {"C": 1.0, "n_iter_no_change": 3, "columns_per_step": 2}
+    fraction, given = (
+        ColumnGeneration(columns_per_step=2, early_stopping=EarlyStopping(share, 3))
+        for share in (0.3, None)
+    )
     rows = merge_rows(X, y, np.ones(len(y)))
     learn, held = hold_out(rows, 0.3, np.random.RandomState(0), by_code=True)
-    fraction = KernelBoostClassifier(LIBRARY, validation_fraction=0.3, **options).fit(X, y)
-    own = KernelBoostClassifier(LIBRARY, **options)
+    drawn = KernelBoostClassifier(LIBRARY, C=1.0, solver=fraction).fit(X, y)
+    own = KernelBoostClassifier(LIBRARY, C=1.0, solver=given)
     own.fit(learn.X, learn.codes, X_val=held.X, y_val=held.codes)
-    assert own.objective_ == fraction.objective_
-    assert_allclose(own.decision_function(X), fraction.decision_function(X), atol=1e-9)
+    assert own.objective_ == drawn.objective_
+    assert_allclose(own.decision_function(X), drawn.decision_function(X), atol=1e-9)
 
 
 def test_weights_of_these_rows_count_like_rows(noisy):
     X, y, X_val, y_val = noisy
     count = np.random.default_rng(0).integers(0, 4, N)
     fits = [
-        KernelBoostClassifier(LIBRARY, C=1.0, class_weight={0: 1.0, 1: 3.0}, columns_per_step=2)
+        KernelBoostClassifier(
+            LIBRARY,
+            C=1.0,
+            class_weight={0: 1.0, 1: 3.0},
+            solver=ColumnGeneration(columns_per_step=2),
+        )
         for _ in range(2)
     ]
     fits[0].fit(X, y, X_val=X_val, y_val=y_val, sample_weight_val=count)
@@ -76,7 +90,12 @@ def test_they_judge_c_too(n_classes):
 def test_regression_is_judged_by_values_that_fit_has_not_seen():
     X, y = make_regression(120, 4, noise=20.0, random_state=0)
     model = KernelBoostRegressor(
-        LIBRARY, C=1.0, epsilon=0.1, columns_per_step=1, n_iter_no_change=2
+        LIBRARY,
+        C=1.0,
+        epsilon=0.1,
+        solver=ColumnGeneration(
+            columns_per_step=1, early_stopping=EarlyStopping(None, n_iter_no_change=2)
+        ),
     ).fit(X[:80], y[:80], X_val=X[80:], y_val=y[80:])
     lowest = model.trace_.values("validation_error").min()
     assert lowest == pytest.approx(np.mean((model.predict(X[80:]) - y[80:]) ** 2))
@@ -84,7 +103,11 @@ def test_regression_is_judged_by_values_that_fit_has_not_seen():
 
 def test_several_classes_are_judged_one_by_one():
     X, y = load_iris(return_X_y=True)
-    model = KernelBoostClassifier(LIBRARY, C=1.0, n_iter_no_change=1)
+    model = KernelBoostClassifier(
+        LIBRARY,
+        C=1.0,
+        solver=ColumnGeneration(early_stopping=EarlyStopping(None, n_iter_no_change=1)),
+    )
     model.fit(X[::2], y[::2], X_val=X[1::2], y_val=y[1::2])
     assert len(model.stop_reason_) == 3
     assert model.score(X[1::2], y[1::2]) > 0.9
@@ -94,16 +117,28 @@ def test_a_pipeline_transforms_and_passes_them(noisy):
     X, y, X_val, y_val = noisy
     X, X_val = 50 * X + 3, 50 * X_val + 3
     with config_context(enable_metadata_routing=True):
-        model = KernelBoostClassifier(LIBRARY, C=1.0, n_iter_no_change=2, columns_per_step=2)
+        model = KernelBoostClassifier(
+            LIBRARY,
+            C=1.0,
+            solver=ColumnGeneration(
+                columns_per_step=2, early_stopping=EarlyStopping(None, n_iter_no_change=2)
+            ),
+        )
         model.set_fit_request(X_val=True, y_val=True)
         pipe = make_pipeline(StandardScaler(), model, transform_input=["X_val"])
         pipe.fit(X, y, X_val=X_val, y_val=y_val)
     scaler = StandardScaler().fit(X)
     X, X_val = scaler.transform(X), scaler.transform(X_val)
-    alone = KernelBoostClassifier(LIBRARY, C=1.0, n_iter_no_change=2, columns_per_step=2)
+    alone = KernelBoostClassifier(
+        LIBRARY,
+        C=1.0,
+        solver=ColumnGeneration(
+            columns_per_step=2, early_stopping=EarlyStopping(None, n_iter_no_change=2)
+        ),
+    )
     alone.fit(X, y, X_val=X_val, y_val=y_val)
     assert pipe[-1].stop_reason_ == alone.stop_reason_
-    assert pipe[-1].stop_reason_.startswith("TR3")
+    assert str(pipe[-1].stop_reason_).startswith("TR3")
     assert_allclose(pipe[-1].decision_function(X_val), alone.decision_function(X_val))
 
 
@@ -148,11 +183,19 @@ def test_what_does_not_fit_is_refused(noisy, given, message):
 
 def test_two_ways_to_hold_out_contradict_each_other(noisy):
     X, y, X_val, y_val = noisy
+    solver = ColumnGeneration(early_stopping=0.2)
     for model in (KernelBoostClassifier, KernelBoostRegressor):
         with pytest.raises(
             ValueError, match=r"X_val and y_val are given; got validation_fraction=0\.2"
         ):
-            model(LIBRARY, C=1.0, validation_fraction=0.2).fit(X, y, X_val=X_val, y_val=y_val)
+            model(LIBRARY, C=1.0, solver=solver).fit(X, y, X_val=X_val, y_val=y_val)
+
+
+def test_early_stopping_without_a_fraction_requires_rows(noisy):
+    X, y, *_ = noisy
+    solver = ColumnGeneration(early_stopping=EarlyStopping(None))
+    with pytest.raises(ValueError, match=r"requires X_val and y_val; got neither\.$"):
+        KernelBoostClassifier(LIBRARY, C=1.0, solver=solver).fit(X, y)
 
 
 def test_rows_of_no_weight_cannot_judge(noisy):
@@ -166,14 +209,14 @@ def test_rows_of_no_weight_cannot_judge(noisy):
 @pytest.mark.parametrize("budget", [2**30, 10**6])
 def test_the_libraries_of_auto_share_the_budget(noisy, monkeypatch, budget):
     X, y, *_ = noisy
-    plain, given = _base.KernelLibrary, []
+    plain, given = bases.KernelLibrary, []
 
     def noted(*arguments, **options):
         given.append(options["memory_budget"])
         return plain(*arguments, **options)
 
-    monkeypatch.setattr(_base, "KernelLibrary", noted)
-    KernelBoostClassifier(LIBRARY, memory_budget=budget).fit(X, y)
+    monkeypatch.setattr(bases, "KernelLibrary", noted)
+    KernelBoostClassifier(LIBRARY, solver=ColumnGeneration(memory_budget=budget)).fit(X, y)
     *tuning, last = given
     assert len(tuning) == 5  # alive together
     assert 0.9 * budget < sum(tuning) <= budget

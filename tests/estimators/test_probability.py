@@ -16,6 +16,7 @@ from kboost.data.merged_rows import merge_rows
 from kboost.kernels import Gaussian, Linear
 from kboost.selection import calibration as _probability
 from kboost.selection.calibration import ENOUGH, SHRUNKEN, Calibration, deal, fit_slope
+from kboost.settings import ColumnGeneration
 from tests.estimators.boost import boost
 
 LIBRARY = [Linear(on="standard"), Gaussian("mean", on="standard")]
@@ -100,8 +101,8 @@ MODELS = [
     {"C": "auto", "nu": 0.5},
     {"C": "auto", "nu": 0.5, "penalty": "l2", "max_columns": 40},
     {"nonnegative": True, "intercept": "penalized"},
-    {"validation_fraction": 0.3},
-    {"C": "auto", "nu": 0.5, "validation_fraction": 0.3},
+    {"solver": ColumnGeneration(early_stopping=0.3)},
+    {"C": "auto", "nu": 0.5, "solver": ColumnGeneration(early_stopping=0.3)},
 ]
 
 
@@ -189,6 +190,7 @@ def test_ctrl_c_in_the_calibration_leaves_a_model_with_probabilities(noisy, monk
     model = boost(LIBRARY)
     with pytest.raises(KeyboardInterrupt):
         model.fit(*noisy)
+    assert model.stop_reason_.rule == "interrupted"
     assert not model.calibration_.held_out
     p = model.predict_proba(noisy[0])
     np.testing.assert_array_equal(p.argmax(axis=1), model.predict(noisy[0]))

@@ -11,6 +11,7 @@ from sklearn.svm import SVR
 
 from kboost import KernelBoostRegressor
 from kboost.kernels import Gaussian, Linear, Polynomial
+from kboost.settings import ColumnGeneration
 
 LIBRARY = [Linear(), Polynomial(2), Gaussian()]
 NU = 0.3
@@ -129,7 +130,12 @@ def test_the_2_norm_tube_equals_clarabel_and_an_svr(friedman):
     X, y, _ = friedman
     C, epsilon = 0.05, 0.5
     model = KernelBoostRegressor(
-        LIBRARY, penalty="l2", C=C, epsilon=epsilon, tol=1e-10, columns_per_step=30
+        LIBRARY,
+        penalty="l2",
+        C=C,
+        epsilon=epsilon,
+        tol=1e-10,
+        solver=ColumnGeneration(columns_per_step=30),
     ).fit(X, y)
     H = unit_columns(model, X, np.ones(len(y)))
     assert model.objective_ == pytest.approx(full_qp(H, y, np.full(len(y), C), epsilon), rel=1e-6)
@@ -172,5 +178,5 @@ def test_scaling_the_target_scales_the_model(friedman):
 
 def test_both_widths_are_refused(friedman):
     X, y, _ = friedman
-    with pytest.raises(ValueError, match=r"^epsilon and nu must not both be given.*epsilon=0\.1"):
+    with pytest.raises(ValueError, match=r"^epsilon must be None with nu.*epsilon=0\.1"):
         KernelBoostRegressor(epsilon=0.1, nu=0.5).fit(X, y)

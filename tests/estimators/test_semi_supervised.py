@@ -14,8 +14,10 @@ from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 
 from kboost import KernelBoostClassifier, SemiSupervisedKernelBoostClassifier
 from kboost.columns.scaling import column_scales
+from kboost.exceptions import AllLabelledWarning
 from kboost.kernels import Gaussian, Linear
 from kboost.model_selection import path
+from kboost.settings import ColumnGeneration
 
 
 def problem(seed=0, n=60, n_labelled=14, n_classes=2):
@@ -105,40 +107,32 @@ def test_missing_labels_are_refused():
 
 def test_without_unlabelled_rows_it_is_the_classifier():
     X, y, _ = problem()
-    with pytest.warns(UserWarning, match="no unlabelled rows"):
+    with pytest.warns(AllLabelledWarning, match="no unlabelled rows"):
         model = SemiSupervisedKernelBoostClassifier().fit(X, y)
     plain = KernelBoostClassifier().fit(X, y)
     assert_array_equal(model.decision_function(X), plain.decision_function(X))
     assert_array_equal(model.transduction_, y)
 
 
-def test_where_unlabelled_rows_are_required_none_is_an_error_which_changes_nothing():
-    X, y, some = problem()
-    model = SemiSupervisedKernelBoostClassifier(C=1.0, require_unlabelled=True)
+def test_a_filter_makes_the_warning_an_error_which_changes_nothing():
+    X, y, _ = problem()
+    model = SemiSupervisedKernelBoostClassifier(C=1.0)
     before = dict(vars(model))
-    with pytest.raises(ValueError, match=r"y must have unlabelled rows.*got none"):
-        model.fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", AllLabelledWarning)
+        with pytest.raises(AllLabelledWarning, match="no unlabelled rows"):
+            model.fit(X, y)
     assert vars(model) == before
-    plain = SemiSupervisedKernelBoostClassifier(C=1.0).fit(X, some)
-    assert_array_equal(model.fit(X, some).transduction_, plain.transduction_)
 
 
 def test_unlabelled_rows_without_weight_are_none():
     X, _, some = problem()
     weight = (some != -1).astype(float)
-    with pytest.raises(ValueError, match=r"y must have unlabelled rows.*got none"):
-        SemiSupervisedKernelBoostClassifier(require_unlabelled=True).fit(X, some, weight)
-    with pytest.warns(UserWarning, match="no unlabelled rows"):
+    with pytest.warns(AllLabelledWarning, match="no unlabelled rows"):
         model = SemiSupervisedKernelBoostClassifier(C=1.0).fit(X, some, weight)
     plain = KernelBoostClassifier(C=1.0).fit(X[some != -1], some[some != -1])
     assert_array_equal(model.decision_function(X), plain.decision_function(X))
     assert not (model.transduction_ == -1).any()
-
-
-def test_whether_unlabelled_rows_are_required_is_a_yes_or_a_no():
-    X, _, some = problem()
-    with pytest.raises(ValueError, match="require_unlabelled must be"):
-        SemiSupervisedKernelBoostClassifier(require_unlabelled="always").fit(X, some)
 
 
 def test_with_an_unlabelled_row_there_is_no_warning():
@@ -191,7 +185,9 @@ def test_sparse_and_precomputed_give_the_same_model():
 
 def test_rows_held_out_and_a_path():
     X, y, some = problem(n=120, n_labelled=40)
-    watched = SemiSupervisedKernelBoostClassifier(C=1.0, validation_fraction=0.3).fit(X, some)
+    watched = SemiSupervisedKernelBoostClassifier(
+        C=1.0, solver=ColumnGeneration(early_stopping=0.3)
+    ).fit(X, some)
     assert np.isfinite(watched.trace_.values("validation_error")).all()
     own = SemiSupervisedKernelBoostClassifier().fit(X, some, X_val=X[:30], y_val=y[:30])
     assert own.tuning_ is not None
@@ -206,12 +202,12 @@ def test_rows_held_out_and_a_path():
     ("labels", "message"),
     [
         (np.full(6, -1), "y must have labelled rows"),
-        (np.array([1, 1, -1, -1, 1, -1]), "if -1 is a class here, recode it"),
+        (np.array([1, 1, -1, -1, 1, -1]), "if -1 is a class, recode it"),
         (np.array([2, 2, 2, 2, 2, 2]), "at least two classes"),
-        (["no", "yes", -1, "no", -1, "yes"], "got the word '-1'.*dtype=object"),
-        (np.array(["no", "yes", "-1", "no", -1, "yes"], dtype=object), "got the word '-1'"),
-        (np.array(["no", 1, -1, "no", -1, "yes"], dtype=object), "labels of one kind beside -1"),
-        (np.array(["no", None, -1, "no", -1, "yes"], dtype=object), "labels of one kind beside -1"),
+        (["no", "yes", -1, "no", -1, "yes"], "got the string '-1'.*dtype=object"),
+        (np.array(["no", "yes", "-1", "no", -1, "yes"], dtype=object), "got the string '-1'"),
+        (np.array(["no", 1, -1, "no", -1, "yes"], dtype=object), "labels of one type beside -1"),
+        (np.array(["no", None, -1, "no", -1, "yes"], dtype=object), "labels of one type beside -1"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:y has no unlabelled rows")

@@ -22,7 +22,7 @@ RNG = np.random.default_rng(0)
         (
             np.zeros((5, 60)),
             RNG.normal(size=5),
-            "KernelBoostRegressor(base='halfspaces')",
+            "KernelBoostRegressor(kernels='halfspaces')",
             "60 features",
         ),
         (

@@ -14,6 +14,7 @@ from kboost.masters.barrier import BarrierMaster, BarrierRun
 from kboost.masters.interior_point import InteriorLPMaster, InteriorRun
 from kboost.masters.margin import MarginRun
 from kboost.oracles.active import ActiveOracle
+from kboost.settings import Barrier, EarlyStopping
 
 MASTERS = pytest.mark.parametrize("master", [InteriorLPMaster, BarrierMaster])
 OPTIONS = [{}, {"nonnegative": True}, {"intercept": "penalized"}, {"intercept": "none"}]
@@ -71,14 +72,14 @@ def test_a_model_that_a_limit_has_ended_has_no_more_columns_than_rows(
     monkeypatch, run, solver, call, error
 ):
     monkeypatch.setattr(
-        "kboost.estimators._kernel_boost.SMALL", 20
+        "kboost.plans.margin_parts.FEW_ROWS", 20
     )  # rows, below which simplex does it
     X, y = make(40)
     seen = []
     plain = run.cut_short
     monkeypatch.setattr(run, "cut_short", lambda self, fit: seen.append(fit) or plain(self, fit))
     stop_at(monkeypatch, run, call, error)
-    model = KernelBoostRegressor(base="active", solver=solver, C=100.0, nu=0.1)
+    model = KernelBoostRegressor("active", solver=solver, C=100.0, nu=0.1)
     if isinstance(error, KeyboardInterrupt):
         with pytest.raises(KeyboardInterrupt):
             model.fit(X, y)
@@ -96,7 +97,7 @@ def test_a_step_kept_for_its_held_out_error_is_left_alone(monkeypatch):
     monkeypatch.setattr(MarginRun, "cut_short", None)
     monkeypatch.setattr(BarrierRun, "cut_short", None)
     model = KernelBoostRegressor(
-        base="active", solver="barrier", C=10.0, validation_fraction=0.3, n_iter_no_change=2
+        "active", solver=Barrier(early_stopping=EarlyStopping(0.3, n_iter_no_change=2)), C=10.0
     ).fit(X, y)
     errors = model.trace_.values("validation_error")
     assert model.objective_ == model.trace_[int(np.argmin(errors))].objective

@@ -22,6 +22,7 @@ from kboost import plotting as kp
 from kboost.kernels import Gaussian, Linear
 from kboost.model_selection import path
 from kboost.plotting._fitted import short_name
+from kboost.settings import ColumnGeneration, EarlyStopping
 from tests.fitted import fitted, one_of_each, rows_of
 
 mpl.use("Agg")
@@ -85,7 +86,11 @@ def test_a_class_of_several():
 
 def test_the_validation_curve_marks_what_was_kept(moons):
     model = KernelBoostClassifier(
-        ["rbf"], C=1.0, columns_per_step=1, validation_fraction=0.3, n_iter_no_change=3
+        ["rbf"],
+        C=1.0,
+        solver=ColumnGeneration(
+            columns_per_step=1, early_stopping=EarlyStopping(0.3, n_iter_no_change=3)
+        ),
     ).fit(*moons)
     display = kp.plot_validation(model)
     errors = model.trace_.values("validation_error")
@@ -96,7 +101,7 @@ def test_the_validation_curve_marks_what_was_kept(moons):
 
 
 def test_no_validation_no_curve(model):
-    with pytest.raises(ValueError, match="fitted with validation_fraction"):
+    with pytest.raises(ValueError, match="fitted with early_stopping"):
         kp.plot_validation(model)
 
 

@@ -24,6 +24,7 @@ from kboost import (  # noqa: E402
 )
 from kboost.cli.demo_data import demo_table  # noqa: E402
 from kboost.report import measures, row_text, write_report  # noqa: E402
+from kboost.settings import ColumnGeneration  # noqa: E402
 from kboost.tables import describe, preparation, target_of, tidy  # noqa: E402
 from tests.fitted import MODELS, fitted  # noqa: E402
 from tests.fitted import X as VALUES  # noqa: E402
@@ -45,7 +46,9 @@ def messy():
     y, kept, _ = target_of(frame["late"])
     frame = frame[kept].drop(columns="late").reset_index(drop=True)
     table = tidy(frame, describe(frame))
-    estimator = KernelBoostClassifier(max_columns=10, C=1.0, validation_fraction=0.2)
+    estimator = KernelBoostClassifier(
+        max_columns=10, C=1.0, solver=ColumnGeneration(early_stopping=0.2)
+    )
     model = make_pipeline(preparation(table), estimator).fit(table[:100], y[:100])
     return model, table, y
 
@@ -123,8 +126,8 @@ def test_scaled_rows_come_back_too():
     "model",
     [
         KernelBoostRegressor(["rbf", "linear"], C=1.0, max_columns=8),
-        KernelBoostRegressor(base="active", C=1.0, max_columns=3),
-        KernelBoostRegressor(base="halfspaces", C=1.0, max_columns=3),
+        KernelBoostRegressor("active", C=1.0, max_columns=3),
+        KernelBoostRegressor("halfspaces", C=1.0, max_columns=3),
         SparseKernelRegressor(["rbf"], ridge=0.1, max_columns=10),
         SparseKernelRegressor(ridge=0.1, cells=60),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,9 +15,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 import kboost
+from kboost import settings
 from kboost._typing import IntArray
 from kboost.cli._data import Data
 from kboost.cli._live import shown
+from kboost.estimators._kernel_boost import solver_settings
 from kboost.report.scores import Score, scores
 
 
@@ -70,6 +72,10 @@ def estimator_for(
                 f"got {text!r}."
             )
         wanted[key] = _literal(value)
+    fraction = given.get("validation_fraction")
+    if fraction is not None and "solver" in known:
+        solver = solver_settings(wanted.get("solver", estimator.solver))
+        wanted["solver"] = replace(solver, early_stopping=fraction)
     return estimator.set_params(**wanted), reason
 
 
@@ -121,7 +127,20 @@ def _shaped(data: Data) -> Any:
 
 
 def _literal(text: str) -> Any:
+    """A Python literal, settings such as Barrier(columns_per_step=1), or the text itself."""
     try:
-        return ast.literal_eval(text)
+        tree = ast.parse(text, mode="eval").body
+        if isinstance(tree, ast.Call):
+            return _settings(tree)
+        return ast.literal_eval(tree)
     except (ValueError, SyntaxError):
         return text
+
+
+def _settings(call: ast.Call) -> Any:
+    name = getattr(call.func, "id", "")
+    if name not in settings.__all__:
+        raise ValueError
+    args = [ast.literal_eval(node) for node in call.args]
+    options = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
+    return getattr(settings, name)(*args, **options)

@@ -30,6 +30,8 @@ def as_json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, StopReason):
+        return str(value)
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, dict):

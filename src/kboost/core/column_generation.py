@@ -69,11 +69,11 @@ def grow(
 
     With a `monitor` the fit of the lowest held-out error is returned, not the last one.
     """
-    generation = ColumnGeneration(oracle.start(problem), master.start(problem), monitor)
+    generation = ColumnGenerationMethod(oracle.start(problem), master.start(problem), monitor)
     return generation.run_until(stop, deadline=problem.deadline, listeners=listeners)
 
 
-class ColumnGeneration(Method[Step], Generic[RunT]):
+class ColumnGenerationMethod(Method[Step], Generic[RunT]):
     """A search and a master run, and the columns taken so far."""
 
     trace: Trace

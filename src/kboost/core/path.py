@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kboost._typing import FloatArray
-from kboost.core.column_generation import ColumnGeneration, GenerationResult
+from kboost.core.column_generation import ColumnGenerationMethod, GenerationResult
 from kboost.core.protocols import PathMaster, PathOracle, Problem
 from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, StopRule
 from kboost.exceptions import OutOfTimeError
@@ -34,7 +34,7 @@ class PathFitter:
         polish: bool,
     ) -> None:
         self._search, self._run = oracle.start(problem), master.start(problem)
-        self._generation = ColumnGeneration(self._search, self._run)
+        self._generation = ColumnGenerationMethod(self._search, self._run)
         self._deadline, self._stop, self._polish = problem.deadline, stop, polish
 
     def first_factor(self, edges: Callable[[FloatArray], FloatArray]) -> float:

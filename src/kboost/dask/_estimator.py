@@ -23,6 +23,9 @@ from kboost.dask._input import (
     row_blocks,
 )
 from kboost.dask._table import PartitionedTable
+from kboost.settings import ActiveGaussians, Halfspaces
+
+_LOCAL_KERNELS = ("precomputed", "active", "halfspaces")
 
 
 def with_client(cls: Any) -> Any:
@@ -54,7 +57,7 @@ class OnCluster:
         Returns
         -------
         estimator
-            Fitted, if this one is.
+            Fitted if this one is.
         """
         params = self.get_params(deep=False)  # type: ignore[attr-defined]
         params.pop("client")
@@ -119,14 +122,15 @@ class OnCluster:
         client = find_client(self.client)
         X = row_blocks(X)
         validate_data(self, example(X), reset=True, skip_check_array=True)
-        self._refuse_elsewhere()
+        self._check_kernels()
         return PartitionedTable(client, partitions(client, X), type(self).__name__)
 
-    def _refuse_elsewhere(self) -> None:
+    def _check_kernels(self) -> None:
         kernels = self.kernels  # type: ignore[attr-defined]
-        if isinstance(kernels, str) and kernels == "precomputed":
+        is_refused = isinstance(kernels, str) and kernels in _LOCAL_KERNELS
+        if is_refused or isinstance(kernels, ActiveGaussians | Halfspaces):
             raise ValueError(
-                "kernels must not be 'precomputed' in kboost.dask; got kernels='precomputed'."
+                f"kernels must be evaluated at rows in kboost.dask; got kernels={kernels!r}."
             )
 
     def _checked(

@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from typing import Any
 
 from kboost._typing import FloatArray
+from kboost.core.deadline import Deadline
 from kboost.dask._estimator import OnCluster, with_client
 from kboost.dask._library import DistributedLibrary
 from kboost.dask._rows import DistributedRows
 from kboost.data.merged_rows import MergedRows
-from kboost.estimators.classifier import KernelBoostClassifier
-from kboost.estimators.regressor import KernelBoostRegressor
+from kboost.estimators._kernel_boost import ValidationInput, prepare, run_plan
+from kboost.estimators.classifier import KernelBoostClassifier, prepare_classifier
+from kboost.estimators.regressor import KernelBoostRegressor, prepare_regressor
 from kboost.kernels.adapters import as_kernels
 from kboost.kernels.base import Kernel
+from kboost.plans.library import LibraryPlan
+from kboost.plans.margin import MarginPlan
+from kboost.plans.training_data import TrainingData
+
+
+class TableLibrary(LibraryPlan):
+    """A library whose columns are computed where the rows are."""
+
+    @classmethod
+    def like(cls, plan: LibraryPlan) -> TableLibrary:
+        """The same library on a cluster."""
+        return cls(**{field.name: getattr(plan, field.name) for field in fields(plan)})
+
+    def build(self, rows: MergedRows, deadline: Deadline, *, among: int = 1) -> Any:
+        """The library of rows on the workers."""
+        kernels = rows.X.together(
+            _resolved, self.base.kernels, rows.weight, self.feature_names
+        ).result()
+        options = self.bank_options(rows, deadline, among)
+        del options["measured_on"], options["n_jobs"]  # of local rows only
+        return DistributedLibrary(kernels, rows.X, **options)
 
 
 class _Boost(OnCluster):
-    """Where rows and library are, for the engine of kernel boosting."""
+    """Kernel boosting with rows and library on a cluster."""
 
     def fit(
         self,
@@ -28,7 +52,7 @@ class _Boost(OnCluster):
         y_val: Any = None,
         sample_weight_val: Any = None,
     ) -> Any:
-        """Grow the mixture; the workers price the library.
+        """Fit the mixture; the workers price the library.
 
         Parameters
         ----------
@@ -39,46 +63,35 @@ class _Boost(OnCluster):
         sample_weight : dask array or series of shape (n,), optional
             Weights; a row of weight two equals the row given twice.
         X_val, y_val, sample_weight_val : None
-            Not on a cluster; `validation_fraction` holds rows out there.
+            Not supported on a cluster; use ``early_stopping`` of the solver.
 
         Returns
         -------
         self
             The fitted estimator.
         """
-        val = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
-        for name, given in val.items():
-            if given is not None:
+        given: Mapping[str, Any] = {
+            "X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val
+        }  # fmt: skip
+        for name, value in given.items():
+            if value is not None:
                 raise ValueError(
-                    f"{name} must be None in kboost.dask; use validation_fraction, or fit "
-                    f"to_local(); got {type(given).__name__}."
+                    f"{name} must be None in kboost.dask, where early_stopping of the solver holds "
+                    f"rows out; got {type(value).__name__}."
                 )
-        return self._fit(X, y, sample_weight, **val)  # type: ignore[attr-defined]
+        return self._guarded_fit(  # type: ignore[attr-defined]
+            lambda: run_plan(self, X, y, sample_weight, ValidationInput()), X, y, sample_weight
+        )
 
     def _checked(
         self, X: Any, y: Any, sample_weight: Any, **options: Any
     ) -> tuple[Any, Any, FloatArray]:
-        base = getattr(self, "base", "kernels")
-        if base != "kernels":
-            raise ValueError(f"base must be 'kernels' in kboost.dask; got base={base!r}.")
         table, y, weight = super()._checked(X, y, sample_weight, **options)
         return DistributedRows(table), y, weight
 
-    def _lined_up(
-        self, rows: MergedRows, resolve: Callable[[Any], Sequence[Kernel]], options: dict[str, Any]
-    ) -> Any:
-        kernels = rows.X.together(
-            _resolved,
-            self._library(),  # type: ignore[attr-defined]
-            rows.weight,
-            getattr(self, "feature_names_in_", None),
-        ).result()
-        kept = {k: v for k, v in options.items() if k not in ("measured_on", "n_jobs")}
-        return DistributedLibrary(kernels, rows.X, **kept)
-
 
 def _resolved(rows: FloatArray, kernels: Any, weight: FloatArray, names: Any) -> tuple[Kernel, ...]:
-    """On a worker: the kernels, from all rows as it is done locally."""
+    """The kernels from all rows, as on one machine; runs on a worker."""
     return as_kernels(kernels, rows, sample_weight=weight, feature_names=names)
 
 
@@ -87,16 +100,16 @@ class DaskKernelBoostRegressor(_Boost, KernelBoostRegressor):
     """`KernelBoostRegressor` on a Dask cluster: the workers share the pricing of the library.
 
     `fit` gives the model that the local estimator gives for the same rows and seed, to rounding.
-    Every worker gets the centres, and keeps the kernel values of its own rows within the memory
-    budget; the master works on the client, on the columns that were chosen.
+    Every worker gets the centres and keeps the kernel values of its rows within the memory budget;
+    the master solves on the client with the chosen columns.
 
     Parameters
     ----------
     client : distributed.Client, optional
-        The cluster; by default the client that is running.
+        The cluster; the running client by default.
     **others
-        All parameters of :class:`kboost.KernelBoostRegressor`; ``kernels="precomputed"`` and
-        bases other than "kernels" are refused.
+        All parameters of :class:`kboost.KernelBoostRegressor`, except that `kernels` must not be
+        "precomputed", "active" or "halfspaces".
 
     See Also
     --------
@@ -110,15 +123,15 @@ class DaskKernelBoostRegressor(_Boost, KernelBoostRegressor):
 class DaskKernelBoostClassifier(_Boost, KernelBoostClassifier):
     """`KernelBoostClassifier` on a Dask cluster: the workers share the pricing of the library.
 
-    See :class:`DaskKernelBoostRegressor` for what is where.
+    See :class:`DaskKernelBoostRegressor` for where the data are.
 
     Parameters
     ----------
     client : distributed.Client, optional
-        The cluster; by default the client that is running.
+        The cluster; the running client by default.
     **others
-        All parameters of :class:`kboost.KernelBoostClassifier`; ``kernels="precomputed"`` is
-        refused.
+        All parameters of :class:`kboost.KernelBoostClassifier`, except that `kernels` must not be
+        "precomputed".
 
     See Also
     --------
@@ -128,7 +141,7 @@ class DaskKernelBoostClassifier(_Boost, KernelBoostClassifier):
     local_class = KernelBoostClassifier
 
     def decision_function(self, X: Any) -> Any:
-        """Return the model's values, block by block, when they are computed.
+        """Return the decision values as a lazy dask array.
 
         Parameters
         ----------
@@ -143,7 +156,7 @@ class DaskKernelBoostClassifier(_Boost, KernelBoostClassifier):
         return self._blockwise("decision_function", X)
 
     def predict_proba(self, X: Any) -> Any:
-        """Return the probability of each class, block by block, when they are computed.
+        """Return the probability of each class as a lazy dask array.
 
         Parameters
         ----------
@@ -158,7 +171,7 @@ class DaskKernelBoostClassifier(_Boost, KernelBoostClassifier):
         return self._blockwise("predict_proba", X)
 
     def predict_log_proba(self, X: Any) -> Any:
-        """Return the logarithms of the probabilities, block by block, when they are computed.
+        """Return the logarithms of the probabilities as a lazy dask array.
 
         Parameters
         ----------
@@ -171,3 +184,27 @@ class DaskKernelBoostClassifier(_Boost, KernelBoostClassifier):
             In the order of `classes_`.
         """
         return self._blockwise("predict_log_proba", X)
+
+
+@prepare.register
+def _prepare_regressor(
+    estimator: DaskKernelBoostRegressor,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    validation: ValidationInput,
+) -> tuple[MarginPlan, TrainingData]:
+    plan, data = prepare_regressor(estimator, X, y, sample_weight, validation)
+    return replace(plan, library=TableLibrary.like(plan.library)), data
+
+
+@prepare.register
+def _prepare_classifier(
+    estimator: DaskKernelBoostClassifier,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    validation: ValidationInput,
+) -> tuple[MarginPlan, TrainingData]:
+    plan, data = prepare_classifier(estimator, X, y, sample_weight, validation)
+    return replace(plan, library=TableLibrary.like(plan.library)), data

@@ -2,140 +2,129 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 
-from kboost._estimator.parameter_rules import RULES
-from kboost._rules import UNIT, check_params, optional
-from kboost._typing import BoolArray, FloatArray
-from kboost._validation import check_validation
-from kboost.columns.library import KernelLibrary
-from kboost.core.column_generation import GenerationResult
-from kboost.core.deadline import Deadline
-from kboost.core.protocols import EdgePricer, Master
-from kboost.core.stopping import INTERRUPTED
+from kboost._estimator.base import flat
+from kboost._estimator.labels import check_two_classes, encode_labels, predicted_codes
+from kboost._rules import check_params
+from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.data.class_weight import apply_class_factors, class_factors
 from kboost.data.merged_rows import MergedRows, merge_rows
-from kboost.estimators._kernel_boost import KernelBoostBase
+from kboost.estimators._kernel_boost import (
+    MARGIN_RULES,
+    MarginEstimator,
+    ValidationInput,
+    checked_validation,
+    library_plan,
+    margin_parts,
+    prepare,
+    run_plan,
+    solver_settings,
+    validation_fraction,
+)
 from kboost.formulations import MarginRows, hinge, nu_margin
 from kboost.masters.margin import MarginPenalty
-from kboost.masters.nu_lp import NuLPMaster
-from kboost.plans.training_data import Task, TrainingData
-from kboost.selection.calibration import Output, calibrate
+from kboost.plans.bases import KernelColumns
+from kboost.plans.library import CenterRows
+from kboost.plans.margin import CalibrationPlan, MarginFit, MarginPlan
+from kboost.plans.training_data import OutputSet, TrainingData, one_vs_rest
+from kboost.selection.calibration import Calibration
 from kboost.selection.left_out import Norm
-from kboost.solvers.margin_lp import Intercept
 
 
-class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
-    """Classify with a sparse mixture of kernels, grown column by column.
+class KernelBoostClassifier(ClassifierMixin, MarginEstimator):
+    """Classify with a sparse mixture of kernels, grown by column generation (CG-Boost).
 
     Every pair of a kernel and a training point is a candidate column ``k(., x_j)``. Column
-    generation picks the few that the problem
+    generation finds the few columns that the problem
 
         minimise  sum_j |coef_j| + C sum_i w_i max(0, 1 - y_i f(x_i))
 
-    needs, and says how far from its optimum, over all candidates, it stopped. More than two
-    classes are fitted one against the rest on shared columns.
+    needs, and certifies the distance to the optimum over all candidates. More than two classes
+    are fitted one-vs-rest on shared columns.
 
     Parameters
     ----------
     kernels : "auto", "precomputed", or list of kernels, names and callables, default="auto"
         The library. "auto" chooses one from the data (:func:`kboost.kernels.default_kernels`).
         Names are scikit-learn's. With "precomputed", X is ``[K_1 ... K_P]`` side by side, (n, P n),
-        or one behind the other, (n, n, P), as ``np.dstack`` puts them: scikit-learn's
-        cross-validation and searches need the second form, where rows and columns can be cut.
+        or stacked by ``np.dstack``, (n, n, P). scikit-learn's cross-validation requires the second
+        form, because it cuts rows and columns.
     penalty : {"l1", "l2"}, default="l1"
-        The norm of the coefficients that is penalised. With "l2" (half the squared norm) the
-        optimum is dense, and `tol` and `max_columns` are parameters of the model.
+        Norm of the coefficients that is penalised. With "l2" (half the squared norm) the optimum
+        is dense, so `tol` and `max_columns` determine the size of the model.
     C : float or "auto", default="auto"
-        Price of a unit of margin error, a row, as in scikit-learn's SVMs. "auto" follows a path
-        of rising C on held-out rows and takes the value of the lowest error.
+        Cost of margin errors per row, as in scikit-learn's SVMs. "auto" follows a path of rising
+        C and takes the value with the lowest error on held-out rows.
     nu : float or None, default=None
-        In place of C: bound of the weighted share of rows inside the margin, in (0, 1].
+        Replaces C: upper bound of the weighted fraction of rows inside the margin, in (0, 1].
     nonnegative : bool, default=False
-        Whether coefficients must not be negative.
+        Whether coefficients must be nonnegative.
     intercept : {"free", "penalized", "none"}, default="free"
-        The offset: outside the penalty, inside it, or absent.
+        Whether the intercept is free, penalised like a coefficient, or absent.
     column_scaling : {"unit", None}, default="unit"
-        Whether columns are scaled to unit root mean square before they are penalised. The scale
-        is folded back: `coef_` belongs to unscaled columns.
+        Whether columns are scaled to unit root mean square before they are penalised. `coef_`
+        always belongs to the unscaled columns.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes; "balanced" makes them weigh the same in all.
-    columns_per_step : int or "auto", default="auto"
-        How many columns are added before the coefficients are solved for again.
+        Weights of the classes; "balanced" gives all classes the same total weight.
     max_columns : int or None, default=None
-        How many columns may be generated (for each class, if there are more than two).
+        Most columns that are generated (per class, if there are more than two).
     max_iter : int, default=1000
-        How many times columns may be added.
+        Most times that columns are added.
     max_seconds : float or None, default=None
         Time limit of the fit.
     tol : float, default=1e-4
-        Stop when no column has a price above it, or the relative gap is not above it.
-    validation_fraction : float or None, default=None
-        PathFit of the rows to hold out; the fit stops when their error no longer falls, and the
-        step of the lowest error is kept.
-    n_iter_no_change : int, default=5
-        How many steps without a lower held-out error are waited for.
-    memory_budget : int, default=2**30
-        Bytes that blocks of kernel values may take, in all.
+        The fit stops when no column has a price above `tol`, or the relative gap is at most `tol`.
+    solver : "cg" or :class:`kboost.settings.ColumnGeneration`, default="cg"
+        How columns are searched, how many are added per step, early stopping, and memory.
     random_state : int, RandomState instance or None, default=0
-        Draws the rows that are held out.
-    pricing : {"scan", "stratified"}, default="scan"
-        How columns are searched: all of them at every step, or kernel by kernel in the order
-        given, first at the points in error (Algorithm 5.1 of the paper).
-    stop_at_errors : bool, default=False
-        Whether to stop when no column centred at a point in error is worth its price.
-    predict_dtype : {"float64", "float32"}, default="float64"
-        Arithmetic of the kernels at prediction. "float32" is faster and takes half the memory; the
-        values stay within 1e-5 of ``sum_j |coef_j k(., c_j)|``. It may be set after `fit`.
+        Seed for the choice of held-out rows.
     n_jobs : int or None, default=None
-        Threads over the classes, where there are more than two, of the scans, and of predictions
-        for many rows. They change no prediction, not even its last bit.
+        Threads for classes, pricing and prediction. Predictions do not depend on it.
     verbose : int, default=0
-        1 shows every step.
+        1 logs every step.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
     C_ : float
-        The price of errors used.
+        The C used.
     calibration_ : Calibration
-        Behind `predict_proba`: the slope, the number of rows it was fitted to, and whether these
-        were held out (otherwise there was no time for that, or there were too few).
+        The slope behind `predict_proba`, the number of rows it was fitted to, and whether these
+        were held out (False if there were too few rows or too little time).
     tuning_ : Tuning or None
-        With ``C="auto"``: the values of C tried, their errors, and the place of the best.
+        With ``C="auto"``: the values of C tried, their errors, and the index of the best.
     n_columns_ : int
         Columns in the model.
     columns_per_kernel_ : dict of str to int
-        How many of them belong to each kernel of the library.
+        Columns of each kernel in the library.
     kernels_ : list of Kernel
-        The library, with the widths found.
+        The library with its fitted widths.
     centers_ : ndarray or CSR matrix of shape (n_columns_, n_features_in_)
-        The centre of each column (its row number, for precomputed kernels).
+        Centre of each column (its row number, for precomputed kernels).
     coef_ : ndarray of shape (n_columns_,) or (n_classes, n_columns_)
-        Coefficients of the columns, kernel after kernel in the order of `kernels_`.
+        Coefficients of the columns, in the order of `kernels_`.
     intercept_ : float or ndarray of shape (n_classes,)
-        The offset.
+        The intercept.
     objective_ : float or ndarray of shape (n_classes,)
-        The objective of the problem solved.
+        Objective value.
     dual_gap_ : float or ndarray of shape (n_classes,)
-        Proven relative distance to the optimum over the whole library.
-    stop_reason_ : str or list of str
-        Why the fit ended.
+        Certified relative distance to the optimum over the whole library.
+    stop_reason_ : StopReason or list of StopReason
+        Why the fit ended: ``.rule`` is the rule, ``str()`` a sentence.
     trace_ : Trace or list of Trace
-        What happened at each step.
+        A record of each step.
     n_iter_ : int
-        Number of steps.
+        Number of times columns were added, at least 1.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of str
-        Their names, where X has any.
+        Names of the features, if X has names.
 
     References
     ----------
@@ -164,18 +153,12 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         intercept: str = "free",
         column_scaling: str | None = "unit",
         class_weight: Any = None,
-        columns_per_step: int | str = "auto",
         max_columns: int | None = None,
         max_iter: int = 1000,
         max_seconds: float | None = None,
         tol: float = 1e-4,
-        validation_fraction: float | None = None,
-        n_iter_no_change: int = 5,
-        memory_budget: int = 2**30,
+        solver: Any = "cg",
         random_state: Any = 0,
-        pricing: str = "scan",
-        stop_at_errors: bool = False,
-        predict_dtype: str = "float64",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -187,18 +170,12 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         self.intercept = intercept
         self.column_scaling = column_scaling
         self.class_weight = class_weight
-        self.columns_per_step = columns_per_step
         self.max_columns = max_columns
         self.max_iter = max_iter
         self.max_seconds = max_seconds
         self.tol = tol
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.memory_budget = memory_budget
+        self.solver = solver
         self.random_state = random_state
-        self.pricing = pricing
-        self.stop_at_errors = stop_at_errors
-        self.predict_dtype = predict_dtype
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -211,37 +188,37 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         y_val: Any = None,
         sample_weight_val: Any = None,
     ) -> KernelBoostClassifier:
-        """Grow the mixture.
+        """Fit the mixture.
 
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n, n_features)
             Training rows.
         y : array-like of shape (n,)
-            Labels, two or more classes.
+            Labels of two or more classes.
         sample_weight : array-like of shape (n,), optional
             Weights; a row of weight two equals the row given twice.
         X_val : array-like or CSR matrix of shape (n_val, n_features), optional
-            Rows of your own to judge by, in place of `validation_fraction`: the fit stops when
-            their error no longer falls and keeps the step of the lowest one (TR3). With
-            ``C="auto"`` they also judge the values of C.
+            Validation rows for early stopping: the fit stops when their error no longer falls and
+            keeps the step with the lowest error (TR3). With ``C="auto"`` they also choose C.
         y_val : array-like of shape (n_val,), optional
-            Their labels, of the classes in y.
+            Labels of the validation rows, among the classes of y.
         sample_weight_val : array-like of shape (n_val,), optional
-            Their weights in the error.
+            Weights of the validation rows in the error.
 
         Returns
         -------
         KernelBoostClassifier
-            The fitted estimator. After Ctrl-C it holds the columns found so far and the
-            interrupt is raised again; before the first step it stays as it was.
+            The fitted estimator. After Ctrl-C it holds the columns found so far and
+            KeyboardInterrupt is raised again; before the first step it stays unchanged.
         """
-        return self._fit(
-            X, y, sample_weight, X_val=X_val, y_val=y_val, sample_weight_val=sample_weight_val
+        validation = ValidationInput(X_val, y_val, sample_weight_val)
+        return self._guarded_fit(
+            lambda: run_plan(self, X, y, sample_weight, validation), X, y, sample_weight
         )
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the model's values: (n,), or (n, n_classes) for more than two classes.
+        """Return the decision values.
 
         Parameters
         ----------
@@ -250,10 +227,11 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
 
         Returns
         -------
-        ndarray
-            Positive for the second class, or largest for the class predicted.
+        ndarray of shape (n,) or (n, n_classes)
+            Positive for the second class; with more than two classes, largest for the predicted
+            class.
         """
-        return self._decision(X)
+        return flat(self._decision(X))
 
     def predict(self, X: Any) -> Any:
         """Return the label of each row.
@@ -268,14 +246,15 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         ndarray of shape (n,)
             Labels from `classes_`.
         """
-        return self._labels(self._decision(X))
+        codes = predicted_codes(flat(self._decision(X)))
+        return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class; the largest is that of the class predicted.
+        """Return the probability of each class; the predicted class has the largest.
 
-        They are a logistic function of the decision values, without an offset and with one slope
-        for all classes (`calibration_`), fitted to rows that were left out. With `class_weight`
-        they are those of the classes as weighted.
+        The probabilities are a logistic function of the decision values, without an offset and
+        with one slope for all classes (`calibration_`), fitted to rows that were left out. With
+        `class_weight` they refer to the weighted classes.
 
         Parameters
         ----------
@@ -287,8 +266,9 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         ndarray of shape (n, n_classes)
             Probabilities in the order of `classes_`.
         """
-        decision = self._decision(X)
-        return self.calibration_.probabilities(decision)
+        decision = flat(self._decision(X))
+        calibration: Calibration = self.calibration_
+        return calibration.probabilities(decision)
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return the logarithms of the probabilities.
@@ -303,146 +283,150 @@ class KernelBoostClassifier(ClassifierMixin, KernelBoostBase):
         ndarray of shape (n, n_classes)
             Logarithms in the order of `classes_`; finite, also where `predict_proba` gives 0.
         """
-        decision = self._decision(X)
-        return self.calibration_.log_probabilities(decision)
+        decision = flat(self._decision(X))
+        calibration: Calibration = self.calibration_
+        return calibration.log_probabilities(decision)
 
-    def _labels(self, decision: FloatArray) -> Any:
-        """The label of each row from its values, (n,) or (n, n_classes)."""
-        several = decision.ndim == 2
-        codes = decision.argmax(axis=1) if several else (decision > 0).astype(np.intp)
-        return self.classes_[codes]
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> TrainingData:
-        check_params(self.get_params(deep=False), RULES | {"nu": optional(UNIT)})
-        self._check_combination()
-        X, y, weight = self._checked(X, y, sample_weight)
-        return self._training_data(X, y, weight, np.ones(X.shape[0], dtype=bool), **validation)
+@prepare.register
+def prepare_classifier(
+    estimator: KernelBoostClassifier,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    validation: ValidationInput,
+) -> tuple[MarginPlan, TrainingData]:
+    """The plan and the training data of a classifier."""
+    check_classifier(estimator, validation)
+    X, y, weight = estimator._checked(X, y, sample_weight)
+    everywhere = np.ones(X.shape[0], dtype=bool)
+    data = labelled_rows(estimator, X, y, weight, everywhere, validation)
+    return classifier_plan(estimator, X.shape[0], validation), data
 
-    def _training_data(
-        self, X: Any, y: Any, weight: FloatArray, labelled: BoolArray, **validation: Any
-    ) -> TrainingData:
-        """What the labelled rows teach."""
-        check_classification_targets(y[labelled])
-        self.classes_, found = np.unique(y[labelled], return_inverse=True)
-        codes = np.zeros(len(y), dtype=np.intp)
-        codes[labelled] = found
-        factors = class_factors(self.class_weight, self.classes_, found, weight[labelled])
-        kept = np.zeros(len(y))
-        kept[labelled] = apply_class_factors(
-            factors, found, weight[labelled], named=self.class_weight
+
+def check_classifier(estimator: Any, validation: ValidationInput) -> None:
+    """Raise for parameters that break their rules or contradict each other."""
+    check_params(estimator.get_params(deep=False), MARGIN_RULES)
+    validation_fraction(estimator, validation)
+    if estimator.nu is None:
+        return
+    if estimator.C != "auto":
+        raise ValueError(
+            f"C must be 'auto' with nu, which replaces it; got C={estimator.C!r}, "
+            f"nu={estimator.nu!r}."
         )
-        rows = merge_rows(X, codes, kept)
-        if len(np.unique(rows.codes)) < 2:
-            raise ValueError(
-                "y must have at least two classes with a positive weight; got one class, "
-                f"{self.classes_[rows.codes[0]]}."
-            )
-        targets = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        tasks = [self._one_against_rest(k) for k in targets]
-        return TrainingData(rows, tasks, X.shape[0], self._held_rows(factors, **validation))
-
-    def _held_rows(self, factors: FloatArray, **validation: Any) -> MergedRows | None:
-        """The user's own rows to judge by."""
-        if (checked := check_validation(self, **validation)) is None:
-            return None
-        X, y, weight = checked
-        place = {label: k for k, label in enumerate(self.classes_.tolist())}
-        unknown = [label for label in y.tolist() if label not in place]
-        if unknown:
-            raise ValueError(
-                f"y_val must hold classes of y; got {unknown[0]!r}, y has {list(place)}."
-            )
-        codes = np.array([place[label] for label in y.tolist()], dtype=np.intp)
-        weight = weight * factors[codes]
-        if not weight.any():
-            raise ValueError("X_val must have rows of a class with a positive weight; got none.")
-        return merge_rows(X, codes, weight)
-
-    def _check_combination(self) -> None:
-        """Refuse parameters that contradict each other."""
-        if self.nu is None:
-            return
-        if self.C != "auto":
-            raise ValueError(
-                "C must be 'auto' with nu, which takes its place; "
-                f"got C={self.C!r}, nu={self.nu!r}."
-            )
-        if self.penalty == "l1" and self.intercept == "penalized":
-            raise ValueError(
-                "intercept must be 'free' or 'none' with nu and penalty='l1', where the norm is "
-                "bounded and not penalised; got intercept='penalized'."
-            )
-
-    def _check_nu(self, signs: FloatArray, weight: FloatArray) -> None:
-        lighter = min(weight[signs > 0].sum(), weight[signs < 0].sum()) / weight.sum()
-        if self.intercept == "free" and self.nu > 2 * lighter:
-            raise ValueError(
-                f"nu must be at most twice the share of the smaller class, {2 * lighter:.3g}, with "
-                f"a free intercept; got nu={self.nu!r}."
-            )
-
-    def _choose_c(self, data: TrainingData) -> float:
-        if self.nu is None:
-            return super()._choose_c(data)
-        self.tuning_, self.C_ = None, 1.0  # nu takes its place
-        return self.C_
-
-    def _master(self, library: KernelLibrary, *, watched: bool = False) -> Master[EdgePricer]:
-        if self.nonnegative and self.intercept == "none" and library.is_nonnegative:
-            raise ValueError(
-                "nonnegative must be False, or intercept not 'none', where all kernels are "
-                "positive: the model could predict one class only; got nonnegative=True and "
-                "intercept='none'."
-            )
-        if self.nu is None or self.penalty == "l2":
-            return super()._master(library, watched=watched)
-        return NuLPMaster(self.nu, self.nonnegative, free_bias=self.intercept == "free")
-
-    def _one_against_rest(self, target: int) -> Task:
-        """The task of telling one class from the others."""
-
-        def error(held: MergedRows) -> Callable[[FloatArray], float]:
-            positive, share = held.codes == target, held.weight / held.weight.sum()
-            return lambda decision: float(share @ ((decision > 0) != positive))
-
-        def formulate(rows: MergedRows, C: float) -> MarginRows:
-            signs = np.where(rows.codes == target, 1.0, -1.0)
-            if self.nu is None:
-                return hinge(signs, rows.weight, C)
-            self._check_nu(signs, rows.weight)
-            return nu_margin(signs, rows.weight, self.nu)
-
-        return Task(formulate, error)
-
-    def _joint_error(
-        self, held: MergedRows, tasks: Sequence[Task]
-    ) -> Callable[[FloatArray], float]:
-        """The weighted share of rows whose class is not the one predicted."""
-        if len(tasks) == 1:
-            return super()._joint_error(held, tasks)
-        share = held.weight / held.weight.sum()
-        return lambda decisions: float(share @ (decisions.argmax(axis=1) != held.codes))
-
-    def _conclude(
-        self,
-        rows: MergedRows,
-        problems: Sequence[MarginRows],
-        grown: Sequence[GenerationResult],
-        deadline: Deadline,
-    ) -> bool:
-        """Calibrate the probabilities."""
-        if any(g.reason is INTERRUPTED for g in grown):
-            deadline.call_off()
-
-        self.calibration_, stopped = calibrate(
-            rows,
-            [
-                Output(problem, g.hypotheses, g.fit)
-                for problem, g in zip(problems, grown, strict=True)
-            ],
-            norm=cast(Norm, self.penalty),
-            penalty=MarginPenalty(self.nonnegative, cast(Intercept, self.intercept)),
-            rng=check_random_state(self.random_state),
-            deadline=deadline,
+    if estimator.penalty == "l1" and estimator.intercept == "penalized":
+        raise ValueError(
+            "intercept must be 'free' or 'none' with nu and penalty='l1'; "
+            "got intercept='penalized'."
         )
-        return stopped
+
+
+def labelled_rows(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    weight: FloatArray,
+    labelled: BoolArray,
+    validation: ValidationInput,
+) -> TrainingData:
+    """The labelled rows merged, and the validation rows; sets `classes_`."""
+    codes = np.zeros(len(y), dtype=np.intp)
+    codes[labelled] = encode_labels(estimator, y[labelled])
+    class_weight, classes = estimator.class_weight, estimator.classes_
+    factors = class_factors(class_weight, classes, codes[labelled], weight[labelled])
+    weights = np.zeros(len(y))
+    weights[labelled] = apply_class_factors(
+        factors, codes[labelled], weight[labelled], named=class_weight
+    )
+    rows = merge_rows(X, codes, weights)
+    check_two_classes(classes, rows.codes)
+    return TrainingData(rows, _validation_rows(estimator, factors, validation))
+
+
+def classifier_plan(
+    estimator: Any,
+    n_input_rows: int,
+    validation: ValidationInput,
+    centers: CenterRows | None = None,
+) -> MarginPlan:
+    """The plan of a classifier whose classes are known."""
+    base = KernelColumns(estimator.kernels)
+    parts = margin_parts(estimator, base, needs_both_signs=True, nu=estimator.nu)
+    C = 1.0 if estimator.nu is not None else estimator.C
+    penalty = MarginPenalty(parts.nonnegative, parts.intercept)
+    return MarginPlan(
+        outputs=_outputs(estimator),
+        library=library_plan(
+            estimator,
+            base,
+            n_input_rows,
+            memory_budget=solver_settings(estimator.solver).memory_budget,
+            penalty=estimator.penalty,
+            centers=centers,
+        ),
+        parts=parts,
+        C=parts if isinstance(C, str) else float(C),
+        attributes=classifier_attributes,
+        validation_fraction=validation_fraction(estimator, validation),
+        stratify=True,
+        calibration=CalibrationPlan(cast(Norm, estimator.penalty), penalty),
+        max_seconds=estimator.max_seconds,
+        random_state=estimator.random_state,
+        n_jobs=effective_n_jobs(estimator.n_jobs),
+    )
+
+
+def classifier_attributes(fit: MarginFit) -> dict[str, Any]:
+    """Fitted attributes of a classifier beside those of every margin model."""
+    attributes: dict[str, Any] = {"C_": fit.C, "tuning_": fit.tuning}
+    if fit.calibration is not None:
+        attributes["calibration_"] = fit.calibration
+    return attributes
+
+
+def _outputs(estimator: Any) -> OutputSet:
+    """One problem per class: a hinge loss, or the nu-SVM."""
+    nu, free = estimator.nu, estimator.intercept == "free"
+
+    def formulation(signs: FloatArray, weight: FloatArray, C: float) -> MarginRows:
+        if nu is None:
+            return hinge(signs, weight, C)
+        if free:
+            _check_nu(nu, signs, weight)
+        return nu_margin(signs, weight, nu)
+
+    return one_vs_rest(len(estimator.classes_), formulation)
+
+
+def _check_nu(nu: float, signs: FloatArray, weight: FloatArray) -> None:
+    lighter = min(weight[signs > 0].sum(), weight[signs < 0].sum()) / weight.sum()
+    if nu > 2 * lighter:
+        raise ValueError(
+            f"nu must be at most twice the weight fraction of the smaller class, "
+            f"{2 * lighter:.3g}, with a free intercept; got nu={nu!r}."
+        )
+
+
+def _validation_rows(
+    estimator: Any, factors: FloatArray, validation: ValidationInput
+) -> MergedRows | None:
+    """The user's validation rows, merged, with the weights of their classes."""
+    if (checked := checked_validation(estimator, validation)) is None:
+        return None
+    X, y, weight = checked
+    codes = _known_codes(estimator.classes_, y)
+    weight = weight * factors[codes]
+    if not weight.any():
+        raise ValueError("X_val must have rows of a class with a positive weight; got none.")
+    return merge_rows(X, codes, weight)
+
+
+def _known_codes(classes: Any, y: Any) -> IntArray:
+    code_of = {label: code for code, label in enumerate(classes.tolist())}
+    unknown = [label for label in y.tolist() if label not in code_of]
+    if unknown:
+        raise ValueError(
+            f"y_val must hold classes of y; got {unknown[0]!r}, y has {list(code_of)}."
+        )
+    return np.array([code_of[label] for label in y.tolist()], dtype=np.intp)

@@ -1,106 +1,103 @@
 """SSMK: mixtures of kernels from labelled and unlabelled rows.
 
-The problem is the classifier's, SSMK (9), with rows for the labelled points only and columns
-centred at all points. Nothing else speaks of the unlabelled points: no graph, no guessed labels.
-Widths, transforms and the sizes of the columns are found on all points too: over the labelled ones
-alone a narrow column at a far unlabelled centre would look tiny, and cost nothing once scaled.
+The problem is the classifier's, SSMK (9), with margin constraints for the labelled rows only and
+columns centred at all rows. Unlabelled rows play no other part: there is no graph and there are no
+guessed labels. Widths, transforms and column scales are computed on all rows too: on the labelled
+rows alone a narrow column at a distant unlabelled centre would look tiny, and cost nothing once it
+is scaled.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from kboost._estimator.parameter_rules import RULES
-from kboost._rules import BOOLEAN, UNIT, check_params, optional
-from kboost._typing import BoolArray, IntArray
-from kboost._validation import check_table, check_weights
-from kboost.columns.library import KernelLibrary
-from kboost.core.column_generation import GenerationResult
-from kboost.data.merged_rows import MergedRows, merge_rows
-from kboost.estimators.classifier import KernelBoostClassifier
+from kboost._estimator.base import flat
+from kboost._estimator.labels import predicted_codes
+from kboost._typing import FloatArray
+from kboost.data.merged_rows import merge_rows
+from kboost.estimators._kernel_boost import ValidationInput, prepare
+from kboost.estimators.classifier import (
+    KernelBoostClassifier,
+    check_classifier,
+    classifier_attributes,
+    classifier_plan,
+    labelled_rows,
+)
+from kboost.exceptions import AllLabelledWarning
 from kboost.kernels.rows import group_rows
+from kboost.plans.library import CenterRows
+from kboost.plans.margin import MarginFit, MarginPlan
 from kboost.plans.training_data import TrainingData
 
 UNLABELLED = -1
 
 
-@dataclass(frozen=True)
-class _Pool:
-    """The input, and all its points merged."""
-
-    X: Any  # (n, d)
-    y: Any  # (n,)
-    labelled: BoolArray  # (n,)
-    rows: MergedRows
-    center_of_input: IntArray  # (n,), -1 for rows without weight
-
-    @property
-    def all_labelled(self) -> bool:
-        """Whether no unlabelled row has a weight."""
-        return bool(self.labelled[self.center_of_input >= 0].all())
-
-
 class SemiSupervisedKernelBoostClassifier(KernelBoostClassifier):
-    """Classify with a sparse mixture of kernels, centred at labelled and unlabelled rows.
+    """Classify with a sparse mixture of kernels centred at labelled and unlabelled rows.
 
-    Unlabelled rows carry the label -1, as in scikit-learn's semi-supervised module; labels
-    themselves may be anything else (classes coded as -1 and 1 must be recoded). The margin is
-    asked of the labelled rows only, but every row is a possible centre, so a few labels can pick
-    from columns at many places.
+    Unlabelled rows have the label -1, as in scikit-learn's semi-supervised module; the classes may
+    be anything else (recode classes -1 and 1). The margin is required of the labelled rows only,
+    but every row is a possible centre.
 
-    What cannot be learnt from is an error: no labelled row, or a single class beside -1 (then -1
-    was perhaps meant as a class). Without unlabelled rows this is :class:`KernelBoostClassifier`,
-    to the last bit: a warning says so, and with `require_unlabelled` it is an error. Words as
-    labels want an array of dtype object, so that -1 stays a number.
+    A fit without labelled rows, or with a single class beside -1, is an error. Without unlabelled
+    rows the model is that of :class:`KernelBoostClassifier`, and a
+    :class:`kboost.exceptions.AllLabelledWarning` is raised; a warnings filter makes it an error.
+    Labels that are strings require an array of dtype object, so that -1 stays a number.
 
     Parameters
     ----------
     kernels : "auto", "precomputed", or list of kernels, names and callables, default="auto"
-        The library; see :class:`KernelBoostClassifier`, also for all that follows. With
-        "precomputed", X has a row and each matrix a column for every row, labelled or not.
+        The library; see :class:`KernelBoostClassifier`. With "precomputed", X has one row, and each
+        matrix one column, per row, labelled or not.
     penalty : {"l1", "l2"}, default="l1"
-        The norm of the coefficients that is penalised.
+        Norm of the coefficients that is penalised.
     C : float or "auto", default="auto"
-        Price of a unit of margin error, a labelled row.
+        Cost of margin errors per labelled row.
     nu : float or None, default=None
-        In place of C.
+        Replaces C; see :class:`KernelBoostClassifier`.
     nonnegative : bool, default=False
-        Whether coefficients must not be negative.
+        Whether coefficients must be nonnegative.
     intercept : {"free", "penalized", "none"}, default="free"
-        The offset.
+        Whether the intercept is free, penalised like a coefficient, or absent.
     column_scaling : {"unit", None}, default="unit"
-        Whether columns are scaled to unit root mean square, over all rows.
+        Whether columns are scaled to unit root mean square over all rows.
     class_weight : dict, "balanced" or None, default=None
-        Factors of the weights of the labelled rows.
-    columns_per_step, max_columns, max_iter, max_seconds, tol : optional
-        When columns are added, and when to stop.
-    validation_fraction, n_iter_no_change : optional
-        Early stopping on labelled rows held out; these stay possible centres.
-    memory_budget, random_state, pricing, stop_at_errors, predict_dtype, n_jobs, verbose : optional
-        As for :class:`KernelBoostClassifier`.
-    require_unlabelled : bool, default=False
-        Whether a fit without unlabelled rows is an error. By default it is a warning, since
-        scikit-learn asks every classifier to fit data that are labelled throughout, and so do
-        grid searches, where a fold may hold labelled rows only.
+        Weights of the classes.
+    max_columns : int or None, default=None
+        Most columns that are generated (per class, if there are more than two).
+    max_iter : int, default=1000
+        Most times that columns are added.
+    max_seconds : float or None, default=None
+        Time limit of the fit.
+    tol : float, default=1e-4
+        The fit stops when no column has a price above `tol`, or the relative gap is at most `tol`.
+    solver : "cg" or :class:`kboost.settings.ColumnGeneration`, default="cg"
+        How columns are searched, how many are added per step, early stopping, and memory. Rows
+        held out for early stopping are labelled ones; they remain possible centres.
+    random_state : int, RandomState instance or None, default=0
+        Seed for the choice of held-out rows.
+    n_jobs : int or None, default=None
+        Threads for classes, pricing and prediction.
+    verbose : int, default=0
+        1 logs every step.
 
     Attributes
     ----------
     transduction_ : ndarray of shape (n,)
-        A label for each training row: its own, or the one predicted.
+        Label of each training row: the given one, or the predicted one.
     classes_ : ndarray of shape (n_classes,)
-        The labels, without -1.
+        The labels without -1.
     C_, tuning_, calibration_, n_columns_, columns_per_kernel_, kernels_, centers_, coef_, \
 intercept_, objective_, dual_gap_, stop_reason_, trace_, n_iter_ : see above
         As for :class:`KernelBoostClassifier`.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of str
-        Their names, where X has any.
+        Names of the features, if X has names.
 
     References
     ----------
@@ -112,13 +109,11 @@ intercept_, objective_, dual_gap_, stop_reason_, trace_, n_iter_ : see above
     >>> from sklearn.datasets import load_digits
     >>> from kboost import SemiSupervisedKernelBoostClassifier
     >>> X, y = load_digits(n_class=3, return_X_y=True)
-    >>> some = np.where(np.arange(len(y)) < 30, y, -1)
-    >>> model = SemiSupervisedKernelBoostClassifier(C=1.0).fit(X, some)
+    >>> partly = np.where(np.arange(len(y)) < 30, y, -1)
+    >>> model = SemiSupervisedKernelBoostClassifier(C=1.0).fit(X, partly)
     >>> bool((model.transduction_ == y).mean() > 0.8)
     True
     """
-
-    _pool: _Pool
 
     def __init__(
         self,
@@ -131,82 +126,70 @@ intercept_, objective_, dual_gap_, stop_reason_, trace_, n_iter_ : see above
         intercept: str = "free",
         column_scaling: str | None = "unit",
         class_weight: Any = None,
-        columns_per_step: int | str = "auto",
         max_columns: int | None = None,
         max_iter: int = 1000,
         max_seconds: float | None = None,
         tol: float = 1e-4,
-        validation_fraction: float | None = None,
-        n_iter_no_change: int = 5,
-        memory_budget: int = 2**30,
+        solver: Any = "cg",
         random_state: Any = 0,
-        pricing: str = "scan",
-        stop_at_errors: bool = False,
-        predict_dtype: str = "float64",
         n_jobs: int | None = None,
         verbose: int = 0,
-        require_unlabelled: bool = False,
     ) -> None:
         super().__init__(
             kernels, penalty=penalty, C=C, nu=nu, nonnegative=nonnegative, intercept=intercept,
-            column_scaling=column_scaling, class_weight=class_weight,
-            columns_per_step=columns_per_step, max_columns=max_columns, max_iter=max_iter,
-            max_seconds=max_seconds, tol=tol, validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change, memory_budget=memory_budget,
-            random_state=random_state, pricing=pricing, stop_at_errors=stop_at_errors,
-            predict_dtype=predict_dtype, n_jobs=n_jobs, verbose=verbose,
+            column_scaling=column_scaling, class_weight=class_weight, max_columns=max_columns,
+            max_iter=max_iter, max_seconds=max_seconds, tol=tol, solver=solver,
+            random_state=random_state, n_jobs=n_jobs, verbose=verbose,
         )  # fmt: skip
-        self.require_unlabelled = require_unlabelled
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, **validation: Any) -> TrainingData:
-        rules = RULES | {"nu": optional(UNIT), "require_unlabelled": BOOLEAN}
-        check_params(self.get_params(deep=False), rules)
-        self._check_combination()
-        X, y = check_table(self, X, y, reset=True)
-        y = _as_numbers(y)
-        weight = check_weights(sample_weight, X.shape[0])
-        labelled = np.array([label != UNLABELLED for label in y.tolist()], dtype=bool)
-        _check_labels(y[labelled & (weight > 0)], all_labelled=bool(labelled.all()))
-        if labelled[weight > 0].all():
-            self._say_all_labelled()
-        positive = np.flatnonzero(weight > 0)
-        center_of_input = np.full(len(weight), -1)
-        center_of_input[positive] = group_rows(X[positive])[1]
-        everything = merge_rows(X, np.zeros(len(weight), dtype=np.intp), weight)
-        self._pool = _Pool(X, y, labelled, everything, center_of_input)
-        return self._training_data(X, y, weight, labelled, **validation)
 
-    def _say_all_labelled(self) -> None:
-        if self.require_unlabelled:
-            raise ValueError(
-                "y must have unlabelled rows with a positive weight, marked by -1, with "
-                "require_unlabelled=True; got none."
-            )
+@prepare.register
+def prepare_semi_supervised(
+    estimator: SemiSupervisedKernelBoostClassifier,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    validation: ValidationInput,
+) -> tuple[MarginPlan, TrainingData]:
+    """The plan of a classifier on the labelled rows with centres at all rows."""
+    check_classifier(estimator, validation)
+    X, y, weight = estimator._checked(X, y, sample_weight)
+    y = _as_numbers(y)
+    labelled = np.array([label != UNLABELLED for label in y.tolist()], dtype=bool)
+    _check_labels(y[labelled & (weight > 0)], all_labelled=bool(labelled.all()))
+    centers = None
+    if labelled[weight > 0].all():
         warnings.warn(
-            "y has no unlabelled rows (-1) with a positive weight, so this is "
-            "KernelBoostClassifier without them.",
-            UserWarning,
+            "y has no unlabelled rows (-1) with a positive weight: the model is that of "
+            "KernelBoostClassifier.",
+            AllLabelledWarning,
             stacklevel=2,
         )
+    else:
+        centers = _all_rows(X, weight)
+    data = labelled_rows(estimator, X, y, weight, labelled, validation)
+    classes = estimator.classes_
 
-    def _pooled(self, rows: MergedRows) -> tuple[MergedRows, IntArray]:
-        if self._pool.all_labelled:
-            return super()._pooled(rows)
-        at_input = rows.first[rows.center_of_row]
-        return self._pool.rows, self._pool.center_of_input[at_input]
+    def attributes(fit: MarginFit) -> dict[str, Any]:
+        transduction = np.array(classes[predicted_codes(flat(fit.model.decision(X)))])
+        transduction[labelled] = y[labelled]
+        return {**classifier_attributes(fit), "transduction_": transduction}
 
-    def _keep(self, library: KernelLibrary, grown: Sequence[GenerationResult]) -> None:
-        super()._keep(library, grown)
-        pool = self._pool
-        del self._pool  # the rows stay out of the fitted model
-        values = self._model.decision(pool.X)
-        found = self._labels(values[:, 0] if values.shape[1] == 1 else values)
-        self.transduction_ = np.array(found)
-        self.transduction_[pool.labelled] = pool.y[pool.labelled]
+    plan = classifier_plan(estimator, X.shape[0], validation, centers)
+    return replace(plan, attributes=attributes), data
+
+
+def _all_rows(X: Any, weight: FloatArray) -> CenterRows:
+    """All rows with a weight as centres, labelled or not."""
+    positive = np.flatnonzero(weight > 0)
+    center_of_input = np.full(len(weight), -1)
+    center_of_input[positive] = group_rows(X[positive])[1]
+    rows = merge_rows(X, np.zeros(len(weight), dtype=np.intp), weight)
+    return CenterRows(rows, center_of_input)
 
 
 def _as_numbers(y: Any) -> Any:
-    """Numbers that come as objects, as a column of pandas may hold them, as an array of numbers."""
+    """Numbers of dtype object, as in a pandas column of mixed kinds, as an array of numbers."""
     if y.dtype != object or not all(map(np.isscalar, y)):
         return y
     plain = np.array(y.tolist())
@@ -214,23 +197,23 @@ def _as_numbers(y: Any) -> Any:
 
 
 def _check_labels(labels: Any, *, all_labelled: bool) -> None:
-    """Refuse what cannot be learnt from, with the likely reason."""
+    """Raise for labels that cannot be learnt from; the message gives the likely reason."""
     if not len(labels):
         raise ValueError(
-            "y must have labelled rows with a positive weight; got -1, which marks an unlabelled "
-            "row, everywhere else."
+            "y must have labelled rows with a positive weight; got -1, which marks unlabelled "
+            "rows, for all of them."
         )
     try:
         classes = np.unique(labels)
     except TypeError as error:
-        raise ValueError(f"y must have labels of one kind beside -1; {error}.") from error
+        raise ValueError(f"y must have labels of one type beside -1; {error}.") from error
     if "-1" in classes.tolist():
         raise ValueError(
-            "y must mark unlabelled rows by the number -1; got the word '-1', which numpy makes of "
-            "it among words: pass y as np.array(y, dtype=object)."
+            "y must mark unlabelled rows by the number -1; got the string '-1', which NumPy makes "
+            "of it among strings: pass y as np.array(y, dtype=object)."
         )
     if len(classes) < 2 and not all_labelled:
         raise ValueError(
             f"y must have at least two labelled classes; got one class, {classes[0]}, beside -1, "
-            "which marks unlabelled rows: if -1 is a class here, recode it (as 0, say)."
+            "which marks unlabelled rows: if -1 is a class, recode it (as 0, for example)."
         )

@@ -12,6 +12,7 @@ from kboost.core.trace import Step, Trace
 from kboost.persistence import rules
 from kboost.persistence.entry import Entry
 from kboost.persistence.rules import (
+    ANY,
     ANY_VECTOR,
     FEATURE_INDICES,
     FOLDED,
@@ -47,6 +48,11 @@ def _part(
     path: str, fields: Mapping[str, Rule], holds: Callable[[Any], bool] = lambda made: True
 ) -> Entry:
     return Entry(f"kboost.{path}", fields, holds)
+
+
+def _settings(name: str, *fields: str) -> Entry:
+    """Settings of an estimator, which check their own fields."""
+    return _part(f"settings.{name}", dict.fromkeys(fields, ANY), rules.settings_hold)
 
 
 def _estimators(home: str, *names: str) -> list[Entry]:
@@ -167,6 +173,7 @@ PARTS_OF_MODELS = [
     Entry("kboost.boosting.fit.KernelUse", items=NUMBER),
     _part("core.stopping.StopReason", {"rule": TEXT, "message": TEXT}),
     _part("core.model.AdditiveModel", {"parts": PARTS, "bias": VECTOR}, rules.outputs_fit),
+    _part("core.stopping.StopReason", {"rule": TEXT, "message": TEXT}),
     _part(
         "selection.calibration.Calibration",
         {"slope": NUMBER, "n_rows": WHOLE, "held_out": BOOLEAN},
@@ -215,7 +222,19 @@ PARTS_OF_MODELS = [
 ]
 
 SETTINGS = [
-    _part("settings.LpNorm", {"p": NUMBER}),
+    _settings("early_stopping.EarlyStopping", "validation_fraction", "n_iter_no_change"),
+    _settings(
+        "kernel_boost.ColumnGeneration",
+        "pricing",
+        "columns_per_step",
+        "stop_at_errors",
+        "early_stopping",
+        "memory_budget",
+    ),
+    _settings("kernel_boost.Barrier", "columns_per_step", "early_stopping", "memory_budget"),
+    _settings("kernel_boost.ActiveGaussians", "kernels", "width_bounds"),
+    _settings("kernel_boost.Halfspaces", "sparsity"),
+    _settings("mkl.LpNorm", "p"),
 ]
 
 ESTIMATORS = [

@@ -49,6 +49,7 @@ def _is_dense(value: Any) -> bool:
 NUMBER = Rule("a number", lambda v: isinstance(v, Real) and not BOOLEAN.holds(v))
 WHOLE = INTEGER
 TEXT = _instance("text", str)
+ANY = Rule("anything", lambda v: True)
 WIDTH = Rule("a number or a rule", lambda v: NUMBER.holds(v) or isinstance(v, str))
 VECTOR = _array(1, "f", "a vector")
 ANY_VECTOR = _array(1, "iuf", "a vector of numbers")
@@ -133,6 +134,12 @@ def cells_fit(made: Any) -> bool:
         and bool((np.diff(starts) >= 0).all())
         and starts[-1] == len(made.coef)
     )
+
+
+def settings_hold(made: Any) -> bool:
+    """Settings raise for values that break their rules."""
+    made.__post_init__()
+    return True
 
 
 def outputs_fit(made: Any) -> bool:

@@ -1,103 +1,152 @@
-"""The base learners of a regressor that are no list of kernels: each a library with its own search.
+"""The base learners of a mixture: the library of columns, the search in it, the attributes shown.
 
-A base says what is searched, who searches it, and what the fitted model shows of it.
+KernelColumns       kernels at training rows: a finite library, searched completely
+ActiveColumns       Gaussians with free centres and widths (SRE): an infinite library
+HalfspaceColumns    halfspaces with sparse normals (SRE): an infinite library
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias, cast
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 
 from kboost.columns.active import ActiveLibrary, ActivePart
 from kboost.columns.halfspaces import HalfspacePart, HalfspaceSpace, features_used
+from kboost.columns.library import KernelLibrary
 from kboost.core.protocols import PathOracle
+from kboost.data.merged_rows import MergedRows
 from kboost.kernels.base import Kernel
 from kboost.kernels.stationary import Gaussian
 from kboost.kernels.transforms import Ranks
 from kboost.oracles.active import ActiveOracle
 from kboost.oracles.halfspaces import HalfspaceOracle
+from kboost.oracles.scan import ScanOracle
+from kboost.oracles.stratified import StratifiedOracle
 
 Resolve: TypeAlias = Callable[[Any], Sequence[Kernel]]
 
-_WIDTHS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)  # of gamma, against the mean rule
-_WORTH = 0.3  # of tol: columns of a lower price are no reason to go on, and slow the solves
-_ENOUGH = 2.0  # of tol: the gap ends a fit too, at prices a little above it
-_PER_STEP = 250  # columns, at least: all places want to move a little at once
-_BEYOND = 1.5  # how far widths may go beyond those to start from
+# Columns of one step may correlate up to this; a 2-norm optimum takes all columns in the end.
+MAX_CORRELATION = {"l1": 0.95, "l2": 1.0}
+
+_WIDTHS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)  # of gamma, relative to the mean rule
+_LEAST_PRICE = 0.3  # of tol: columns of a lower price slow the solves and gain nothing
+_LEAST_HALFSPACE_PRICE = 2.0  # of tol: the gap ends a fit too, at prices a little above it
+_LEAST_PER_STEP = 250  # columns: all centres move a little in each step
+_BEYOND = 1.5  # factor by which widths may leave the interval of those to start from
 
 
-class Base(Protocol):
-    """A library that is searched in its own way."""
+@dataclass(frozen=True)
+class SearchLimits:
+    """The limits of a search: columns per step and in total, tolerance, order of the search."""
 
-    def library(self, model: Any, rows: Any, resolve: Resolve, options: Any) -> Any:
-        """What is searched; `options` are those of a library."""
+    columns_per_step: int
+    is_default: bool  # whether `columns_per_step` was "auto"
+    max_columns: int | None
+    tol: float
+    penalty: str
+    free_intercept: bool
+    stratified: bool = False
+    stop_at_errors: bool = False
 
-    def oracle(self, model: Any, per_step: int, tol: float) -> PathOracle:
-        """Who searches it, until no column has a price above `tol`."""
 
-    def show(self, parts: Sequence[Any], n_features: int) -> dict[str, Any]:
-        """Fitted attributes."""
+@dataclass(frozen=True)
+class KernelColumns:
+    """Kernels at training rows; `kernels` as the user gave them."""
+
+    kernels: Any = "auto"
+    exact_steps: ClassVar[bool] = False  # few columns per step: simplex is the best solver
+    interior_options: ClassVar[Mapping[str, Any]] = {}  # of the interior LP master
+
+    def library(self, rows: MergedRows, resolve: Resolve, options: dict[str, Any]) -> Any:
+        """The columns to search; `options` are those of a library."""
+        return KernelLibrary(resolve(self.kernels), rows.X, **options)
+
+    def oracle(self, limits: SearchLimits) -> PathOracle:
+        """The search of a fit."""
+        if limits.stratified:
+            return StratifiedOracle(
+                limits.columns_per_step, limits.max_columns, limits.tol, limits.stop_at_errors
+            )
+        return ScanOracle(
+            limits.columns_per_step, limits.max_columns, MAX_CORRELATION[limits.penalty]
+        )
+
+    def path_oracle(self, limits: SearchLimits) -> PathOracle:
+        """The search on a path that chooses C."""
+        return ScanOracle(limits.columns_per_step, max_correlation=MAX_CORRELATION[limits.penalty])
+
+    def attributes(self, parts: Sequence[Any], n_features: int) -> dict[str, Any] | None:
+        """Fitted attributes of the columns; None where the kernels of the parts show them."""
+        return None
 
 
-class Active:
-    """Gaussians whose centres and widths are free."""
+@dataclass(frozen=True)
+class ActiveColumns(KernelColumns):
+    """Gaussians whose centres and widths are free; see settings.ActiveGaussians."""
 
-    def library(self, model: Any, rows: Any, resolve: Resolve, options: Any) -> Any:
-        if isinstance(model.kernels, str):  # "auto"
+    width_bounds: tuple[float, float] | None = None
+    # Active columns gather around the peaks of the search and hardly differ in their edges.
+    interior_options: ClassVar[Mapping[str, Any]] = {
+        "idle_edge": 0.97,
+        "idle_share": 1e-2,
+        "fraction": 0.5,
+        "back": 1.0,
+        "closing": 2.0,
+        "naming": 1e-5,
+        "patience": 30,
+    }
+
+    def library(self, rows: MergedRows, resolve: Resolve, options: dict[str, Any]) -> Any:
+        if isinstance(self.kernels, str):  # "auto"
             (mean,) = cast(Sequence[Gaussian], resolve([Gaussian("mean", on="standard")]))
             kernels: Sequence[Kernel] = [Gaussian(f * mean.gamma, on=mean.on) for f in _WIDTHS]
         else:
-            kernels = resolve(model.kernels)
-            self._check(kernels)
+            kernels = resolve(self.kernels)
+            _check_gaussians(kernels)
         gaussians = cast(Sequence[Gaussian], kernels)
-        bounds = model.width_bounds
+        bounds = self.width_bounds
         if bounds is None:
             widths = [1 / np.sqrt(2 * kernel.gamma) for kernel in gaussians]
             bounds = min(widths) / _BEYOND, max(widths) * _BEYOND
         return ActiveLibrary(gaussians, rows.X, width_bounds=bounds, **options)
 
-    def oracle(self, model: Any, per_step: int, tol: float) -> PathOracle:
-        if model.columns_per_step == "auto" and model.max_columns is None:
-            per_step = max(per_step, _PER_STEP)
-        return ActiveOracle(per_step, model.max_columns, least=_WORTH * tol)
+    def oracle(self, limits: SearchLimits) -> PathOracle:
+        per_step = limits.columns_per_step
+        if limits.is_default and limits.max_columns is None:
+            per_step = max(per_step, _LEAST_PER_STEP)
+        return ActiveOracle(per_step, limits.max_columns, least=_LEAST_PRICE * limits.tol)
 
-    def show(self, parts: Sequence[ActivePart], n_features: int) -> dict[str, Any]:
-        n = sum(len(part.widths) for part in parts)
+    def attributes(self, parts: Sequence[ActivePart], n_features: int) -> dict[str, Any]:
         return {
-            "columns_per_kernel_": {"active Gaussian": n},
+            "columns_per_kernel_": {"active Gaussian": sum(len(part.widths) for part in parts)},
             "centers_": np.concatenate([np.zeros((0, n_features)), *(p.centers for p in parts)]),
             "widths_": np.concatenate([np.zeros(0), *(p.widths for p in parts)]),
         }
 
-    def _check(self, kernels: Sequence[Kernel]) -> None:
-        for kernel in kernels:
-            if not (
-                isinstance(kernel, Gaussian)
-                and kernel.columns is None
-                and not isinstance(kernel.on, Ranks)
-                and kernel.on == cast(Gaussian, kernels[0]).on
-            ):
-                raise ValueError(
-                    "kernels must be Gaussians on all features, in one view that is linear, with "
-                    f"base='active', which moves their centres and widths; got {kernel!r}."
-                )
 
+@dataclass(frozen=True)
+class HalfspaceColumns(KernelColumns):
+    """Halfspaces with sparse normals; see settings.Halfspaces."""
 
-class Halfspaces:
-    """Halfspaces with sparse normals."""
+    sparsity: float = 0.7
+    exact_steps: ClassVar[bool] = True
 
-    def library(self, model: Any, rows: Any, resolve: Resolve, options: Any) -> Any:
+    def library(self, rows: MergedRows, resolve: Resolve, options: dict[str, Any]) -> Any:
         return HalfspaceSpace(rows.X, rows.weight, options["scaling"])
 
-    def oracle(self, model: Any, per_step: int, tol: float) -> PathOracle:
-        both_sides = model.intercept != "free" and model.columns_per_step != 1
-        return HalfspaceOracle(
-            model.halfspace_sparsity, both_sides, model.max_columns, _ENOUGH * tol
-        )
+    def oracle(self, limits: SearchLimits) -> PathOracle:
+        one_column = limits.columns_per_step == 1 and not limits.is_default
+        both_sides = not limits.free_intercept and not one_column
+        least = _LEAST_HALFSPACE_PRICE * limits.tol
+        return HalfspaceOracle(self.sparsity, both_sides, limits.max_columns, least)
 
-    def show(self, parts: Sequence[HalfspacePart], n_features: int) -> dict[str, Any]:
+    def path_oracle(self, limits: SearchLimits) -> PathOracle:
+        return self.oracle(limits)
+
+    def attributes(self, parts: Sequence[HalfspacePart], n_features: int) -> dict[str, Any]:
         directions = np.concatenate([np.zeros((0, n_features)), *(p.directions for p in parts)])
         return {
             "columns_per_kernel_": {"halfspaces": sum(len(part.cuts) for part in parts)},
@@ -107,4 +156,15 @@ class Halfspaces:
         }
 
 
-BASES: Mapping[str, Base] = {"active": Active(), "halfspaces": Halfspaces()}
+def _check_gaussians(kernels: Sequence[Kernel]) -> None:
+    for kernel in kernels:
+        if not (
+            isinstance(kernel, Gaussian)
+            and kernel.columns is None
+            and not isinstance(kernel.on, Ranks)
+            and kernel.on == cast(Gaussian, kernels[0]).on
+        ):
+            raise ValueError(
+                "kernels of ActiveGaussians must be Gaussians on all features with one linear "
+                f"`on`; got {kernel!r}."
+            )

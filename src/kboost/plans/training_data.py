@@ -1,9 +1,12 @@
-"""What there is to learn, once the input is checked: merged rows, and a task for each output."""
+"""Checked input of a margin problem, and what its outputs make of the rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from kboost._typing import FloatArray
 from kboost.data.merged_rows import MergedRows
@@ -11,33 +14,94 @@ from kboost.formulations import MarginRows
 
 HIGHEST_PRICE = 1e12
 
-
-@dataclass(frozen=True)
-class Task:
-    """One problem to solve: what it makes of the rows, and its error on rows held out."""
-
-    formulate: Callable[[MergedRows, float], MarginRows]  # at some C
-    error: Callable[[MergedRows], Callable[[FloatArray], float]]
+Loss = Callable[[FloatArray], float]  # of decision values
 
 
 @dataclass(frozen=True)
 class TrainingData:
-    """The rows to learn from, the tasks, and the user's own rows to judge by, if there are any."""
+    """The training rows, and the validation rows that the user gave, if any."""
 
     rows: MergedRows
-    tasks: Sequence[Task]
-    n_input_rows: int
-    held: MergedRows | None = None
-
-    def problems(self, rows: MergedRows, C: float) -> list[MarginRows]:
-        """What the tasks make of these rows."""
-        return [task.formulate(rows, C) for task in self.tasks]
+    held_out: MergedRows | None = None
 
 
-def check_prices(problems: Sequence[MarginRows], factor: float = 1.0) -> None:
-    """Refuse prices of errors, times a factor, that leave the solvers no digits."""
-    highest = factor * max(float(rows.slack_costs.max()) for rows in problems)
+@dataclass(frozen=True)
+class MarginOutput:
+    """One output of a model: its problem on some rows at some C, and its error on rows."""
+
+    formulate: Callable[[MergedRows, float], Any]  # rows for a master; see formulations.py
+    error: Callable[[MergedRows], Loss]
+
+
+@dataclass(frozen=True)
+class OutputSet:
+    """The outputs of a model, and their error together from decisions (n, n_outputs)."""
+
+    outputs: Sequence[MarginOutput]
+    joint_error: Callable[[MergedRows], Loss]
+
+    def problems(self, rows: MergedRows, C: float) -> list[Any]:
+        """The problem of each output on these rows."""
+        return [output.formulate(rows, C) for output in self.outputs]
+
+
+def one_vs_rest(
+    n_classes: int, formulation: Callable[[FloatArray, FloatArray, float], Any]
+) -> OutputSet:
+    """One output per class; two classes share one. `formulation` takes signs, weights and C."""
+    classes = [1] if n_classes == 2 else range(n_classes)
+    outputs = [_class_output(k, formulation) for k in classes]
+    if len(outputs) == 1:
+        return OutputSet(outputs, _first_column(outputs[0]))
+
+    def joint_error(rows: MergedRows) -> Loss:
+        share = rows.weight / rows.weight.sum()
+        return lambda decisions: float(share @ (decisions.argmax(axis=1) != rows.codes))
+
+    return OutputSet(outputs, joint_error)
+
+
+def regression(
+    values: FloatArray, formulation: Callable[[FloatArray, FloatArray, float], Any]
+) -> OutputSet:
+    """One output; codes index `values`. `formulation` takes targets, weights and C."""
+
+    def error(rows: MergedRows) -> Loss:
+        targets, share = values[rows.codes], rows.weight / rows.weight.sum()
+        return lambda decision: float(share @ (targets - decision) ** 2)
+
+    output = MarginOutput(lambda rows, C: formulation(values[rows.codes], rows.weight, C), error)
+    return OutputSet([output], _first_column(output))
+
+
+def check_prices(problems: Sequence[Any], factor: float = 1.0) -> None:
+    """Raise if slack costs, times a factor, are too high for the precision of the solvers."""
+    costs = [float(rows.slack_costs.max()) for rows in problems if isinstance(rows, MarginRows)]
+    highest = factor * max(costs, default=0.0)
     if not highest < HIGHEST_PRICE:
         raise ValueError(
             f"C times the largest sample weight must be below {HIGHEST_PRICE:g}; got {highest:g}."
         )
+
+
+def _class_output(
+    target: int, formulation: Callable[[FloatArray, FloatArray, float], Any]
+) -> MarginOutput:
+    def error(rows: MergedRows) -> Loss:
+        positive, share = rows.codes == target, rows.weight / rows.weight.sum()
+        return lambda decision: float(share @ ((decision > 0) != positive))
+
+    def formulate(rows: MergedRows, C: float) -> Any:
+        return formulation(np.where(rows.codes == target, 1.0, -1.0), rows.weight, C)
+
+    return MarginOutput(formulate, error)
+
+
+def _first_column(output: MarginOutput) -> Callable[[MergedRows], Loss]:
+    """The error of a single output, from decisions (n, 1)."""
+
+    def joint_error(rows: MergedRows) -> Loss:
+        loss = output.error(rows)
+        return lambda decisions: loss(decisions[:, 0])
+
+    return joint_error

@@ -47,7 +47,7 @@ class ValidationDisplay:
         Parameters
         ----------
         estimator : estimator
-            Fitted with `validation_fraction`, or `X_val` and `y_val`.
+            Fitted with `early_stopping`, or `X_val` and `y_val`.
         output : int, default=0
             Index of the class, if there are more than two.
         ax : matplotlib axes, optional
@@ -62,7 +62,7 @@ class ValidationDisplay:
         error = trace.values("validation_error")
         if not np.isfinite(error).any():
             raise ValueError(
-                "estimator must be fitted with validation_fraction, or with X_val and y_val; "
+                "estimator must be fitted with early_stopping, or with X_val and y_val; "
                 "got a fit without held-out rows."
             )
         return cls(n_columns=trace.values("n_columns"), error=error).plot(ax=ax)
@@ -104,7 +104,7 @@ def plot_validation(estimator: Any, *, output: int = 0, ax: Any = None) -> Valid
     Parameters
     ----------
     estimator : estimator
-        Fitted with `validation_fraction`, or `X_val` and `y_val`.
+        Fitted with `early_stopping`, or `X_val` and `y_val`.
     output : int, default=0
         Index of the class, if there are more than two.
     ax : matplotlib axes, optional

@@ -1,9 +1,9 @@
-"""`C="auto"`: the price of errors by a path on held-out rows.
+"""`C="auto"`: the cost of errors chosen on a path, by the error on held-out rows.
 
 The path starts where the first columns become worth their price and rises in equal factors; the
-search and the solver stay warm from one C to the next. Each C is judged on rows held out (several
-parts in turn where rows are few), and the path is given up when the error has not fallen for a
-few steps: a C that overfits shows early. Parts are whole groups of equal x, drawn from the
+search and the solver stay warm from one C to the next. Each C is evaluated on held-out rows (on
+several splits where rows are few), and the path ends when the error has not fallen for a few
+values: larger values of C overfit. Splits keep rows of equal x together and are drawn from the
 canonical order, and weights count in the error, so a row given twice equals a row of weight two.
 """
 
@@ -22,16 +22,17 @@ from kboost.plans.training_data import TrainingData
 from kboost.selection.path_fit import PathFit, PathPoint
 
 RATIO = 10 ** (1 / 3)
-MOST = 16  # values of C
-FEW = 500  # rows: up to there errors held out are noisy, and fits cheap
-PATIENCE, PATIENCE_OF_FEW = 2, 4  # values of C without a lower error
-PARTS = ((FEW, 5), (2_000, 3))  # so many parts up to so many rows; else one
-HELD = 0.2
+MAX_VALUES = 16
+FEW_ROWS = 500  # up to here held-out errors are noisy, and fits cheap
+PATIENCE, PATIENCE_OF_FEW_ROWS = 2, 4  # values of C without a lower error
+SPLITS = ((FEW_ROWS, 5), (2_000, 3))  # so many splits up to so many rows; one beyond
+HELD_OUT = 0.2
+_IN_USE = 1e-3  # of the largest coefficient: an interior solution has traces of other columns
 
 
 @dataclass(frozen=True)
 class Tried:
-    """One value of C, the mean error held out, and the mean number of columns."""
+    """One value of C, the mean held-out error, and the mean number of columns."""
 
     C: float
     error: float
@@ -43,7 +44,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Tuning:
-    """The values of C tried, the mean error held out at each, and the place of the best."""
+    """The values of C tried, the mean held-out error and columns at each, and the best index."""
 
     C: FloatArray
     error: FloatArray
@@ -51,45 +52,44 @@ class Tuning:
     best: int
 
 
-def split_parts(
-    data: TrainingData, rng: np.random.RandomState, *, by_code: bool
+def split_rows(
+    data: TrainingData, rng: np.random.RandomState, *, stratify: bool
 ) -> list[tuple[MergedRows, MergedRows]]:
-    """Rows to learn from and to judge by: the user's, or drawn, more often from few rows."""
+    """Training and held-out rows: the user's, or random splits, more of them for few rows."""
     rows = data.rows
-    if data.held is not None:
-        return [(rows, data.held)]
-    n_parts = next((parts for limit, parts in PARTS if len(rows.weight) <= limit), 1)
-    drawn = [hold_out(rows, HELD, rng, by_code=by_code) for _ in range(n_parts)]
+    if data.held_out is not None:
+        return [(rows, data.held_out)]
+    n_splits = next((count for limit, count in SPLITS if len(rows.weight) <= limit), 1)
+    splits = [hold_out(rows, HELD_OUT, rng, by_code=stratify) for _ in range(n_splits)]
     return [
-        (learn, judge)
-        for learn, judge in drawn
-        if len(judge.weight) and len(np.unique(learn.codes)) > 1
+        (training, held_out)
+        for training, held_out in splits
+        if len(held_out.weight) and len(np.unique(training.codes)) > 1
     ]
 
 
-def tune(parts: Sequence[PathFit], n_rows: int) -> Tuning | None:
-    """Raise C from the first that matters until the mean error has stopped falling.
+def tune(fits: Sequence[PathFit], n_rows: int) -> Tuning | None:
+    """Raise C from the first value that matters until the mean error has stopped falling.
 
-    None without a part, or without the time for one value.
+    None without a split, or without the time for one value.
     """
-    patience = PATIENCE_OF_FEW if n_rows <= FEW else PATIENCE
+    patience = PATIENCE_OF_FEW_ROWS if n_rows <= FEW_ROWS else PATIENCE
     tried: list[Tried] = []
     errors: list[float] = []
-    for step in range(MOST if parts else 0):
-        C = min(part.first for part in parts) * RATIO**step
+    for step in range(MAX_VALUES if fits else 0):
+        C = min(fit.first_cost for fit in fits) * RATIO**step
         try:
-            found = [part.to(C) for part in parts]
+            points = [fit.solve(C) for fit in fits]
         except OutOfTimeError:
             break
-        errors.append(float(np.mean([point.held_error for point in found])))
-        tried.append(Tried(C, errors[-1], float(np.mean([_in_use(point) for point in found]))))
+        errors.append(float(np.mean([point.held_out_error for point in points])))
+        tried.append(Tried(C, errors[-1], float(np.mean([_n_in_use(point) for point in points]))))
         logger.info("%s", tried[-1])
         if step - int(np.argmin(errors)) >= patience:
             break
     if not tried:
         return None
-    columns = [one.n_columns for one in tried]
-    Cs = [one.C for one in tried]
+    Cs, columns = [value.C for value in tried], [value.n_columns for value in tried]
     return Tuning(np.array(Cs), np.array(errors), np.array(columns), last_best(errors))
 
 
@@ -98,7 +98,7 @@ def last_best(errors: Sequence[float]) -> int:
     return len(errors) - 1 - int(np.argmin(errors[::-1]))
 
 
-def _in_use(point: PathPoint) -> int:
-    """Columns with a share in the outputs; an interior solution has traces of others."""
-    shares = [np.abs(grown.fit.coef) for grown in point.grown]
-    return sum(int(np.count_nonzero(share > 1e-3 * share.max(initial=0.0))) for share in shares)
+def _n_in_use(point: PathPoint) -> int:
+    """Columns with a coefficient that is not negligible, over all outputs."""
+    sizes = [np.abs(result.fit.coef) for result in point.results]
+    return sum(int(np.count_nonzero(size > _IN_USE * size.max(initial=0.0))) for size in sizes)

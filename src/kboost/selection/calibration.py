@@ -1,29 +1,29 @@
-"""Probabilities that never contradict the prediction.
+"""Probabilities that agree with the predicted class.
 
 With the decision values f_k of the classes (two classes: 0 and f) and one slope a > 0,
 
     p_k = exp(a f_k) / sum_l exp(a f_l)          (two classes: 1 / (1 + exp(-a f)))
 
-There is no offset, and the slope is the same for every class: the largest p is that of the largest
-f. Where rounding makes them equal, the class predicted gets the next larger number, so that holds
-for every row and to the last bit.
+There is no offset and the slope is the same for every class, so the largest p belongs to the
+largest f. Where rounding makes two of them equal, the predicted class gets the next larger number.
 
-The slope is the weighted maximum of likelihood,
+The slope maximises the weighted likelihood,
 
     minimise  - sum_i w_i sum_k t_ik log p_ik,    t_ik = (N_k + 1) / (N_k + 2)  for the row's class,
 
-the rest of 1 shared by the others (Platt's targets; N_k the weight of the class): convex in a, and
-never without a minimum. A margin classifier is too sure of the rows it was fitted to, so f is that
-of rows left out (selection/left_out.py): a fifth at a time, by distinct x and class by class, until
-there are enough for one number. Where that cannot be had (no time left, Ctrl-C, too few rows, a
-solver that gives up), half the slope of the training rows stands in, and `held_out` says so.
+with the rest of 1 shared by the other classes (Platt's targets; N_k is the weight of the class).
+This is convex in a and always has a minimum. A margin classifier is too confident on its training
+rows, so f comes from models without the row (selection/left_out.py): a fifth of the rows at a time,
+by distinct x and class by class, until there are enough rows for one number. Where that is not
+possible (no time, Ctrl-C, too few rows, a solver that fails), half the slope of the training rows
+is used, and `held_out` is False.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -31,11 +31,12 @@ from scipy.special import log_softmax, softmax
 
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.core.deadline import Deadline
-from kboost.core.iterate import logger
+from kboost.core.iterate import Method, iterate, logger
 from kboost.core.protocols import Fit, Hypothesis
+from kboost.core.stopping import StopReason
 from kboost.core.validation import columns_at
 from kboost.data.merged_rows import MergedRows, majority_code
-from kboost.exceptions import OutOfTimeError, SolverError
+from kboost.exceptions import SolverError
 from kboost.formulations import MarginRows
 from kboost.masters.margin import MarginPenalty
 from kboost.selection.left_out import Norm, leave_out
@@ -44,11 +45,13 @@ FOLDS = 5
 ENOUGH = 500  # rows left out
 SHRUNKEN = 0.5  # of the slope of training rows
 LEAST, MOST = 1e-3, 1e6  # slope times the size of the decision values
+COMPLETE = StopReason("complete", "every output was solved without the rows left out.")
+TOO_FEW_ROWS = StopReason("rows", "there are too few rows to leave some out.")
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """The slope, the number of distinct rows it was fitted to, and whether these were held out."""
+    """The slope, the number of distinct rows behind it, and whether these were held out."""
 
     slope: float
     n_rows: int
@@ -60,12 +63,12 @@ class Calibration:
         return _agreeing(softmax(self._times(scores), axis=1), scores)
 
     def log_probabilities(self, decision: FloatArray) -> FloatArray:
-        """`log p_k`, finite also where p_k is too small for a number."""
+        """`log p_k`; finite also where p_k underflows to 0."""
         scores = _per_class(decision)
         return _agreeing(log_softmax(self._times(scores), axis=1), scores)
 
     def __str__(self) -> str:
-        source = "held-out rows" if self.held_out else "training rows, and halved"
+        source = "held-out rows" if self.held_out else "training rows, halved"
         return f"probabilities: slope {self.slope:.3g}, from {self.n_rows} {source}"
 
     def _times(self, scores: FloatArray) -> FloatArray:
@@ -76,8 +79,8 @@ class Calibration:
 
 
 @dataclass(frozen=True)
-class Output:
-    """A fitted output, and what it was fitted to."""
+class FittedOutput:
+    """An output, and the problem it was fitted to."""
 
     problem: MarginRows
     hypotheses: Sequence[Hypothesis]
@@ -86,24 +89,21 @@ class Output:
 
 def calibrate(
     rows: MergedRows,
-    outputs: Sequence[Output],
+    outputs: Sequence[FittedOutput],
     *,
     norm: Norm,
     penalty: MarginPenalty,
     rng: np.random.RandomState,
     deadline: Deadline,
-) -> tuple[Calibration, bool]:
-    """Fit the slope; says also whether Ctrl-C ended it."""
-    values, stopped = np.full(len(rows.weight), np.nan), False
-    try:
-        if parts := deal(rows, rng):
-            values = _joined(
-                [_left_out(rows.X, o, parts, norm, penalty, deadline) for o in outputs]
-            )
-    except (OutOfTimeError, SolverError) as reason:
+) -> tuple[Calibration, StopReason]:
+    """Fit the slope; the reason is that of the refits without some of the rows."""
+    method = LeftOutDecisions(rows, outputs, deal(rows, rng), norm, penalty, deadline)
+    reason = iterate(method, level=logging.DEBUG)
+    values = np.full(len(rows.weight), np.nan)
+    if reason is COMPLETE:
+        values = _joined(method.decisions)
+    elif reason.rule == "solver":
         logger.info("%s", reason)
-    except KeyboardInterrupt:
-        stopped = True
     known = ~np.isnan(values.reshape(len(values), -1)).any(axis=1)
     if known.any():
         slope = fit_slope(values[known], rows.codes[known], rows.weight[known])
@@ -113,39 +113,60 @@ def calibrate(
         slope = SHRUNKEN * fit_slope(fitted, rows.codes, rows.weight)
         calibration = Calibration(slope, len(fitted), held_out=False)
     logger.info("%s", calibration)
-    return calibration, stopped
+    return calibration, reason
 
 
-def _left_out(
-    X: Any,
-    output: Output,
-    parts: Sequence[BoolArray],
-    norm: Norm,
-    penalty: MarginPenalty,
-    deadline: Deadline,
-) -> FloatArray:
-    """Decision values of one output at the rows of each part, by models without it."""
-    fit, used = output.fit, np.flatnonzero(output.fit.coef)
-    return leave_out(
-        columns_at(X, [output.hypotheses[j] for j in used.tolist()]),
-        output.problem,
-        replace(fit, coef=fit.coef[used]),
-        parts,
-        norm=norm,
-        penalty=penalty,
-        deadline=deadline,
-    )
+class LeftOutDecisions(Method[str]):
+    """Decision values at rows left out, one output per step."""
+
+    def __init__(
+        self,
+        rows: MergedRows,
+        outputs: Sequence[FittedOutput],
+        parts: Sequence[BoolArray],
+        norm: Norm,
+        penalty: MarginPenalty,
+        deadline: Deadline,
+    ) -> None:
+        self._X, self._outputs, self._parts = rows.X, outputs, parts
+        self._norm, self._penalty, self._deadline = norm, penalty, deadline
+        self.decisions: list[FloatArray] = []  # one per output, NaN at rows never left out
+        self.trace: list[str] = []
+
+    def advance(self) -> str | StopReason:
+        if not self._parts:
+            return TOO_FEW_ROWS
+        if len(self.decisions) == len(self._outputs):
+            return COMPLETE
+        try:
+            self.decisions.append(self._solve(self._outputs[len(self.decisions)]))
+        except SolverError as error:
+            return StopReason("solver", str(error))
+        return f"output {len(self.decisions)} solved without the rows left out"
+
+    def _solve(self, output: FittedOutput) -> FloatArray:
+        """Decision values of one output at the rows of each part, by models without the part."""
+        fit, used = output.fit, np.flatnonzero(output.fit.coef)
+        return leave_out(
+            columns_at(self._X, [output.hypotheses[j] for j in used.tolist()]),
+            output.problem,
+            replace(fit, coef=fit.coef[used]),
+            self._parts,
+            norm=self._norm,
+            penalty=self._penalty,
+            deadline=self._deadline,
+        )
 
 
 def _joined(outputs: Sequence[FloatArray]) -> FloatArray:
-    """One column an output; a single one stays a vector."""
+    """One column per output; a single one stays a vector."""
     return outputs[0] if len(outputs) == 1 else np.column_stack(outputs)
 
 
 def deal(rows: MergedRows, rng: np.random.RandomState) -> list[BoolArray]:
-    """Parts to leave out, each a fifth of the distinct x of every class; no class goes whole.
+    """Parts to leave out, each a fifth of the distinct x of every class, never a whole class.
 
-    Neither the order of the rows nor the names of the classes matter.
+    The result depends neither on the order of the rows nor on the names of the classes.
     """
     kind = majority_code(rows)
     order = np.lexsort((rng.permutation(len(kind)), kind))
@@ -165,7 +186,7 @@ def deal(rows: MergedRows, rng: np.random.RandomState) -> list[BoolArray]:
 
 
 def fit_slope(decision: FloatArray, codes: IntArray, weight: FloatArray) -> float:
-    """The slope of largest likelihood; see the head of this file."""
+    """The slope of maximum likelihood; see the head of this file."""
     scores = _per_class(decision)
     size = float(np.abs(scores - scores.mean(axis=1, keepdims=True)).max())
     if not 0.0 < size < np.inf:
@@ -173,7 +194,7 @@ def fit_slope(decision: FloatArray, codes: IntArray, weight: FloatArray) -> floa
     scores, targets = scores / size, _targets(codes, weight, scores.shape[1])
 
     def rise(slope: float) -> float:
-        """Derivative of what is minimised."""
+        """Derivative of the negative log-likelihood."""
         surplus = softmax(slope * scores, axis=1) - targets
         return float(weight @ np.einsum("ij,ij->i", surplus, scores))
 
@@ -187,9 +208,9 @@ def fit_slope(decision: FloatArray, codes: IntArray, weight: FloatArray) -> floa
 def _targets(codes: IntArray, weight: FloatArray, n_classes: int) -> FloatArray:
     """Platt's targets, (n, n_classes)."""
     mass = np.bincount(codes, weights=weight, minlength=n_classes)
-    own = ((mass + 1.0) / (mass + 2.0))[codes]
-    targets = np.repeat(((1.0 - own) / (n_classes - 1))[:, None], n_classes, axis=1)
-    targets[np.arange(len(codes)), codes] = own
+    target = ((mass + 1.0) / (mass + 2.0))[codes]
+    targets = np.repeat(((1.0 - target) / (n_classes - 1))[:, None], n_classes, axis=1)
+    targets[np.arange(len(codes)), codes] = target
     return targets
 
 

@@ -1,11 +1,11 @@
-"""What a margin classifier says of rows it has not seen, for a fraction of what it cost.
+"""Decision values of a margin classifier at rows left out, at a fraction of the cost of a fit.
 
-The columns of a finished model stay; only their coefficients are found again, without some of the
-rows, and these rows are judged by them. Both programs start from the model's coefficients and duals
-and are solved loosely: the LP from the inside, which needs no vertex here, the QP as always.
+The columns of the fitted model stay; only their coefficients are solved for again without some of
+the rows, and these rows are evaluated. Both programs start from the coefficients and duals of the
+model and are solved loosely: the LP by an interior-point method without a vertex, the QP as usual.
 
-A nu problem is replaced by the hinge problem of the same solution, whose margin is 1. Divided by
-the margin rho, or by tau, the optimum and largest edge of the LP (nu_lp.py), it is
+A nu problem is replaced by the hinge problem with the same solution and margin 1: divided by the
+margin rho (2-norm), or by tau, the optimum and largest edge of the LP (nu_lp.py), it is
 
     2-norm   minimise  1/2 |x|^2  + sum_i w_i / (W rho)     slack_i     with the duals u / rho
     1-norm   minimise  sum_j |x_j| + sum_i w_i / (nu W tau)  slack_i    with the duals u / tau
@@ -47,17 +47,17 @@ def leave_out(
     deadline: Deadline,
     tol: float = _LOOSE,
 ) -> FloatArray:
-    """Decision values of the samples in some part, (n,), by models without it; else NaN.
+    """Decision values of each sample by the model without its part, (n,); NaN outside the parts.
 
-    `columns` are those of `fit`, (n, k), at the samples; `rows` those it was fitted to, of a hinge
-    or a nu-SVM.
+    `columns` are those of `fit` at the samples, (n, k); `rows` are the hinge or nu-SVM rows it was
+    fitted to.
     """
     hinge, duals = _as_hinge(rows, fit, norm)
     solve = _linear if norm == "l1" else _quadratic
     out = np.full(len(columns), np.nan)
     for part in parts:
         if not deadline.remaining:
-            raise OutOfTimeError("no time is left to find the coefficients again.")
+            raise OutOfTimeError("no time is left to leave rows out.")
         kept = ~part
         data = MarginData(
             hinge.signs[kept],
@@ -73,13 +73,13 @@ def leave_out(
 
 
 def _as_hinge(rows: MarginRows, fit: Fit, norm: Norm) -> tuple[MarginRows, FloatArray]:
-    """The hinge problem of the same solution, and its duals."""
+    """The hinge problem with the same solution, and its duals."""
     duals = rows.signs * fit.weights
     if rows.margin_width is None:
         return rows, duals
     unit = fit.margin_width if norm == "l2" else -fit.objective
     if unit <= _NOTHING:
-        raise SolverError("a nu-SVM without a margin has no hinge problem of the same solution.")
+        raise SolverError("a nu-SVM without a margin has no equivalent hinge problem.")
     slack_costs = rows.slack_costs / (unit if norm == "l2" else -rows.margin_width.cost * unit)
     hinge = replace(
         rows, targets=np.ones_like(rows.targets), slack_costs=slack_costs, margin_width=None
@@ -90,7 +90,7 @@ def _as_hinge(rows: MarginRows, fit: Fit, norm: Norm) -> tuple[MarginRows, Float
 def _linear(
     columns: FloatArray, rows: MarginData, fit: Fit, tol: float, seconds: float
 ) -> tuple[FloatArray, float]:
-    """Coefficients and bias of the LP; the weights of `fit` are duals to start from."""
+    """Coefficients and bias of the LP; the weights of `fit` are its first duals."""
     k, penalized = columns.shape[1], rows.intercept == "penalized"
     signed = rows.signs[:, None] * np.hstack([columns, np.ones((len(columns), int(penalized)))])
     two_sided = np.array([not rows.nonnegative] * k + [True] * penalized, dtype=bool)
@@ -106,7 +106,7 @@ def _linear(
 def _quadratic(
     columns: FloatArray, rows: MarginData, fit: Fit, tol: float, seconds: float
 ) -> tuple[FloatArray, float]:
-    """The same of the QP."""
+    """Coefficients and bias of the QP."""
     qp = MarginQP(rows, fit.weights)
     qp.extend(columns)
     qp.start_from(fit.coef, fit.bias)

@@ -1,55 +1,54 @@
-"""Models that follow C on some rows and are judged on others: what `C="auto"` and a path share."""
+"""Models that follow C on training rows and are evaluated on held-out rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from kboost._typing import FloatArray
 from kboost.core.column_generation import GenerationResult
 from kboost.core.path import PathFitter
 from kboost.core.validation import ValidationMonitor
-
-Loss = Callable[[FloatArray], float]  # of decisions (n, n_outputs)
+from kboost.plans.training_data import Loss
 
 
 @dataclass(frozen=True)
 class PathPoint:
-    """The models at one C, one an output, and their errors together."""
+    """The models at one C, one per output, and their joint errors."""
 
     C: float
-    grown: Sequence[GenerationResult]
-    error: float  # on the rows learnt from
-    held_error: float | None  # on the rows held out
+    results: Sequence[GenerationResult]
+    error: float  # on the training rows
+    held_out_error: float | None
 
 
 @dataclass(frozen=True)
 class Validator:
-    """The error of all outputs together on rows held out."""
+    """The joint error of all outputs on held-out rows."""
 
-    watches: Sequence[ValidationMonitor]  # one an output
-    loss: Loss
+    monitors: Sequence[ValidationMonitor]  # one per output
+    loss: Loss  # of decisions (n, n_outputs)
 
-    def error(self, grown: Sequence[GenerationResult]) -> float:
-        """Of these models."""
-        pairs = zip(self.watches, grown, strict=True)
-        decisions = [watch.decision(g.hypotheses, g.fit) for watch, g in pairs]
+    def error(self, results: Sequence[GenerationResult]) -> float:
+        """The error of these models."""
+        pairs = zip(self.monitors, results, strict=True)
+        decisions = [monitor.decision(r.hypotheses, r.fit) for monitor, r in pairs]
         return self.loss(np.column_stack(decisions))
 
 
 @dataclass(frozen=True)
 class PathFit:
-    """Models, one an output, that go from one C to the next and stay warm."""
+    """Models, one per output, that go from one C to the next and stay warm."""
 
-    followers: Sequence[PathFitter]
-    first: float  # the C at which a first column is worth its price
-    loss: Loss
-    judge: Validator | None = None
+    fitters: Sequence[PathFitter]
+    first_cost: float  # at which the first column becomes worth its price
+    loss: Loss  # on the training rows, of decisions (n, n_outputs)
+    validator: Validator | None = None
 
-    def to(self, C: float) -> PathPoint:
+    def solve(self, C: float) -> PathPoint:
         """The models at this C."""
-        grown = [follower.solve(C) for follower in self.followers]
-        error = self.loss(np.column_stack([g.fit.decision for g in grown]))
-        return PathPoint(C, grown, error, None if self.judge is None else self.judge.error(grown))
+        results = [fitter.solve(C) for fitter in self.fitters]
+        error = self.loss(np.column_stack([result.fit.decision for result in results]))
+        held_out_error = None if self.validator is None else self.validator.error(results)
+        return PathPoint(C, results, error, held_out_error)

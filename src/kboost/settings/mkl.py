@@ -1,18 +1,10 @@
-"""Settings that only one mode of an estimator reads, as immutable values.
-
-A string is shorthand for the object with its defaults: ``method="lp"`` is ``method=LpNorm()``.
-"""
+"""Settings of MKLClassifier."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from kboost._rules import POSITIVE, Rule, check_params
-
-__all__ = ["LpNorm"]
-
-
-# MKLClassifier ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

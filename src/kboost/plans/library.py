@@ -1,0 +1,76 @@
+"""How the library of columns is made: kernels resolved on the rows, centres, scaling, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kboost._typing import IntArray
+from kboost.core.deadline import Deadline
+from kboost.data.merged_rows import MergedRows
+from kboost.kernels.adapters import as_kernels
+from kboost.kernels.base import Kernel
+from kboost.plans.bases import KernelColumns
+
+COPIES = {"l1": 32, "l2": 4}  # of a column, at most, in a master and its solver, as measured
+
+
+@dataclass(frozen=True)
+class CenterRows:
+    """Rows that serve as centres and for widths and scales, if not the training rows alone."""
+
+    rows: MergedRows
+    center_of_input: IntArray  # (n_input_rows,), -1 for rows without weight
+
+
+@dataclass(frozen=True)
+class LibraryPlan:
+    """What is needed to make the library from any part of the rows."""
+
+    base: KernelColumns
+    n_input_rows: int  # the width of a precomputed kernel matrix
+    feature_names: Any = None
+    scaling: Any = "unit"
+    memory_budget: int = 2**30
+    n_jobs: int = 1
+    copies: int = COPIES["l1"]
+    centers: CenterRows | None = None
+
+    def build(self, rows: MergedRows, deadline: Deadline, *, among: int = 1) -> Any:
+        """The library on these rows, one of `among` that share the memory budget."""
+        source, _ = self._center_source(rows)
+
+        def resolve(kernels: Any) -> Sequence[Kernel]:
+            return as_kernels(
+                kernels,
+                source.X,
+                sample_weight=source.weight,
+                feature_names=self.feature_names,
+                width=self.n_input_rows,
+            )
+
+        return self.base.library(rows, resolve, self.bank_options(rows, deadline, among))
+
+    def bank_options(self, rows: MergedRows, deadline: Deadline, among: int) -> dict[str, Any]:
+        """The arguments of a library."""
+        source, center_of_row = self._center_source(rows)
+        precomputed = isinstance(self.base.kernels, str) and self.base.kernels == "precomputed"
+        return {
+            "centers": source.first[:, None] if precomputed else source.centers,
+            "center_of_row": center_of_row,
+            "measured_on": None if source is rows else (source.X, source.weight),
+            "sample_weight": rows.weight,
+            "scaling": self.scaling,
+            "memory_budget": self.memory_budget // among,
+            "n_jobs": self.n_jobs,
+            "copies": self.copies,
+            "before_block": deadline.check,
+        }
+
+    def _center_source(self, rows: MergedRows) -> tuple[MergedRows, IntArray]:
+        """The rows whose distinct x are the centres, and the centre of each training row."""
+        if self.centers is None:
+            return rows, rows.center_of_row
+        inputs = rows.first[rows.center_of_row]
+        return self.centers.rows, self.centers.center_of_input[inputs]

@@ -1,0 +1,257 @@
+"""A margin plan and the function that runs it: choose C, hold rows out, solve, calibrate.
+
+An estimator makes a `MarginPlan` from its parameters and `TrainingData` from its input;
+`fit_margin` returns the fit. Nothing here depends on an estimator.
+
+    C, tuning  = choose_c(plan, data)                 # the C given, or the best on a path
+    rows, held = hold out rows for early stopping
+    library    = plan.library.build(rows)
+    results    = column generation for each output    # plan.parts: oracle, master, stop
+    calibration of probabilities, where the plan asks for it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sklearn.utils import check_random_state
+
+from kboost.core.column_generation import ColumnGenerationMethod, GenerationResult
+from kboost.core.deadline import Deadline
+from kboost.core.iterate import Listener
+from kboost.core.model import AdditiveModel
+from kboost.core.outputs import solve_outputs
+from kboost.core.path import PathFitter
+from kboost.core.protocols import Problem
+from kboost.core.stopping import INTERRUPTED, UNFINISHED
+from kboost.core.trace import Trace
+from kboost.core.validation import ValidationMonitor
+from kboost.data.merged_rows import MergedRows, hold_out
+from kboost.masters.margin import MarginPenalty
+from kboost.plans.library import LibraryPlan
+from kboost.plans.margin_parts import Parts, PathParts
+from kboost.plans.training_data import OutputSet, TrainingData, check_prices
+from kboost.selection.c_path import Tuning, split_rows, tune
+from kboost.selection.calibration import Calibration, FittedOutput, calibrate
+from kboost.selection.left_out import Norm
+from kboost.selection.path_fit import PathFit, Validator
+from kboost.solvers.threads import blas_threads_for
+
+DEFAULT_C = 1.0  # where there are too few rows to choose by
+
+
+@dataclass(frozen=True)
+class CalibrationPlan:
+    """What the calibration of probabilities must know of the problem."""
+
+    norm: Norm
+    penalty: MarginPenalty
+
+
+@dataclass(frozen=True)
+class MarginPlan:
+    """What to solve, with which parts, and what to keep of it."""
+
+    outputs: OutputSet
+    library: LibraryPlan
+    parts: Parts
+    C: float | PathParts  # the cost of errors, or the parts of the path that chooses it
+    attributes: Callable[[MarginFit], dict[str, Any]]  # fitted attributes of this kind of model
+    validation_fraction: float | None = None
+    stratify: bool = False  # whether rows are held out class by class
+    calibration: CalibrationPlan | None = None
+    shift: float = 0.0  # taken from the targets before the fit, added to the bias after it
+    max_seconds: float | None = None
+    random_state: Any = None
+    n_jobs: int = 1
+
+
+@dataclass(frozen=True)
+class MarginFit:
+    """The models of all outputs on one library, and how C and the probabilities came about."""
+
+    library: Any
+    results: Sequence[GenerationResult]
+    C: float
+    tuning: Tuning | None = None
+    calibration: Calibration | None = None
+
+    @property
+    def model(self) -> AdditiveModel:
+        return AdditiveModel.stack([(result.hypotheses, result.fit) for result in self.results])
+
+
+Listen = Callable[[int | None, Callable[[], MarginFit]], Sequence[Listener]]
+
+
+def no_listeners(number: int | None, snapshot: Callable[[], MarginFit]) -> Sequence[Listener]:
+    """Of a fit that nobody follows."""
+    return []
+
+
+def fit_margin(plan: MarginPlan, data: TrainingData, listen: Listen = no_listeners) -> MarginFit:
+    """Run the plan.
+
+    `listen` makes the listeners of an output from its number (None for a single one) and a
+    function that returns the fit as it stands.
+    """
+    deadline = Deadline.after(plan.max_seconds)
+    with blas_threads_for(len(data.rows.weight)):
+        C, tuning = choose_c(plan, data)
+        rows, held_out = _held_out(plan, data)
+        library = plan.library.build(rows, deadline)
+        problems = plan.outputs.problems(rows, C)
+        check_prices(problems)
+        fit = MarginFit(library, [], C, tuning)
+        results = _solve(plan, fit, problems, held_out, deadline, listen)
+        fit = with_results(plan, fit, results)
+        return calibrated(plan, fit, rows, deadline)
+
+
+def choose_c(plan: MarginPlan, data: TrainingData) -> tuple[float, Tuning | None]:
+    """The C given, or the best of a path on held-out rows, in half of the time."""
+    if isinstance(plan.C, float):
+        return plan.C, None
+    seconds = None if plan.max_seconds is None else plan.max_seconds / 2
+    deadline = Deadline.after(seconds)
+    rng = check_random_state(plan.random_state)
+    splits = split_rows(data, rng, stratify=plan.stratify)
+    fits = []
+    for rows, held_out in splits:
+        library = plan.library.build(rows, deadline, among=len(splits))
+        oracle, master = plan.C.path_oracle(library), plan.C.path_master(library)
+        stop = plan.C.path_stop()
+        fitters = [
+            PathFitter(Problem(library, problem, deadline), oracle, master, stop, polish=False)
+            for problem in plan.outputs.problems(rows, 1.0)
+        ]
+        fits.append(_path_fit(plan, library, fitters, rows, held_out))
+    tuning = tune(fits, len(data.rows.weight))
+    return (DEFAULT_C if tuning is None else float(tuning.C[tuning.best])), tuning
+
+
+def follow_path(plan: MarginPlan, data: TrainingData, library: Any, deadline: Deadline) -> PathFit:
+    """A path on all rows whose points are what `fit_margin` would find at their C.
+
+    The plan's oracle and master must be able to follow a path.
+    """
+    oracle: Any = plan.parts.oracle(library)
+    master: Any = plan.parts.master(library, monitored=False)
+    stop = plan.parts.stop(monitored=False)
+    fitters = [
+        PathFitter(Problem(library, problem, deadline), oracle, master, stop, polish=True)
+        for problem in plan.outputs.problems(data.rows, 1.0)
+    ]
+    return _path_fit(plan, library, fitters, data.rows, data.held_out)
+
+
+def with_results(
+    plan: MarginPlan, fit: MarginFit, results: Sequence[GenerationResult]
+) -> MarginFit:
+    """The fit with these results on the scale of the targets."""
+    shifted = [
+        replace(
+            result,
+            fit=replace(
+                result.fit,
+                bias=result.fit.bias + plan.shift,
+                decision=result.fit.decision + plan.shift,
+            ),
+        )
+        for result in results
+    ]
+    return replace(fit, results=shifted)
+
+
+def calibrated(plan: MarginPlan, fit: MarginFit, rows: MergedRows, deadline: Deadline) -> MarginFit:
+    """The fit with its probabilities calibrated on these training rows."""
+    if plan.calibration is None:
+        return fit
+    if any(result.reason is INTERRUPTED for result in fit.results):
+        deadline.call_off()
+    problems = plan.outputs.problems(rows, fit.C)
+    calibration, reason = calibrate(
+        rows,
+        [
+            FittedOutput(problem, result.hypotheses, result.fit)
+            for problem, result in zip(problems, fit.results, strict=True)
+        ],
+        norm=plan.calibration.norm,
+        penalty=plan.calibration.penalty,
+        rng=check_random_state(plan.random_state),
+        deadline=deadline,
+    )
+    results = fit.results
+    if reason.rule == INTERRUPTED.rule:
+        results = [replace(result, reason=reason) for result in results]
+    return replace(fit, calibration=calibration, results=results)
+
+
+def _held_out(plan: MarginPlan, data: TrainingData) -> tuple[MergedRows, MergedRows | None]:
+    """Training rows and validation rows: the user's, drawn ones or none."""
+    fraction = plan.validation_fraction
+    if fraction is None:
+        return data.rows, data.held_out
+    rng = check_random_state(plan.random_state)
+    rows, held_out = hold_out(data.rows, fraction, rng, by_code=plan.stratify)
+    if not len(held_out.weight):
+        raise ValueError(
+            "validation_fraction must leave rows on both sides; "
+            f"got validation_fraction={fraction!r}."
+        )
+    return rows, held_out
+
+
+def _solve(
+    plan: MarginPlan,
+    fit: MarginFit,
+    problems: Sequence[Any],
+    held_out: MergedRows | None,
+    deadline: Deadline,
+    listen: Listen,
+) -> list[GenerationResult]:
+    """Column generation for each output on one library."""
+    monitored = held_out is not None
+    oracle = plan.parts.oracle(fit.library)
+    master = plan.parts.master(fit.library, monitored=monitored)
+    stop = plan.parts.stop(monitored=monitored)
+    monitors = [None] * len(problems) if held_out is None else _monitors(plan, held_out)
+
+    def solve(number: int, until: Deadline) -> GenerationResult:
+        problem = Problem(fit.library, problems[number], until)
+        method = ColumnGenerationMethod(
+            oracle.start(problem), master.start(problem), monitors[number]
+        )
+
+        def snapshot() -> MarginFit:
+            hypotheses, current = method.current
+            return with_results(
+                plan, fit, [GenerationResult(hypotheses, current, Trace(), UNFINISHED)]
+            )
+
+        listeners = listen(number if len(problems) > 1 else None, snapshot)
+        return method.run_until(stop, deadline=until, listeners=listeners)
+
+    return solve_outputs(solve, len(problems), deadline, plan.n_jobs)
+
+
+def _monitors(plan: MarginPlan, held_out: MergedRows) -> list[ValidationMonitor]:
+    outputs = plan.outputs.outputs
+    return [ValidationMonitor(held_out.X, output.error(held_out)) for output in outputs]
+
+
+def _path_fit(
+    plan: MarginPlan,
+    library: Any,
+    fitters: Sequence[PathFitter],
+    rows: MergedRows,
+    held_out: MergedRows | None,
+) -> PathFit:
+    validator = None
+    if held_out is not None:
+        joint_error = plan.outputs.joint_error(held_out)
+        validator = Validator(_monitors(plan, held_out), joint_error)
+    first = min(fitter.first_factor(library.edges) for fitter in fitters)
+    return PathFit(fitters, first, plan.outputs.joint_error(rows), validator)

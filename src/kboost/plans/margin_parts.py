@@ -1,0 +1,167 @@
+"""Oracle, master and stop rules of a margin problem, from the parameters of an estimator.
+
+penalty    master of a fit
+l1         simplex where each step counts (early stops, few columns) or is cheap (few rows);
+otherwise an interior-point method, and simplex for the vertex at the end
+l1, nu     simplex on the nu problem
+l2         the dual QP
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from kboost.core.protocols import EdgePricer, Master, Oracle, PathMaster, PathOracle
+from kboost.core.stopping import (
+    AnyOf,
+    ErrorPriceBelow,
+    GapBelow,
+    MaxColumns,
+    MaxIterations,
+    PriceBelow,
+    StopRule,
+    ValidationStall,
+)
+from kboost.masters.barrier import BarrierMaster
+from kboost.masters.interior_point import InteriorLPMaster
+from kboost.masters.lp import LPMaster
+from kboost.masters.nu_lp import NuLPMaster
+from kboost.masters.qp import QPMaster
+from kboost.plans.bases import KernelColumns, SearchLimits
+from kboost.solvers.margin_lp import Intercept
+
+PATH_TOL, PATH_STEPS = 0.05, 60  # tolerance and most steps of each C on a path that chooses C
+FEW_ROWS = 200  # up to here simplex from the start is as fast
+
+
+class Parts(Protocol):
+    """The parts of a fit; the library has been made when they are asked for."""
+
+    def oracle(self, library: Any) -> Oracle[Any]: ...
+
+    def master(self, library: Any, *, monitored: bool) -> Master[Any]: ...
+
+    def stop(self, *, monitored: bool) -> StopRule: ...
+
+
+class PathParts(Protocol):
+    """The parts of a path that chooses C: a loose solution at each C is enough."""
+
+    def path_oracle(self, library: Any) -> PathOracle: ...
+
+    def path_master(self, library: Any) -> PathMaster: ...
+
+    def path_stop(self) -> StopRule: ...
+
+
+@dataclass(frozen=True)
+class MarginParts:
+    """The parts that the parameters of an estimator stand for; see the head of this file."""
+
+    base: KernelColumns
+    penalty: str = "l1"
+    nonnegative: bool = False
+    intercept: Intercept = "free"
+    tol: float = 1e-4
+    max_columns: int | None = None
+    max_iter: int = 1000
+    columns_per_step: int | str = "auto"
+    pricing: str = "scan"
+    stop_at_errors: bool = False
+    n_iter_no_change: int = 5
+    barrier: bool = False
+    nu: float | None = None  # of a nu-SVM
+    needs_both_signs: bool = False  # a classifier whose decisions are all positive is useless
+
+    def oracle(self, library: Any) -> PathOracle:
+        """The search of a fit."""
+        return self.base.oracle(self._limits(library, self.tol))
+
+    def path_oracle(self, library: Any) -> PathOracle:
+        """The search of a path that chooses C."""
+        return self.base.path_oracle(self._limits(library, PATH_TOL))
+
+    def master(self, library: Any, *, monitored: bool) -> Master[EdgePricer]:
+        """The master of a fit; `monitored` if an early step may be kept."""
+        self._check_signs(library)
+        if self.barrier:
+            return BarrierMaster(self.nonnegative, self.intercept, tol=self.tol, basic=monitored)
+        if self.penalty == "l2":
+            return QPMaster(self.nonnegative, self.intercept)
+        if self.nu is not None:
+            return NuLPMaster(self.nu, self.nonnegative, free_bias=self.intercept == "free")
+        each_step_counts = (
+            monitored
+            or self.max_columns is not None
+            or self.pricing == "stratified"
+            or self.stop_at_errors
+        )
+        if each_step_counts:
+            return LPMaster(self.nonnegative, self.intercept)
+        return self._optimum_master(library)
+
+    def path_master(self, library: Any) -> PathMaster:
+        """The master of a path that chooses C."""
+        return self._optimum_master(library, loose=PATH_TOL / 2)
+
+    def stop(self, *, monitored: bool) -> StopRule:
+        """The stop rules of a fit."""
+        rules: list[StopRule] = [PriceBelow(self.tol), GapBelow(self.tol)]
+        if self.stop_at_errors:
+            rules.append(ErrorPriceBelow(self.tol))
+        if monitored:
+            rules.append(ValidationStall(self.n_iter_no_change))
+        if self.max_columns is not None:
+            rules.append(MaxColumns(self.max_columns))
+        rules.append(MaxIterations(self.max_iter))
+        return AnyOf(tuple(rules))
+
+    def path_stop(self) -> StopRule:
+        """The stop rules at each C of a path that chooses C."""
+        return AnyOf((PriceBelow(PATH_TOL), GapBelow(PATH_TOL), MaxIterations(PATH_STEPS)))
+
+    def _optimum_master(self, library: Any, **options: Any) -> PathMaster:
+        """The master that reaches the optimum, or follows a path of C, with least work."""
+        if self.penalty == "l2":
+            return QPMaster(self.nonnegative, self.intercept)
+        if library.n_rows <= FEW_ROWS or self.base.exact_steps:
+            return LPMaster(self.nonnegative, self.intercept)
+        options = {**self.base.interior_options, **options}
+        return InteriorLPMaster(self.nonnegative, self.intercept, **options)
+
+    def _limits(self, library: Any, tol: float) -> SearchLimits:
+        is_default = isinstance(self.columns_per_step, str)
+        per_step = self._default_step(library.n_rows) if is_default else self.columns_per_step
+        return SearchLimits(
+            columns_per_step=cast(int, per_step),
+            is_default=is_default,
+            max_columns=self.max_columns,
+            tol=tol,
+            penalty=self.penalty,
+            free_intercept=self.intercept == "free",
+            stratified=self.pricing == "stratified",
+            stop_at_errors=self.stop_at_errors,
+        )
+
+    def _default_step(self, n_rows: int) -> int:
+        """Columns per step: many save solves, few make a small model better."""
+        limit = n_rows // 20 if self.max_columns is None else self.max_columns // 10
+        # A stratified search takes all columns of a step from one kernel: they are more alike.
+        most = 10 if self.pricing == "stratified" else 50
+        return int(np.clip(min(limit, n_rows // 20), 1, most))
+
+    def _check_signs(self, library: Any) -> None:
+        if (
+            self.needs_both_signs
+            and self.nonnegative
+            and self.intercept == "none"
+            and library.is_nonnegative
+        ):
+            raise ValueError(
+                "nonnegative must be False, or intercept not 'none', where all kernels are "
+                "positive: the model could predict one class only; got nonnegative=True and "
+                "intercept='none'."
+            )

@@ -1,0 +1,18 @@
+"""Settings that only one mode of an estimator reads, as immutable values.
+
+An estimator parameter takes one of them, or a string or number as shorthand: ``solver="cg"`` is
+``solver=ColumnGeneration()``. They can be cloned, pickled, saved and searched over like any value.
+"""
+
+from kboost.settings.early_stopping import EarlyStopping
+from kboost.settings.kernel_boost import ActiveGaussians, Barrier, ColumnGeneration, Halfspaces
+from kboost.settings.mkl import LpNorm
+
+__all__ = [
+    "ActiveGaussians",
+    "Barrier",
+    "ColumnGeneration",
+    "EarlyStopping",
+    "Halfspaces",
+    "LpNorm",
+]
