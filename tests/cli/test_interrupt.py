@@ -17,6 +17,7 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")
 
 import kboost  # noqa: E402
+from kboost.settings import Joint  # noqa: E402
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
 
@@ -32,7 +33,7 @@ FITS = {
         np.where(np.arange(400) < 300, NOISE, -1),
     ),
     "novelty": (kboost.KernelBoostNovelty(["rbf"], tol=1e-12, columns_per_step=1), NOISE),
-    "sparse": (kboost.SparseKernelRegressor(["rbf"], ridge=1e-9, basis_per_step=1), X[:, 0] ** 2),
+    "sparse": (kboost.SparseKernelRegressor(["rbf"], ridge=1e-9, update=Joint(1)), X[:, 0] ** 2),
     "machines": (kboost.MKBoostClassifier(["rbf"], max_iter=10**6), NOISE),
 }
 TELLING = """

@@ -377,13 +377,13 @@ def test_large_problems_of_every_loss_tell_what_is_left(loss, monkeypatch):
     weight = np.exp(rng.uniform(0, np.log(1e3), 300))
     model = SparseKernelClassifier([Gaussian(0.1)], loss=loss, ridge=1e-7, max_columns=80)
     best = clone(model).fit(rows, y, weight)
-    assert "left to gain" not in best.stop_reason_
+    assert "left to gain" not in str(best.stop_reason_)
     monkeypatch.setattr(joint, "_DIRECT", 0.0)
     model.fit(rows, y, weight)
-    assert "left to gain" in model.stop_reason_
+    assert "left to gain" in str(model.stop_reason_)
     assert best.objective_ < 0.9 * model.objective_
     easy = clone(model).set_params(ridge=1.0).fit(rows, y, weight)
-    assert "left to gain" not in easy.stop_reason_
+    assert "left to gain" not in str(easy.stop_reason_)
 
 
 def _outlying():
@@ -397,7 +397,7 @@ def test_coefficients_that_are_not_the_best_are_told(monkeypatch):
     monkeypatch.setattr(joint, "_DIRECT", 0.0)
     X, y = _outlying()
     model = SparseKernelRegressor([Gaussian(1.0)], ridge=1e-4, max_columns=300).fit(X, y)
-    assert "left to gain" in model.stop_reason_
+    assert "left to gain" in str(model.stop_reason_)
 
 
 def test_few_rows_are_solved_for_where_the_iteration_comes_to_its_limit(monkeypatch):
@@ -405,5 +405,5 @@ def test_few_rows_are_solved_for_where_the_iteration_comes_to_its_limit(monkeypa
     best = SparseKernelRegressor([Gaussian(1.0)], ridge=1e-4, max_columns=300).fit(X, y)
     monkeypatch.setitem(joint._FINE, "max_inner", 1)
     model = SparseKernelRegressor([Gaussian(1.0)], ridge=1e-4, max_columns=300).fit(X, y)
-    assert "left to gain" not in model.stop_reason_
+    assert "left to gain" not in str(model.stop_reason_)
     assert model.objective_ <= best.objective_ * (1 + 1e-6)

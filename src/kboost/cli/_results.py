@@ -12,6 +12,7 @@ import numpy as np
 from kboost.cli._data import Data
 from kboost.cli._learn import Learnt
 from kboost.cli._show import pipeline_words
+from kboost.core.stopping import StopReason
 
 FITTED = (
     "n_columns_",
@@ -29,6 +30,8 @@ def as_json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, StopReason):
+        return str(value)
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, dict):

@@ -139,7 +139,7 @@ def model_words(model: Any) -> list[str]:
             "over the whole library"
         )
     reasons = getattr(model, "stop_reason_", [])
-    for reason in different([reasons] if isinstance(reasons, str) else reasons):
+    for reason in different(reasons if isinstance(reasons, list) else [reasons]):
         out.append(f"stopped: {reason}")
     return out
 

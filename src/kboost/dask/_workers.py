@@ -1,4 +1,4 @@
-"""The threads of a cluster, for work that an estimator shares out."""
+"""The threads of a cluster as an executor (local/executor.py)."""
 
 from __future__ import annotations
 
@@ -8,79 +8,80 @@ from itertools import cycle
 from typing import Any
 
 from kboost.dask._malloc import in_roomy_heap
-from kboost.local.executor import Again, Executor
+from kboost.local.executor import BoundMap, Executor
 
 
 class Workers(Executor):
-    """As threads of this process; values that are shared are sent once."""
+    """Threads of the workers."""
 
     def __init__(self, client: Any) -> None:
         super().__init__(max(1, sum(client.nthreads().values())))
         self.client = client
 
-    def map(self, work: Callable[..., Any], *each: Iterable[Any]) -> list[Any]:
-        futures = self.client.map(partial(in_roomy_heap, work), *each, pure=False)
+    def map(self, work: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
+        futures = self.client.map(partial(in_roomy_heap, work), *arguments, pure=False)
         try:
-            found: list[Any] = self.client.gather(futures)
+            results: list[Any] = self.client.gather(futures)
         except BaseException:
             self.client.cancel(futures)
             raise
-        return found
+        return results
 
-    def share(self, value: Any) -> Any:
-        # a task of its own, and not scattered: the scheduler can make it again elsewhere
-        return self.client.submit(_same, value, pure=False)
+    def scatter(self, value: Any) -> Any:
+        # a task, not `client.scatter`: the scheduler can run it again if its worker is lost
+        return self.client.submit(_identity, value, pure=False)
 
-    def keep(self, work: Callable[[Any, Any], Any], values: Sequence[Any]) -> Again:
-        """Actors, which are asked directly: a task costs more than a short piece of work.
+    def bind(self, work: Callable[[Any, Any], Any], values: Sequence[Any]) -> BoundMap:
+        """One actor per value: a task costs more than a short call.
 
-        They are lost with their workers; from then on there are tasks, as there are from the start
-        where workers have several threads: a worker's actors share one.
+        Actors are lost with their workers; from then on calls are tasks. They are tasks from the
+        start where workers have several threads, since the actors of a worker share one.
         """
         actors = self._actors(work, values)
-        plain = super().keep
+        plain = super().bind
 
         @cache
-        def tasks() -> Again:
-            return plain(work, [self.share(value) for value in values])
+        def tasks() -> BoundMap:
+            return plain(work, [self.scatter(value) for value in values])
 
-        def again(more: Any) -> list[Any]:
+        def call(argument: Any) -> list[Any]:
             if actors:
                 try:
-                    return [answer.result() for answer in [actor.ask(more) for actor in actors]]
-                except Exception:  # the work's own fails as a task too
+                    answers = [actor.call(argument) for actor in actors]
+                    return [answer.result() for answer in answers]
+                except Exception:  # an error of the work itself is raised again by the task
                     actors.clear()
-            return tasks()(more)
+            return tasks()(argument)
 
-        return again
+        return call
 
     def _actors(self, work: Callable[[Any, Any], Any], values: Sequence[Any]) -> list[Any]:
-        """One a value, side by side; none where they cannot be had, or would share a thread."""
+        """One per value, in parallel; none if there are no workers, or if they share a thread."""
         threads = self.client.nthreads()
         if set(threads.values()) != {1}:
             return []
-        made = [
+        futures = [
             self.client.submit(
-                _Keeper, work, value, workers=[there], allow_other_workers=True, actor=True,
+                _BoundWork, work, value, workers=[address], allow_other_workers=True, actor=True,
                 pure=False,
             )
-            for value, there in zip(values, cycle(threads), strict=False)
+            for value, address in zip(values, cycle(threads), strict=False)
         ]  # fmt: skip
         try:
-            return [future.result() for future in made]
+            return [future.result() for future in futures]
         except Exception:
             return []
 
 
-class _Keeper:
-    """On a worker: a value, and what is done with it."""
+class _BoundWork:
+    """On a worker: a function with its first argument."""
 
     def __init__(self, work: Callable[[Any, Any], Any], value: Any) -> None:
         self._work, self._value = work, value
 
-    def ask(self, more: Any) -> Any:
-        return in_roomy_heap(self._work, self._value, more)
+    def call(self, argument: Any) -> Any:
+        return in_roomy_heap(self._work, self._value, argument)
 
 
-def _same(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value

@@ -7,6 +7,7 @@ from typing import Any
 
 from scipy.sparse import csr_array, csr_matrix
 
+from kboost import settings
 from kboost._rules import BOOLEAN, Rule, optional
 from kboost.core.trace import Step, Trace
 from kboost.persistence import rules
@@ -160,6 +161,8 @@ PARTS_OF_MODELS = [
         },
     ),
     Entry("kboost.core.rounds.Rounds", items=ROUND),
+    _part("core.stopping.StopReason", {"rule": TEXT, "message": TEXT}),
+    *[_part(f"settings.{name}", getattr(settings, name)._rules) for name in settings.__all__],
     Entry("kboost._estimator.boosted_svm.KernelUse", items=NUMBER),
     _part("core.model.AdditiveModel", {"parts": PARTS, "bias": VECTOR}, rules.outputs_fit),
     _part(
@@ -189,10 +192,11 @@ PARTS_OF_MODELS = [
         {
             "kernels": KERNELS,
             "ridge": NUMBER,
-            "_fit_intercept": BOOLEAN,
+            "_intercept": BOOLEAN,
             "_useful": BOOLEAN,
             "_threshold": NUMBER,
             "_max_columns": WHOLE,
+            "is_sparse": BOOLEAN,
             "centers": LIST,
             "_factors": LIST,
             "_kinds": INDICES,
