@@ -13,6 +13,7 @@ from kboost.kernels import Gaussian
 from kboost.plans import growth
 from kboost.plans.least_squares import label_error
 from kboost.settings import ALD, RAN, EarlyStopping, Full, Joint, One
+from kboost.streaming.recursive_least_squares import RecursiveLeastSquares
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, size=(200, 3))
@@ -288,6 +289,62 @@ def test_an_interrupt_keeps_what_there_is(monkeypatch, place):
     if place:
         assert model.predict(X).shape == (200,)
         assert model.stop_reason_.rule == "interrupted"
+
+
+@pytest.mark.parametrize("count", [0, 1, 4, 7])
+def test_an_interrupt_of_a_series_keeps_what_there_is(monkeypatch, count):
+    """Ensembles of three: in the first one, at its end, in the second, in the third."""
+    real, calls = growth.CholeskyMaster.start, []
+
+    def start(self, problem):
+        run = real(self, problem)
+        extend = run.extend
+
+        def interrupted(proposal):
+            if len(calls) == count:
+                raise KeyboardInterrupt
+            calls.append(1)
+            extend(proposal)
+
+        run.extend = interrupted
+        return run
+
+    monkeypatch.setattr(growth.CholeskyMaster, "start", start)
+    model = SparseKernelRegressor(KERNEL, ridge=0.01, update=Full(series=3), max_columns=30)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    assert model.stop_reason_.rule == "interrupted"
+    assert model.n_columns_ == count
+    assert model.predict(X).shape == (200,)
+
+
+def test_an_interrupt_before_the_first_step_of_a_series_changes_nothing(monkeypatch):
+    def start(self, problem):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(growth.CholeskyMaster, "start", start)
+    model = SparseKernelRegressor(KERNEL, ridge=0.01, update=Full(series=3), max_columns=30)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    assert not hasattr(model, "coef_")
+
+
+def test_an_interrupt_of_a_batch_changes_nothing(monkeypatch):
+    model = SparseKernelRegressor(KERNEL, ridge=0.01).partial_fit(X[:50], Y[:50])
+    before = model.predict(X)
+
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RecursiveLeastSquares, "_solve", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.partial_fit(X[50:], Y[50:])
+    np.testing.assert_array_equal(model.predict(X), before)
+    assert model.n_iter_ == 1
+    twice = SparseKernelRegressor(KERNEL, ridge=0.01).partial_fit(X[:50], Y[:50])
+    expected = twice.partial_fit(X[50:], Y[50:]).predict(X)
+    np.testing.assert_array_equal(model.partial_fit(X[50:], Y[50:]).predict(X), expected)
 
 
 def test_progress_tells_the_time_left(capsys):
