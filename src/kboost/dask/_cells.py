@@ -110,6 +110,8 @@ class BranchFitting(Method[CellStep]):
     def parts(self) -> tuple[list[tuple[CellPart, float]], int]:
         """The part of each partition and its objective, and how many cells were fitted."""
         out, first, n_fitted = [], 0, 0
+        if not self._fitted:  # perhaps the tree was not even cut
+            return [], 0
         for top, count in self._partitions:
             branches = range(first, first + count)
             results = [self._fitted.get(self._futures[b].key) or self._empty(b) for b in branches]

@@ -85,7 +85,6 @@ class CellFit:
     parts: Sequence[CellPart]
     objective: float  # mean over these partitions
     n_cells: int
-    n_fitted: int
     reason: StopReason
 
 
@@ -132,7 +131,12 @@ def run_cells(
 def averaged(
     parts: Sequence[tuple[CellPart, float]], n_cells: int, n_fitted: int, reason: StopReason
 ) -> CellFit:
-    """The mean over the complete partitions; without any, the one with most fitted cells."""
+    """The mean over the complete partitions; without any, the one with most fitted cells.
+
+    Ctrl-C before a cell was fitted is raised.
+    """
+    if reason.rule == INTERRUPTED.rule and not n_fitted:
+        raise KeyboardInterrupt("interrupted before a cell was fitted; nothing has changed.")
     if n_fitted < n_cells:
         filled = [float(np.mean(np.diff(part.starts) > 0)) for part, _ in parts]
         fullest = max(filled)
@@ -140,8 +144,7 @@ def averaged(
         parts = [parts[p] for p in (best if fullest == 1.0 else best[:1])]
     objective = sum(value for _, value in parts) / len(parts)
     scaled = [part.scaled(1.0 / len(parts)) for part, _ in parts]
-    reason = _with_count(reason, n_fitted, n_cells)
-    return CellFit(scaled, objective, n_cells, n_fitted, reason)
+    return CellFit(scaled, objective, n_cells, _with_count(reason, n_fitted, n_cells))
 
 
 def _with_count(reason: StopReason, n_fitted: int, n_cells: int) -> StopReason:

@@ -11,7 +11,6 @@ from scipy.sparse import issparse
 from kboost.core.deadline import Deadline
 from kboost.core.iterate import Listener
 from kboost.core.model import AdditiveModel
-from kboost.core.stopping import INTERRUPTED
 from kboost.core.trace import Trace
 from kboost.data.indexed_rows import IndexedRows
 from kboost.data.kernel_checks import check_psd
@@ -109,8 +108,6 @@ def fit_in_cells(
         rule = short_form(plan.selection, SELECTIONS)
         cell_plan = CellPlan(cells, choice.kernel, ridge, plan.max_columns, rule)
         fitted = data.location.fit_cells(cell_plan, local, rng, deadline, listeners)
-    if fitted.reason.rule == INTERRUPTED.rule and not fitted.n_fitted:
-        raise KeyboardInterrupt("interrupted before a cell was fitted; nothing has changed.")
     result = SparseResult(
         model=AdditiveModel(tuple(fitted.parts), bias),
         kernels=(choice.kernel,),
