@@ -14,6 +14,7 @@ from sklearn.datasets import make_friedman1
 
 from kboost import SparseKernelRegressor
 from kboost.kernels import Gaussian
+from kboost.settings import Full
 
 # %%
 # 4,000 rows with noise, ten features of which five count. A tenth of the variance is noise, so no
@@ -35,7 +36,7 @@ rivals = {
     "random": {"selection": "random", "update": "full"},
     "matching pursuit": {"selection": "mp", "update": "full"},
     "largest residual": {"selection": "max-res", "update": "full"},
-    "ensemble of 50 a step": {"selection": "max-res", "update": "full", "basis_per_step": 50},
+    "ensemble of 50 a step": {"selection": "max-res", "update": Full(columns_per_step=50)},
     "joint": {"update": "joint"},
 }
 sizes = (25, 50, 100, 200, 400)

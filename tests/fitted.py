@@ -29,7 +29,15 @@ from kboost.baselines import (
     MKLClassifier,
 )
 from kboost.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial, Sigmoid
-from kboost.settings import ActiveGaussians, Barrier, ColumnGeneration, EarlyStopping, Halfspaces
+from kboost.settings import (
+    ActiveGaussians,
+    Barrier,
+    Cells,
+    ColumnGeneration,
+    EarlyStopping,
+    Full,
+    Halfspaces,
+)
 
 _RNG = np.random.default_rng(0)
 X = np.round(_RNG.normal(size=(60, 4)), 3)
@@ -116,10 +124,10 @@ MODELS: dict[str, tuple[Any, Any, Any]] = {
     "semi-supervised": (SemiSupervisedKernelBoostClassifier(C=1.0), X, PARTLY),
     "sparse": (SparseKernelRegressor(EVERY_KERNEL[:3] + EVERY_KERNEL[5:7]), X, VALUE),
     "sparse two targets": (SparseKernelRegressor("ard", ridge=0.1), X.astype(np.float32), TWO),
-    "sparse series": (SparseKernelRegressor(series=2, update="full", max_columns=8), X, VALUE),
+    "sparse series": (SparseKernelRegressor(update=Full(series=2), max_columns=8), X, VALUE),
     "sparse cells": (SparseKernelRegressor(cells=20), X, VALUE),
     "sparse partitions": (
-        SparseKernelClassifier([Laplacian(1.0)], cells=20, partitions=2, max_columns=5),
+        SparseKernelClassifier([Laplacian(1.0)], cells=Cells(20, partitions=2, columns_per_cell=5)),
         X,
         LETTERS,
     ),

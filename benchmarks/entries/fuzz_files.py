@@ -161,6 +161,7 @@ def sound_files(path: str) -> list[tuple[bytes, Any]]:
     import kboost
     from kboost.baselines import CompositeSVC
     from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial
+    from kboost.settings import Cells
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
@@ -175,7 +176,7 @@ def sound_files(path: str) -> list[tuple[bytes, Any]]:
         (kboost.KernelBoostClassifier(["linear"], C=1.0), csr_matrix(np.maximum(X, 0)), y > 0),
         (kboost.KernelBoostRegressor("active", C=1.0, max_iter=3), X, y),
         (kboost.KernelBoostRegressor("halfspaces", C=1.0, max_iter=3), X, y),
-        (kboost.SparseKernelRegressor([Gaussian(0.5)], cells=15, partitions=2), X, y),
+        (kboost.SparseKernelRegressor([Gaussian(0.5)], cells=Cells(15, partitions=2)), X, y),
         (kboost.SparseKernelClassifier(mixture[:2], max_columns=10, ridge=0.1), X, words),
         (CompositeSVC([Gaussian(0.5)]), X, words),
         (scaled, X, None),

@@ -179,14 +179,13 @@ def curve(method: str, kernel: Any, ridge: float, data: datasets.Data, seed: int
     from kboost.columns.candidates import CandidateColumns
     from kboost.core.validation import columns_at
     from kboost.formulations import TargetRows
-    from kboost.plans.least_squares import SparseSpec, fit_rows
+    from kboost.plans.growth import GrowthPlan, grow_basis
+    from kboost.settings import SELECTIONS, Full
 
     ensemble = method == "ensemble"
-    spec = SparseSpec(
-        selection="max-res" if ensemble else method,
-        basis_per_step=50 if ensemble else 1,
-        n_init_rows=500 if ensemble else None,
-        update="full",
+    plan = GrowthPlan(
+        selection=SELECTIONS["max-res" if ensemble else method](),
+        update=Full(50, n_init_rows=500) if ensemble else Full(),
         ridge=ridge,
         max_columns=ENSEMBLE if ensemble else SELECTED,
         memory_budget=BUDGET,
@@ -216,7 +215,8 @@ def curve(method: str, kernel: Any, ridge: float, data: datasets.Data, seed: int
 
     looker = Looker()
     rows = TargetRows.of(data.y_train[:, None], np.ones(len(data.y_train)))
-    fit_rows(spec, CandidateColumns([kernel], data.X_train), rows, watch=looker)  # type: ignore[arg-type]
+    pool = CandidateColumns([kernel], data.X_train)
+    grow_basis(plan, pool, rows, monitor=looker)  # type: ignore[arg-type]
     columns, error, seconds, processor = looker.points[-1]
     return {
         "columns": columns,

@@ -95,9 +95,8 @@ def guarded(method: str, size: int, seed: int) -> Row:
             ridge=RIDGE,
             max_columns=size,
             memory_budget=BUDGET,
-            predict_dtype="float32",
             random_state=seed,
-        )
+        ).set_predict_dtype("float32")
         labels, seconds = timed(lambda: model.fit(data.X_train, data.y_train).predict(data.X_test))
     error = float(np.mean(labels != data.y_test))
     return {"status": "ok", "columns": size, "error": error, **seconds}

@@ -97,6 +97,7 @@ def fitted(name: str, X: Any, y: Any) -> Any:
     """The model of that name."""
     import kboost
     from kboost.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial, Sigmoid
+    from kboost.settings import Cells
 
     three = np.array(["low", "middle", "high"])[np.digitize(y, np.quantile(y, [1 / 3, 2 / 3]))]
     two = (y > np.median(y)).astype(int)
@@ -130,8 +131,8 @@ def fitted(name: str, X: Any, y: Any) -> Any:
         "sparse, three classes, log": lambda: kboost.SparseKernelClassifier(
             loss="log", max_columns=100
         ).fit(X, three),
-        "cells, two partitions": lambda: kboost.SparseKernelRegressor(cells=100, partitions=2).fit(
-            X, y
-        ),
+        "cells, two partitions": lambda: kboost.SparseKernelRegressor(
+            cells=Cells(100, partitions=2)
+        ).fit(X, y),
     }
     return makers[name]()

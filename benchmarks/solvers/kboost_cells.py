@@ -1,4 +1,8 @@
-"""Ours in cells: `SparseKernelClassifier`; parameters go to its constructor."""
+"""Ours in cells: `SparseKernelClassifier`; parameters go to its constructor.
+
+Two are no constructor parameters: `columns_per_cell`, of cells of the default size, and
+`predict_dtype`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,17 @@ class Solver(_sklearn.Solver):
     def prepare(self, data: Data) -> None:
         from kboost import SparseKernelClassifier
 
-        self.estimator = SparseKernelClassifier(**self.parameters)
+        self.estimator = self.build(SparseKernelClassifier)
+
+    def build(self, cls: Any, **options: Any) -> Any:
+        """The estimator with the parameters of the job."""
+        from kboost.settings import Cells
+
+        parameters = {**self.parameters, **options}
+        dtype = parameters.pop("predict_dtype", "float64")
+        if (columns := parameters.pop("columns_per_cell", None)) is not None:
+            parameters["cells"] = Cells(columns_per_cell=columns)
+        return cls(**parameters).set_predict_dtype(dtype)
 
     def fit(self, data: Data) -> Model:
         return Model(self.estimator.fit(data.X_train, data.y_train))

@@ -36,7 +36,7 @@ class Solver(kboost_cells.Solver):
         self.X = da.from_array(data.X_train, chunks=(size, -1)).persist()
         self.y = da.from_array(data.y_train, chunks=size).persist()
         wait([self.X, self.y])
-        self.estimator = DaskSparseKernelClassifier(**self.parameters, client=client)
+        self.estimator = self.build(DaskSparseKernelClassifier, client=client)
 
     def fit(self, data: Data) -> Model:
         return Model(self.estimator.fit(self.X, self.y))

@@ -1,6 +1,6 @@
 """kboost: sparse, boosted mixtures of kernels for scikit-learn users."""
 
-from kboost import datasets, kernels, time_series
+from kboost import datasets, kernels, settings, time_series
 from kboost._suggest import suggest
 from kboost.estimators.classifier import KernelBoostClassifier
 from kboost.estimators.mkboost import MKBoostClassifier
@@ -27,6 +27,7 @@ __all__ = [
     "kernels",
     "load_model",
     "save_model",
+    "settings",
     "suggest",
     "time_series",
 ]

@@ -20,7 +20,7 @@ from kboost.cli._guard import BAD_INPUT, INTERNAL, INTERRUPTED  # noqa: E402
 from kboost.cli._live import Progress, seconds_left  # noqa: E402
 from kboost.cli.app import app  # noqa: E402
 from kboost.cli.demo_data import demo_table  # noqa: E402
-from kboost.core.progress import Left  # noqa: E402
+from kboost.core.progress import TimeEstimate  # noqa: E402
 from kboost.core.trace import Step  # noqa: E402
 from tests.fitted import fitted, one_of_each, rows_of  # noqa: E402
 
@@ -344,7 +344,7 @@ def test_time_left():
 
 def test_the_time_left_is_the_one_a_fit_tells_itself():
     progress = Progress(kboost.SparseKernelRegressor(max_columns=10))
-    progress.emit(logging.makeLogRecord({"args": (Left(3, 16, "cells", 7.2),)}))
+    progress.emit(logging.makeLogRecord({"args": (TimeEstimate(3, 16, "cells", 7.2),)}))
     assert ("time left", "about 7 s") in progress.lines()
     progress.emit(logging.makeLogRecord({"args": (Step(2, 5, 1.0, None, 1.0, 1, 100.0),)}))
     assert ("time left", "about 7 s") in progress.lines()

@@ -17,7 +17,7 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("typer")
 
 import kboost  # noqa: E402
-from kboost.settings import ColumnGeneration  # noqa: E402
+from kboost.settings import ColumnGeneration, Joint  # noqa: E402
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT to send")
 
@@ -36,7 +36,7 @@ FITS = {
         kboost.KernelBoostNovelty(["rbf"], tol=1e-12, solver=ColumnGeneration(columns_per_step=1)),
         NOISE,
     ),
-    "sparse": (kboost.SparseKernelRegressor(["rbf"], ridge=1e-9, basis_per_step=1), X[:, 0] ** 2),
+    "sparse": (kboost.SparseKernelRegressor(["rbf"], ridge=1e-9, update=Joint(1)), X[:, 0] ** 2),
     "machines": (kboost.MKBoostClassifier(["rbf"], max_iter=10**6), NOISE),
 }
 TELLING = """

@@ -19,9 +19,11 @@ from sklearn.base import clone
 from kboost import SparseKernelClassifier, SparseKernelRegressor
 from kboost.columns import cells
 from kboost.dask import DaskSparseKernelClassifier, DaskSparseKernelRegressor, _table
+from kboost.dask._cells import BranchFitting
 from kboost.dask._table import PartitionedTable
 from kboost.kernels import Gaussian
-from kboost.local import cells as _cells
+from kboost.plans import cells as cells_plan
+from kboost.settings import Cells, Joint, MatchingPursuit, One
 
 CHUNKS = ((150, 0, 420, 30), 2)  # of unequal size, one empty
 
@@ -34,16 +36,24 @@ def surface(n=600, seed=0):
 
 SETTINGS = {
     "cells": {"cells": 100, "kernels": [Gaussian(0.5)]},
-    "cells averaged": {"cells": 150, "kernels": [Gaussian(0.5)], "ridge": 0.1, "partitions": 2},
-    "sparse cells": {"cells": 150, "kernels": [Gaussian(0.5)], "ridge": 0.1, "max_columns": 20},
+    "cells averaged": {
+        "cells": Cells(150, partitions=2), "kernels": [Gaussian(0.5)], "ridge": 0.1,
+    },
+    "sparse cells": {
+        "cells": Cells(150, columns_per_cell=20), "kernels": [Gaussian(0.5)], "ridge": 0.1,
+    },
+    "cells that share the columns": {
+        "cells": Cells(150, partitions=2), "kernels": [Gaussian(0.5)], "ridge": 0.1,
+        "max_columns": 100,
+    },
     "joint": {"max_columns": 30, "kernels": [Gaussian(0.5), Gaussian(2.0)]},
     "full": {
         "max_columns": 6, "kernels": [Gaussian(0.5)], "ridge": 0.1, "update": "full",
-        "selection": "mp", "n_candidates": 10,
+        "selection": MatchingPursuit(10),
     },
     "series": {
-        "max_columns": 20, "kernels": [Gaussian(0.5)], "ridge": 0.1, "update": "one", "series": 2,
-        "basis_per_step": 5,
+        "max_columns": 20, "kernels": [Gaussian(0.5)], "ridge": 0.1,
+        "update": One(5, series=2),
     },
 }  # fmt: skip
 
@@ -61,6 +71,29 @@ def test_the_model_is_the_local_one(client, name):
     assert_allclose(model.to_local().predict(X), local.predict(X), rtol=1e-5, atol=1e-5)
 
 
+def test_an_interrupt_keeps_the_branches_fitted_so_far(client, monkeypatch):
+    X, y = surface()
+    blocks, targets = da.from_array(X, chunks=CHUNKS), da.from_array(y, chunks=200)
+    model = DaskSparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=60)
+    every = clone(model).fit(blocks, targets).to_local().predict(X)
+    real = BranchFitting.advance
+
+    def advance(self):
+        if len(self.trace) == 1:
+            raise KeyboardInterrupt
+        return real(self)
+
+    monkeypatch.setattr(BranchFitting, "advance", advance)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(blocks, targets)
+    assert model.stop_reason_.rule == "interrupted"
+    assert 0 < model.n_columns_ < 600
+    values, part = model.to_local().predict(X), model._model.parts[0]
+    reached = (np.diff(part.starts) > 0)[part.tree.assign(X)]
+    assert_allclose(values[reached], every[reached], rtol=1e-6)
+    assert_allclose(values[~reached], y.mean())
+
+
 def test_cells_choose_what_they_choose_locally(client):
     X, y = surface(400)
     local = SparseKernelRegressor(cells=150).fit(X, y)
@@ -71,8 +104,8 @@ def test_cells_choose_what_they_choose_locally(client):
 
 
 def test_auto_decides_as_it_does_locally(client, monkeypatch):
-    monkeypatch.setattr(_cells, "MANY", 200)
-    monkeypatch.setattr(_cells, "CELL", 80)
+    monkeypatch.setattr(cells_plan, "AUTO_ROWS", 200)
+    monkeypatch.setattr(cells_plan, "AUTO", Cells(80))
     X, y = surface(240)
     blocks, targets = da.from_array(X, chunks=(100, 2)), da.from_array(y)
     settings = {"kernels": [Gaussian(0.5)], "ridge": 0.1, "max_columns": 10, "cells": "auto"}
@@ -90,7 +123,7 @@ def test_the_choice_of_cells_has_a_limit(client):
     model = DaskSparseKernelRegressor(cells=150, max_seconds=1e6).fit(blocks, targets)
     assert str(model.choice_) == str(local.choice_)
     model.set_params(max_seconds=1e-9).fit(blocks, targets)
-    assert model.stop_reason_.endswith("cut the choice of kernels and ridge short.")
+    assert str(model.stop_reason_).endswith("cut the choice of kernels and ridge short.")
     assert_allclose(model.to_local().predict(X), y.mean())
 
 
@@ -158,7 +191,7 @@ def test_features_stay_on_the_workers(client, monkeypatch):
     X, y = surface(12_000)
     blocks = da.from_array(X, chunks=(4000, 2))
     settings = {"kernels": [Gaussian(0.5)], "ridge": 0.1}
-    for more in ({"cells": 400, "max_columns": 3}, {"max_columns": 50}):
+    for more in ({"cells": Cells(400, columns_per_cell=3)}, {"max_columns": 50}):
         asked.clear()
         DaskSparseKernelRegressor(**settings, **more).fit(blocks, da.from_array(y))
         assert asked
@@ -229,8 +262,8 @@ def test_a_worker_that_is_killed_does_not_end_the_fit(client, tmp_path, more):
         ({"kernels": "precomputed"}, "kernels must not be 'precomputed'"),
         ({"client": "here"}, "client must be a distributed.Client"),
         ({"ridge": -1.0}, "ridge must be positive"),
-        ({"cells": 2, "update": "one"}, "update must be 'joint' with cells.*; got update='one'"),
-        ({"cells": 2, "ald_threshold": 0.5}, "ald_threshold must be 0.01 with cells"),
+        ({"cells": 2, "update": "one"}, r"cells require .*update='joint'.*; got .*update=One\("),
+        ({"cells": 2, "update": Joint(5)}, r"cells require .*; got .*columns_per_step=5"),
         ({"cells": 2, "memory_budget": 7}, "memory_budget must hold the kernel values of a cell"),
     ],
 )

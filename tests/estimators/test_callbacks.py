@@ -24,7 +24,7 @@ from kboost.baselines import (
     KernelDesignClassifier,
     MKLClassifier,
 )
-from kboost.settings import ColumnGeneration
+from kboost.settings import ColumnGeneration, Full
 from tests.fitted import public_estimators
 
 pytest.importorskip("sklearn.callback", reason="callbacks came with scikit-learn 1.9")
@@ -126,9 +126,7 @@ def test_several_classes_are_tasks_of_their_own(n_jobs):
     [
         KernelBoostRegressor(["rbf"], C=1.0, max_columns=4),
         SparseKernelRegressor(["rbf"], ridge=0.1, max_columns=20),
-        SparseKernelRegressor(
-            ["rbf"], ridge=0.1, max_columns=20, series=2, update="full", basis_per_step=3
-        ),
+        SparseKernelRegressor(["rbf"], ridge=0.1, max_columns=20, update=Full(3, series=2)),
         SparseKernelRegressor(ridge=0.1, cells=50),
     ],
     ids=["boost", "sparse", "series", "cells"],
@@ -139,6 +137,19 @@ def test_other_estimators(model, moons):
     assert listener.events[-1] == ("end fit", 0)
     assert listener.down == 0
     assert listener.steps >= len(fitted.trace_)
+
+
+def test_a_callback_stops_a_series_and_cells(moons):
+    series = SparseKernelRegressor(["rbf"], ridge=0.1, max_columns=20, update=Full(series=3))
+    series.set_callbacks(Listener(stop_at=6)).fit(*moons)
+    assert series.stop_reason_.rule == "callback"
+    assert 3 < series.n_columns_ < 20
+    cells = SparseKernelRegressor(["rbf"], ridge=0.1, cells=5)
+    listener = Listener(stop_at=3)
+    cells.set_callbacks(listener).fit(*moons)
+    assert cells.stop_reason_.rule == "callback"
+    assert listener.steps >= 3
+    assert cells.n_columns_ > 0
 
 
 @pytest.mark.parametrize(

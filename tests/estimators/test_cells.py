@@ -11,18 +11,21 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_moons
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.fixes import parse_version
 
 from kboost import SparseKernelClassifier, SparseKernelRegressor
-from kboost.estimators import _sparse_kernel as _sparse
+from kboost.core.deadline import Deadline
 from kboost.kernels import Gaussian, Laplacian, Linear
-from kboost.local import cells as _cells
+from kboost.local import cells as local_cells
 from kboost.local.choice import choose_local
 from kboost.local.executor import Executor
 from kboost.local.rows import LocalRows
+from kboost.plans import cells as cells_plan
+from kboost.settings import ALD, RAN, Cells, Full, Joint, MatchingPursuit, One
 
 
 def surface(n, seed=0, noise=0.05):
@@ -63,18 +66,91 @@ def test_the_objective_is_that_of_the_cells():
 def test_sparse_cells_keep_few_columns_and_most_of_the_accuracy():
     X, y = surface(1500)
     full = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=300).fit(X, y)
-    few = clone(full).set_params(max_columns=30).fit(X, y)
-    assert few.n_columns_ <= 30 * few.n_cells_
+    few = clone(full).set_params(cells=Cells(300, columns_per_cell=30)).fit(X, y)
+    assert 15 * few.n_cells_ < few.n_columns_ <= 30 * few.n_cells_
     new, truth = surface(500, seed=1, noise=0.0)
     assert few.score(new, truth) > full.score(new, truth) - 0.01
     assert few.objective_ >= full.objective_ * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("partitions", [1, 2])
+def test_max_columns_is_the_total_of_the_model(partitions):
+    X, y = surface(600)
+    cells = Cells(100, partitions=partitions)
+    model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=cells, max_columns=90)
+    model.fit(X, y)
+    share = 90 // model.n_cells_
+    assert share > 1
+    assert all(np.diff(part.starts).max() <= share for part in model._model.parts)
+    assert 90 - model.n_cells_ < model.n_columns_ <= 90
+    same = Cells(100, partitions=partitions, columns_per_cell=share)
+    other = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=same).fit(X, y)
+    assert_array_equal(other.predict(X), model.predict(X))
+    model.set_params(max_columns=1).fit(X, y)  # every cell has one
+    assert model.n_columns_ == model.n_cells_
+
+
+def interrupted_after(monkeypatch, count):
+    """Ctrl-C while the driver waits for a cell, once so many are fitted."""
+    real = local_cells.CellFitting.advance
+
+    def advance(self):
+        if len(self.trace) == count:
+            raise KeyboardInterrupt
+        return real(self)
+
+    monkeypatch.setattr(local_cells.CellFitting, "advance", advance)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_interrupt_keeps_the_cells_fitted_so_far(monkeypatch, n_jobs):
+    X, y = surface(600)
+    model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=50, n_jobs=n_jobs)
+    every = clone(model).fit(X, y)._model.parts[0]
+    with monkeypatch.context() as patched:
+        interrupted_after(patched, 3)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+    assert model.stop_reason_.rule == "interrupted"
+    (part,) = model._model.parts
+    sizes = np.diff(part.starts)
+    done = int(np.count_nonzero(sizes))
+    assert 3 <= done <= len(sizes)
+    assert f"interrupted: {done} of {len(sizes)} cells" in str(model.stop_reason_)
+    assert_array_equal(sizes[sizes > 0], np.diff(every.starts)[sizes > 0])
+    reached = (sizes > 0)[part.tree.assign(X)]
+    assert_array_equal(part(X)[reached], every(X)[reached])
+    assert_allclose(model.predict(X)[~reached], y.mean())
+    assert model.fit(X, y).stop_reason_.rule == "cells"
+
+
+def test_an_interrupt_before_the_first_cell_changes_nothing(monkeypatch):
+    X, y = surface(200)
+    model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=50)
+    interrupted_after(monkeypatch, 0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert not hasattr(model, "coef_")
+
+
+def test_an_error_in_a_cell_is_raised_and_changes_nothing(monkeypatch):
+    X, y = surface(200)
+
+    def broken(*_):
+        raise RuntimeError("no solution")
+
+    monkeypatch.setattr(local_cells, "_fit_cell", broken)
+    model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=50)
+    with pytest.raises(RuntimeError, match="no solution"):
+        model.fit(X, y)
+    assert not hasattr(model, "coef_")
 
 
 def test_averaged_partitions_are_smoother_than_one():
     X, y = surface(3000, noise=0.3)
     new, truth = surface(1000, seed=1, noise=0.0)
     one = SparseKernelRegressor([Gaussian(0.5)], cells=150).fit(X, y)
-    many = clone(one).set_params(partitions=5).fit(X, y)
+    many = clone(one).set_params(cells=Cells(150, partitions=5)).fit(X, y)
     assert many.n_columns_ == 5 * 3000
     assert np.mean((many.predict(new) - truth) ** 2) < np.mean((one.predict(new) - truth) ** 2)
 
@@ -142,15 +218,13 @@ def test_the_choice_does_not_depend_on_the_threads():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"loss": "log"}, "^loss must be 'squared' with cells"),
-        ({"series": 5, "update": "full"}, "^series must be None with cells"),
-        ({"validation_fraction": 0.2}, "^validation_fraction must be None with cells"),
-        ({"max_columns": 5, "selection": "ald"}, "^selection must be 'max-res' or 'mp' or 'boost'"),
-        ({"kernels": "precomputed"}, "^kernels must not be 'precomputed' with cells"),
+        ({"loss": "log"}, "^cells require loss='squared', .*; got loss='log'"),
+        ({"update": Full(series=5)}, "^cells require .* update='joint', .*; got .*series=5"),
+        ({"early_stopping": 0.2}, "^cells require .* early_stopping=None, .*fraction=0.2"),
+        ({"max_columns": 5, "selection": "ald"}, "^cells require .* selection='max-res' .*ALD"),
+        ({"kernels": "precomputed"}, "^cells require .* not precomputed, .*; got .*'precomputed'"),
         ({"kernels": ["sigmoid"]}, "^kernels must be positive semidefinite"),
         ({"cells": 0}, "^cells must be"),
-        ({"partitions": 0}, "^partitions must be"),
-        ({"partitions": 3, "cells": None}, "^partitions must be 1 without cells"),
     ],
 )
 def test_what_cells_refuse(options, said):
@@ -162,19 +236,21 @@ def test_what_cells_refuse(options, said):
 
 def test_out_of_time_the_cells_left_over_are_empty():
     X, y = surface(500)
-    model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=100, max_seconds=1e-9).fit(X, y)
-    assert model.stop_reason_.startswith("max_seconds reached: 0 of ")
+    model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=100, max_seconds=1e-9)
+    with pytest.warns(ConvergenceWarning, match="max_seconds reached: 0 of"):
+        model.fit(X, y)
+    assert str(model.stop_reason_).startswith("max_seconds reached: 0 of ")
     assert_allclose(model.predict(X), y.mean())
 
 
 @pytest.mark.parametrize(("in_time", "whole"), [(5, 0), (12, 1), (21, 2)])
 def test_out_of_time_partitions_that_are_whole_are_not_diluted(monkeypatch, in_time, whole):
     X, y = surface(500)
-    model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=100, partitions=3)
+    model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=Cells(100, partitions=3))
     every = model.fit(X, y)._model.parts
     sizes = [part.tree.n_cells for part in every]
     assert sum(sizes[:whole]) <= in_time < sum(sizes[: whole + 1])
-    real, calls = _cells._fit_cell, []
+    real, calls = local_cells._fit_cell, []
 
     class Clock:
         @property
@@ -186,14 +262,17 @@ def test_out_of_time_partitions_that_are_whole_are_not_diluted(monkeypatch, in_t
         def share(self, count):
             return self
 
+        def call_off(self):
+            """Nothing runs any more."""
+
     def counted(*arguments):
         calls.append(None)
         return real(*arguments)
 
-    monkeypatch.setattr(_cells, "_fit_cell", counted)
-    monkeypatch.setattr(_sparse.Deadline, "after", lambda _: Clock())
+    monkeypatch.setattr(local_cells, "_fit_cell", counted)
+    monkeypatch.setattr(Deadline, "after", lambda _: Clock())
     parts = model.fit(X, y)._model.parts
-    assert model.stop_reason_.startswith(f"max_seconds reached: {in_time} of {sum(sizes)} ")
+    assert str(model.stop_reason_).startswith(f"max_seconds reached: {in_time} of {sum(sizes)} ")
     assert len(parts) == max(1, whole)
     expected = every[0].scaled(3.0)(X)  # every partition counted for a third
     for part in every[1:whole]:
@@ -209,29 +288,28 @@ def test_out_of_time_partitions_that_are_whole_are_not_diluted(monkeypatch, in_t
     ("name", "value"),
     [
         ("update", "full"),
-        ("shrinkage", 0.5),
-        ("combination", "mp"),
-        ("basis_per_step", 5),
-        ("n_candidates", 20),
-        ("n_init_rows", 100),
+        ("update", One(shrinkage=0.5)),
+        ("update", Full(combination="mp")),
+        ("update", Joint(5)),
+        ("update", Joint(n_init_rows=100)),
+        ("selection", MatchingPursuit(20)),
         ("selection", "mp"),
-        ("ald_threshold", 0.1),
-        ("ran_threshold", 0.1),
+        ("selection", ALD(0.1)),
+        ("selection", RAN(0.1)),
     ],
+    ids=str,
 )
 def test_what_cells_have_no_use_for_is_refused(name, value):
     X, y = surface(60)
-    options = {"update": "one"} if name == "shrinkage" else {}  # elsewhere it is refused as it is
-    options[name] = value
-    model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=30, **options)
-    with pytest.raises(ValueError, match=r"must be .* with cells.*; got (\w+)="):
+    model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=30, **{name: value})
+    with pytest.raises(ValueError, match=r"^cells require .*; got "):
         model.fit(X, y)
 
 
-@pytest.mark.parametrize(("more", "bytes_"), [({}, 80_000), ({"max_columns": 5}, 2_004_000)])
+@pytest.mark.parametrize(("more", "bytes_"), [({}, 80_000), ({"columns_per_cell": 5}, 2_004_000)])
 def test_a_cell_that_the_budget_does_not_hold_is_refused(more, bytes_):
     X, y = surface(300)
-    options = {"ridge": 0.1, "cells": 100, **more}
+    options = {"ridge": 0.1, "cells": Cells(100, **more)}
     model = SparseKernelRegressor([Gaussian(0.5)], **options, memory_budget=bytes_ - 1)
     with pytest.raises(
         ValueError, match=f"^memory_budget must hold .* {bytes_} bytes for 100 rows"
@@ -240,15 +318,15 @@ def test_a_cell_that_the_budget_does_not_hold_is_refused(more, bytes_):
     assert model.set_params(memory_budget=bytes_).fit(X, y).n_cells_ > 1
 
 
-@pytest.mark.parametrize("max_columns", [None, 4])
-def test_rows_of_one_x_are_one_problem_of_their_mean(max_columns):
+@pytest.mark.parametrize("columns", [None, 4])
+def test_rows_of_one_x_are_one_problem_of_their_mean(columns):
     """However many they are: a cell has at most so many distinct rows."""
     rng = np.random.default_rng(0)
     points = rng.uniform(-2, 2, size=(12, 2))
     X = points[rng.integers(12, size=400)]
     y = np.sin(X[:, 0]) + rng.normal(size=400)
     weight = rng.integers(1, 4, size=400).astype(float)
-    options = {"ridge": 0.1, "cells": 6, "max_columns": max_columns}
+    options = {"ridge": 0.1, "cells": Cells(6, columns_per_cell=columns)}
     model = SparseKernelRegressor([Gaussian(0.5)], **options).fit(X, y, weight)
     part = model._model.parts[0]
     assert model.n_columns_ == len(part.centers) <= 12
@@ -259,7 +337,7 @@ def test_rows_of_one_x_are_one_problem_of_their_mean(max_columns):
     )
     away = y - model.predict(X)
     assert_allclose(model.objective_, 0.5 * weight @ away**2 + 0.05 * norm, rtol=1e-5)
-    if max_columns is None:  # the optimum over all rows of each cell
+    if columns is None:  # the optimum over all rows of each cell
         where, middle = part.tree.assign(X), weight @ y / weight.sum()
         for cell in range(part.tree.n_cells):
             own = where == cell
@@ -289,12 +367,9 @@ def test_cells_do_not_mind_the_unit_of_features(scale):
     model = SparseKernelRegressor(Gaussian("median"), **options).fit(X * scale, y)
     inside = np.abs(model.predict(X * scale) - expected)
     assert np.median(inside) < 1e-3  # the order of rows, and so ties of cuts, may be another
-    model.set_params(predict_dtype="float32")
-    assert_allclose(
-        model.predict(X * scale),
-        model.set_params(predict_dtype="float64").predict(X * scale),
-        atol=1e-3,
-    )
+    single = model.set_predict_dtype("float32").predict(X * scale)
+    double = model.set_predict_dtype("float64").predict(X * scale)
+    assert_allclose(single, double, atol=1e-3)
 
 
 def test_float32_is_for_kernels_of_any_size():
@@ -302,7 +377,7 @@ def test_float32_is_for_kernels_of_any_size():
     rng = np.random.default_rng(0)
     X = 1e3 * rng.normal(size=(200, 3))
     y = np.sin(X[:, 0]) + 1e-3 * X[:, 1]
-    model = SparseKernelRegressor([Linear()], cells=1000, ridge=1e-3, fit_intercept=False)
+    model = SparseKernelRegressor([Linear()], cells=1000, ridge=1e-3, intercept="none")
     expected = X @ np.linalg.solve(X.T @ X + 1e-3 * np.eye(3), X.T @ y)
     assert_allclose(model.fit(X, y).predict(X), expected, atol=1e-3)
 
@@ -320,18 +395,17 @@ def test_auto_takes_cells_where_rows_are_many():
     [
         {"loss": "log"},
         {"loss": "hinge"},
-        {"series": 2, "update": "full"},
-        {"validation_fraction": 0.3},
+        {"update": Full(series=2)},
+        {"early_stopping": 0.3},
         {"update": "full"},
-        {"update": "one", "shrinkage": 0.5},
-        {"combination": "mp"},
-        {"basis_per_step": 5},
-        {"n_candidates": 20},
-        {"n_init_rows": 30},
+        {"update": One(shrinkage=0.5)},
+        {"update": Joint(5)},
+        {"update": Joint(n_init_rows=30)},
         {"selection": "mp"},
+        {"selection": MatchingPursuit(20), "max_columns": 10},
         {"selection": "random", "max_columns": 10},
-        {"selection": "ald", "ald_threshold": 0.1},
-        {"selection": "ran", "ran_threshold": 0.1},
+        {"selection": ALD(0.1)},
+        {"selection": RAN(0.1)},
         {"kernels": "precomputed"},
         {"rows": "sparse"},
         {"memory_budget": 8 * 20**2 - 1},
@@ -340,8 +414,8 @@ def test_auto_takes_cells_where_rows_are_many():
 )
 def test_auto_does_without_cells_what_they_refuse(monkeypatch, options):
     """As if none had been asked for; a number of its own is refused."""
-    monkeypatch.setattr(_cells, "MANY", 60)
-    monkeypatch.setattr(_cells, "CELL", 20)
+    monkeypatch.setattr(cells_plan, "AUTO_ROWS", 60)
+    monkeypatch.setattr(cells_plan, "AUTO", Cells(20))
     X, y = make_moons(60, noise=0.1, random_state=0)
     given = {"kernels": [Gaussian(2.0)], "ridge": 0.1, **options}
     X = sparse.csr_matrix(X) if given.pop("rows", None) else X
@@ -351,13 +425,13 @@ def test_auto_does_without_cells_what_they_refuse(monkeypatch, options):
     assert auto.n_cells_ is None
     assert auto.stop_reason_ == plain.stop_reason_
     assert_array_equal(auto.coef_, plain.coef_)
-    with pytest.raises(ValueError, match=r"must .* cell"):
+    with pytest.raises(ValueError, match=r"^cells require |^memory_budget must hold"):
         SparseKernelClassifier(**given, cells=20).fit(X, y)
 
 
 def test_auto_counts_distinct_rows(monkeypatch):
-    monkeypatch.setattr(_cells, "MANY", 60)
-    monkeypatch.setattr(_cells, "CELL", 20)
+    monkeypatch.setattr(cells_plan, "AUTO_ROWS", 60)
+    monkeypatch.setattr(cells_plan, "AUTO", Cells(20))
     X, y = surface(60)
     model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells="auto", max_columns=10)
     assert model.fit(X, y).n_cells_ > 1

@@ -13,11 +13,11 @@ from kboost import (
     SparseKernelRegressor,
 )
 from kboost.kernels import Gaussian
-from kboost.settings import ColumnGeneration
+from kboost.settings import ColumnGeneration, Full
 
 ESTIMATORS = [
     SparseKernelClassifier(),
-    SparseKernelClassifier(loss="log", update="full", basis_per_step=10, max_columns=30, ridge=0.1),
+    SparseKernelClassifier(loss="log", update=Full(10), max_columns=30, ridge=0.1),
     SparseKernelRegressor(),
     SparseKernelRegressor("ard", selection="ran", update="full", max_columns=30),
     KernelBoostClassifier(),

@@ -4,12 +4,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits, make_moons
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 
 from kboost import SparseKernelClassifier, SparseKernelRegressor
 from kboost.data.indexed_rows import indexed_rows
 from kboost.kernels import Gaussian
-from kboost.plans import least_squares as _sparse_fit
+from kboost.plans import growth
+from kboost.plans.least_squares import label_error
+from kboost.settings import ALD, RAN, EarlyStopping, Full, Joint, One
+from kboost.streaming.recursive_least_squares import RecursiveLeastSquares
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, size=(200, 3))
@@ -17,15 +21,15 @@ Y = np.sin(2 * X[:, 0]) * X[:, 1] + 0.05 * RNG.normal(size=200)
 KERNEL = [Gaussian(0.5)]
 WAYS = [
     *({"selection": s, "update": "full"} for s in ("random", "mp", "max-res", "boost")),
-    {"selection": "ald", "update": "full", "ald_threshold": 0.05},
-    {"selection": "ran", "update": "full", "ran_threshold": 1e-3},
-    {"selection": "mp", "update": "one", "shrinkage": 0.5},
-    {"selection": "max-res", "update": "full", "basis_per_step": 5, "n_init_rows": 30},
-    {"selection": "mp", "update": "one", "basis_per_step": 5, "combination": "mp"},
-    {"selection": "max-res", "update": "full", "basis_per_step": 5, "series": 3},
+    {"selection": ALD(0.05), "update": "full"},
+    {"selection": RAN(1e-3), "update": "full"},
+    {"selection": "mp", "update": One(shrinkage=0.5)},
+    {"selection": "max-res", "update": Full(5, n_init_rows=30)},
+    {"selection": "mp", "update": One(5, combination="mp")},
+    {"selection": "max-res", "update": Full(5, series=3)},
     {"selection": "random", "update": "joint"},
-    {"selection": "max-res", "update": "joint"},
-    {"selection": "mp", "update": "joint", "basis_per_step": 10},
+    {"selection": "max-res", "update": Joint()},
+    {"selection": "mp", "update": Joint(10)},
 ]
 
 
@@ -37,7 +41,7 @@ def test_every_way_learns_and_repetition_is_weight(way, kernels):
     twice = RNG.permutation(np.concatenate([np.arange(200), np.flatnonzero(weight == 2)]))
     model.fit(X, Y, sample_weight=weight)
     values, score = model.predict(X), model.score(X, Y)
-    few_learners = way["update"] == "one" or ("basis_per_step" in way and way["update"] == "full")
+    few_learners = isinstance(way["update"], One | Full)
     assert score > (0.4 if few_learners else 0.8)
     assert model.n_columns_ <= 60
     assert model.stop_reason_
@@ -46,7 +50,7 @@ def test_every_way_learns_and_repetition_is_weight(way, kernels):
 
 def test_all_rows_as_basis_give_kernel_ridge():
     model = SparseKernelRegressor(
-        KERNEL, ridge=0.1, fit_intercept=False, selection="random", max_columns=200
+        KERNEL, ridge=0.1, intercept="none", selection="random", max_columns=200
     ).fit(X, Y)
     peer = KernelRidge(kernel="rbf", gamma=0.5, alpha=0.1).fit(X, Y)
     np.testing.assert_allclose(model.predict(X), peer.predict(X), atol=1e-3)
@@ -68,9 +72,9 @@ def test_targets_share_the_basis():
     [
         {},
         {"update": "full", "selection": "mp"},
-        {"update": "full", "basis_per_step": 5},
-        {"update": "one", "basis_per_step": 5},
-        {"update": "full", "basis_per_step": 5, "series": 4},
+        {"update": Full(5)},
+        {"update": One(5)},
+        {"update": Full(5, series=4)},
     ],
     ids=str,
 )
@@ -213,9 +217,10 @@ def test_rows_held_out_end_the_fit():
         update="full",
         selection="mp",
         max_columns=150,
-        validation_fraction=0.3,
+        early_stopping=0.3,
     ).fit(X, noise)
-    assert "TR3" in model.stop_reason_
+    assert "TR3" in str(model.stop_reason_)
+    assert model.stop_reason_.rule == "validation"
     assert model.n_columns_ < len(model.trace_)
 
 
@@ -224,49 +229,44 @@ def test_rows_held_out_end_a_series():
     model = SparseKernelClassifier(
         [Gaussian(30.0)],
         ridge=1e-6,
-        update="full",
-        basis_per_step=5,
-        series=2,
+        update=Full(5, series=2),
         max_columns=150,
-        validation_fraction=0.4,
-        n_iter_no_change=2,
+        early_stopping=EarlyStopping(0.4, n_iter_no_change=2),
     ).fit(points, labels)
-    assert "validation error" in model.stop_reason_
+    assert model.stop_reason_.rule == "validation"
     assert model.n_columns_ < model.trace_[-1].n_columns
     assert model.score(points, labels) > 0.7
 
 
-@pytest.mark.parametrize(("selection", "value"), [("ald", 0.5), ("ran", 0.1)])
-def test_a_pass_that_is_over_names_its_threshold(selection, value):
-    threshold = {f"{selection}_threshold": value}
-    model = SparseKernelRegressor(
-        KERNEL, ridge=0.01, selection=selection, update="full", **threshold
-    )
+@pytest.mark.parametrize("selection", [ALD(0.5), RAN(0.1)])
+def test_a_complete_pass_names_its_threshold(selection):
+    model = SparseKernelRegressor(KERNEL, ridge=0.01, selection=selection, update="full")
     reason = model.fit(X, Y).stop_reason_
     assert model.n_columns_ < len(X)
-    assert f"no other one passes {selection}_threshold={value:g}" in reason
+    assert f"no other row passes {selection!r}" in str(reason)
 
 
 def test_a_held_out_decision_of_zero_is_the_first_class_as_it_is_in_predictions():
-    model = SparseKernelClassifier()
     signs, zeros = np.array([[-1.0], [-1.0], [1.0]]), np.zeros((3, 1))
-    assert model._error(signs, zeros, np.full(3, 1 / 3)) == pytest.approx(1 / 3)
+    assert label_error(signs, zeros, np.full(3, 1 / 3)) == pytest.approx(1 / 3)
 
 
 def test_limits_are_kept_and_named():
     model = SparseKernelRegressor(
         KERNEL, ridge=0.01, update="full", selection="mp", max_columns=100
     )
-    assert "max_iter=3" in model.set_params(max_iter=3).fit(X, Y).stop_reason_
-    assert model.n_columns_ == 3
-    assert model.stop_reason_.endswith("; raise max_iter.")  # there is no tol to raise
+    assert "max_iter=3" in str(model.set_params(max_iter=3).fit(X, Y).stop_reason_)
+    assert model.n_columns_ == model.n_iter_ == 3
+    assert str(model.stop_reason_).endswith("; raise max_iter.")  # there is no tol to raise
     model.set_params(max_iter=None, max_seconds=1e-9)
-    assert "max_seconds" in model.fit(X, Y).stop_reason_
+    with pytest.warns(ConvergenceWarning, match="max_seconds") as warned:
+        assert model.fit(X, Y).stop_reason_.rule == "max_seconds"
+    assert len(warned) == 1
 
 
 @pytest.mark.parametrize("place", [0, 3])
 def test_an_interrupt_keeps_what_there_is(monkeypatch, place):
-    real, calls = _sparse_fit.ForwardOracle.start, []
+    real, calls = growth.ForwardOracle.start, []
 
     def start(self, problem):
         search = real(self, problem)
@@ -281,14 +281,70 @@ def test_an_interrupt_keeps_what_there_is(monkeypatch, place):
         search.propose = interrupted
         return search
 
-    monkeypatch.setattr(_sparse_fit.ForwardOracle, "start", start)
+    monkeypatch.setattr(growth.ForwardOracle, "start", start)
     model = SparseKernelRegressor(KERNEL, ridge=0.01, update="full", selection="mp")
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
     assert hasattr(model, "coef_") == (place > 0)
     if place:
         assert model.predict(X).shape == (200,)
-        assert "interrupted" in model.stop_reason_
+        assert model.stop_reason_.rule == "interrupted"
+
+
+@pytest.mark.parametrize("count", [0, 1, 4, 7])
+def test_an_interrupt_of_a_series_keeps_what_there_is(monkeypatch, count):
+    """Ensembles of three: in the first one, at its end, in the second, in the third."""
+    real, calls = growth.CholeskyMaster.start, []
+
+    def start(self, problem):
+        run = real(self, problem)
+        extend = run.extend
+
+        def interrupted(proposal):
+            if len(calls) == count:
+                raise KeyboardInterrupt
+            calls.append(1)
+            extend(proposal)
+
+        run.extend = interrupted
+        return run
+
+    monkeypatch.setattr(growth.CholeskyMaster, "start", start)
+    model = SparseKernelRegressor(KERNEL, ridge=0.01, update=Full(series=3), max_columns=30)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    assert model.stop_reason_.rule == "interrupted"
+    assert model.n_columns_ == count
+    assert model.predict(X).shape == (200,)
+
+
+def test_an_interrupt_before_the_first_step_of_a_series_changes_nothing(monkeypatch):
+    def start(self, problem):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(growth.CholeskyMaster, "start", start)
+    model = SparseKernelRegressor(KERNEL, ridge=0.01, update=Full(series=3), max_columns=30)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    assert not hasattr(model, "coef_")
+
+
+def test_an_interrupt_of_a_batch_changes_nothing(monkeypatch):
+    model = SparseKernelRegressor(KERNEL, ridge=0.01).partial_fit(X[:50], Y[:50])
+    before = model.predict(X)
+
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RecursiveLeastSquares, "_solve", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.partial_fit(X[50:], Y[50:])
+    np.testing.assert_array_equal(model.predict(X), before)
+    assert model.n_iter_ == 1
+    twice = SparseKernelRegressor(KERNEL, ridge=0.01).partial_fit(X[:50], Y[:50])
+    expected = twice.partial_fit(X[50:], Y[50:]).predict(X)
+    np.testing.assert_array_equal(model.partial_fit(X[50:], Y[50:]).predict(X), expected)
 
 
 def test_progress_tells_the_time_left(capsys):
@@ -303,19 +359,18 @@ def test_progress_tells_the_time_left(capsys):
             {"selection": "best"},
             r"^selection must be 'random' or 'mp' or .*; got selection='best'\.$",
         ),
-        ({"update": "all"}, r"^update must be 'full' or 'one' or 'joint'; got update='all'\.$"),
-        ({"basis_per_step": 0}, r"^basis_per_step must be an integer of at least 1, or 'auto'"),
-        ({"ridge": 0.0}, r"^ridge must be positive, or 'auto'; got ridge=0\.0\.$"),
-        ({"loss": "log"}, r"^loss must be 'squared'; got loss='log'\.$"),
-        ({"series": 3}, r"^update must be 'full' or 'one' with series, .*; got update='joint' and"),
         (
-            {"shrinkage": 0.5},
-            r"^shrinkage must be 1\.0 unless update='one', .*; got shrinkage=0\.5",
+            {"update": "all"},
+            r"^update must be 'joint' or 'full' or 'one', or its object; got update='all'\.$",
         ),
+        ({"ridge": 0.0}, r"^ridge must be positive, or 'auto'; got ridge=0\.0\.$"),
+        ({"intercept": True}, r"^intercept must be 'free' or 'none'; got intercept=True\.$"),
+        ({"early_stopping": 1.5}, r"^early_stopping must be None, a fraction .*; got early_stop"),
+        ({"cells": 0}, r"^cells must be None, 'auto', an integer of at least 1 or a Cells; got"),
         ({"kernels": ["sigmoid"]}, r"^kernels must be positive semidefinite"),
         ({"kernels": "best"}, r"^kernels must be one of 'auto', .*'ard', .*; got 'best'\.$"),
         ({"kernels": ["ard", "rbf"]}, r"^kernels='ard' must be a string, not part of a list"),
-        ({"validation_fraction": 1e-4}, r"^validation_fraction must leave rows on both sides"),
+        ({"early_stopping": 1e-4}, r"^early_stopping must hold out at least one row; got"),
     ],
 )
 def test_bad_parameters_are_named_and_change_nothing(options, message):
@@ -349,7 +404,7 @@ def batches(rows, size=50):
 
 
 def test_a_stream_with_its_basis_in_the_first_batch_is_least_squares_on_all_rows():
-    model = SparseKernelRegressor(KERNEL, ridge=0.01, ald_threshold=1e-3, max_columns=40)
+    model = SparseKernelRegressor(KERNEL, ridge=0.01, selection=ALD(1e-3), max_columns=40)
     for batch in batches(X):
         model.partial_fit(X[batch], Y[batch])
     assert model.n_columns_ == 40
@@ -364,9 +419,7 @@ def test_a_stream_with_its_basis_in_the_first_batch_is_least_squares_on_all_rows
 @pytest.mark.parametrize("selection", ["ald", "ran"])
 @pytest.mark.parametrize("kernels", [KERNEL, [Gaussian(0.5), Gaussian(0.1, columns=[0, 1])]])
 def test_a_stream_grows_and_learns(selection, kernels):
-    model = SparseKernelRegressor(
-        kernels, ridge=0.01, selection=selection, ald_threshold=1e-2, ran_threshold=1e-4
-    )
+    model = SparseKernelRegressor(kernels, ridge=0.01, selection=selection)
     sizes = [model.partial_fit(X[batch], Y[batch]).n_columns_ for batch in batches(X, 40)]
     assert sizes == sorted(sizes)
     assert sizes[0] < sizes[-1]
@@ -404,20 +457,28 @@ def test_a_stream_of_classes():
 @pytest.mark.parametrize(
     ("options", "arguments", "message"),
     [
-        ({}, {}, r"^classes must be given in the first call of partial_fit; got None\.$"),
-        ({}, {"classes": [0, 2]}, r"^classes must name two or more labels, and all that are in y"),
+        ({}, {}, r"^classes must be given in the first call of partial_fit; got classes=None\.$"),
+        (
+            {},
+            {"classes": [0, 2]},
+            r"^classes must contain two or more labels and all labels of y; got classes=",
+        ),
         ({"loss": "log"}, {"classes": [0, 1]}, r"has no attribute 'partial_fit'"),
         (
             {"class_weight": "balanced"},
             {"classes": [0, 1]},
-            r"^class_weight must be None or a dict",
+            r"^partial_fit requires class_weight to be None or a dict; got class_weight=",
         ),
         (
             {"class_weight": {0: 0.0, 1: 0.0}},
             {"classes": [0, 1]},
-            r"^class_weight must leave a positive weight to some row of a batch; got class_weight=",
+            r"^class_weight must leave a positive weight to a row of the batch; got class_weight=",
         ),
-        ({"kernels": "precomputed"}, {"classes": [0, 1]}, r"^kernels must not be 'precomputed'"),
+        (
+            {"kernels": "precomputed"},
+            {"classes": [0, 1]},
+            r"^partial_fit requires kernels that can be evaluated at new rows; got kernels=",
+        ),
     ],
 )
 def test_what_a_stream_cannot_do_is_named(options, arguments, message):
@@ -456,9 +517,9 @@ def test_a_stream_takes_dense_and_sparse_batches(first, then):
 
 
 def test_limits_of_a_series_are_those_of_the_user():
-    model = SparseKernelRegressor(KERNEL, ridge=0.01, update="full", series=3, max_columns=8)
-    assert model.fit(X, Y).stop_reason_ == "max_columns=8 reached; raise max_columns."
+    model = SparseKernelRegressor(KERNEL, ridge=0.01, update=Full(series=3), max_columns=8)
+    assert str(model.fit(X, Y).stop_reason_) == "max_columns=8 reached; raise max_columns."
     model.set_params(max_iter=5).fit(X, Y)
-    assert model.stop_reason_ == "max_iter=5 reached; raise max_iter."
+    assert str(model.stop_reason_) == "max_iter=5 reached; raise max_iter."
     assert model.n_iter_ == 5
     assert [step.iteration for step in model.trace_] == list(range(6))

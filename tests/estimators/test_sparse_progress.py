@@ -8,10 +8,11 @@ import pytest
 
 from kboost import SparseKernelRegressor
 from kboost.core.deadline import Deadline
-from kboost.core.progress import Left, TimeRemaining
+from kboost.core.progress import TimeEstimate, TimeRemaining
 from kboost.core.trace import Step
 from kboost.kernels import Gaussian
-from kboost.local import cells as _cells
+from kboost.local.cells import CellProgress, CellStep
+from kboost.settings import Full
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, size=(120, 2))
@@ -34,7 +35,7 @@ class Clock:
 @pytest.mark.parametrize(("quadratic", "power"), [(True, 2), (False, 1)])
 def test_to_the_last_column_it_is_exact_where_time_is_the_power(quadratic, power):
     left = TimeRemaining(40, FAR, quadratic=quadratic).after(steps([5, 10], power))
-    assert (left.done, left.limit, left.what) == (10, 40, "columns")
+    assert (left.done, left.limit, left.unit) == (10, 40, "columns")
     assert left.seconds == pytest.approx(0.5 * 40**power - 0.5 * 10**power)
 
 
@@ -42,10 +43,10 @@ def test_to_the_last_column_it_is_exact_where_time_is_the_power(quadratic, power
 def test_steps_that_end_before_the_columns_are_what_is_left(quadratic, power):
     trace = steps([5, 10, 15], power)
     left = TimeRemaining(1000, 8, quadratic=quadratic).after(trace)
-    assert (left.done, left.limit, left.what) == (3, 8, "steps")
+    assert (left.done, left.limit, left.unit) == (3, 8, "steps")
     assert left.seconds == pytest.approx(0.5 * 40**power - 0.5 * 15**power)
-    assert TimeRemaining(40, 8).after(trace).what == "columns"  # both at once
-    assert TimeRemaining(30, 8).after(trace).what == "columns"
+    assert TimeRemaining(40, 8).after(trace).unit == "columns"  # both at once
+    assert TimeRemaining(30, 8).after(trace).unit == "columns"
 
 
 def test_steps_that_grow_count_as_they_are_now():
@@ -71,7 +72,7 @@ def test_a_series_is_all_its_ensembles(quadratic, power):
     assert now.after(steps([1, 2, 3, 4], power)).seconds == pytest.approx(5 * one - 2 * one - spent)
     # steps over all ensembles: 5 of the fourth
     left = replace(now, max_iter=35).after(steps([1, 2, 3, 4], power))
-    assert (left.done, left.limit, left.what) == (24, 35, "steps")
+    assert (left.done, left.limit, left.unit) == (24, 35, "steps")
     assert left.seconds == pytest.approx(3 * one + 0.5 * 5**power - 2 * one - spent)
     # at the start of an ensemble, too
     assert now.after(steps([], power)).seconds == pytest.approx(3 * one)
@@ -93,22 +94,22 @@ def test_nothing_is_said_before_there_is_a_column_or_at_the_limit(caplog):
 def said(caplog, **options):
     with caplog.at_level(logging.INFO, "kboost"):
         SparseKernelRegressor([Gaussian(0.5)], ridge=0.01, **options).fit(X, Y)
-    return [r.args[0] for r in caplog.records if r.args and isinstance(r.args[0], Left)]
+    return [r.args[0] for r in caplog.records if r.args and isinstance(r.args[0], TimeEstimate)]
 
 
 def test_fits_count_to_their_limit(caplog):
     told = said(caplog, update="full", selection="random", max_columns=20)
-    assert [(t.done, t.limit, t.what) for t in told] == [(m, 20, "columns") for m in range(1, 20)]
+    assert [(t.done, t.limit, t.unit) for t in told] == [(m, 20, "columns") for m in range(1, 20)]
 
 
 def test_fits_in_few_steps_count_these(caplog):
     told = said(caplog, update="full", selection="random", max_columns=20, max_iter=6)
-    assert [(t.done, t.limit, t.what) for t in told] == [(k, 6, "steps") for k in range(1, 6)]
+    assert [(t.done, t.limit, t.unit) for t in told] == [(k, 6, "steps") for k in range(1, 6)]
 
 
 def test_a_series_counts_on(caplog):
-    told = said(caplog, update="full", selection="random", max_columns=20, series=5)
-    assert {(t.limit, t.what) for t in told} == {(20, "columns")}
+    told = said(caplog, update=Full(series=5), selection="random", max_columns=20)
+    assert {(t.limit, t.unit) for t in told} == {(20, "columns")}
     counts = [t.done for t in told]
     assert counts == sorted(counts)
     assert {1, 7, 13, 19} <= set(counts)
@@ -120,20 +121,22 @@ def test_time_that_ends_the_fit_is_the_time_left(caplog, monkeypatch):
     assert {t.seconds for t in told} == {1e-6}
 
 
-def test_cells_have_no_more_time_than_the_limit(monkeypatch, clock_of):
-    told = []
+def test_cells_have_no_more_time_than_the_limit(caplog):
+    steps = [CellStep(1, 10, 10.0), CellStep(2, 10, 10.5), CellStep(3, 10, 20.0)]
+    short = [CellStep(1, 3, 10.0)]
+    with caplog.at_level(logging.INFO, "kboost"):
+        progress = CellProgress(Clock(50.0))
+        for count in range(1, 4):
+            progress.on_step(steps[:count])
+        CellProgress(Clock(50.0)).on_step(short)
+    estimates = [record.args[0] for record in caplog.records]
+    assert [(e.done, round(e.seconds, 6)) for e in estimates] == [
+        (1, 50.0),
+        (3, round(20.0 / 3 * 7, 6)),  # the second came half a second after the first
+        (1, 20.0),
+    ]
 
-    def keep(left):
-        told.append(left)
 
-    monkeypatch.setattr(Left, "tell", keep)
-    now = iter([0.0, 10.0, 20.0])
-    clock_of("kboost.local.cells", lambda: next(now))
-    progress = _cells.CellProgress(10, deadline=Clock(50.0))
-    progress.step()
-    progress.step()
-    assert [(left.done, left.seconds) for left in told] == [(1, 50.0), (2, 50.0)]
-    now = iter([0.0, 10.0])
-    progress = _cells.CellProgress(3, deadline=Clock(50.0))
-    progress.step()
-    assert told[-1].seconds == 20.0
+def test_cells_log_their_time(caplog):
+    estimates = said(caplog, cells=30)
+    assert [(e.done, e.limit, e.unit, e.seconds) for e in estimates] == [(4, 4, "cells", 0.0)]

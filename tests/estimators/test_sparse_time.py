@@ -10,7 +10,6 @@ from kboost import SparseKernelClassifier, SparseKernelRegressor
 from kboost.columns.candidates import CandidateColumns
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.protocols import Problem
-from kboost.estimators import _sparse_kernel as _sparse
 from kboost.exceptions import OutOfTimeError
 from kboost.formulations import TargetRows
 from kboost.kernels import Gaussian
@@ -22,14 +21,16 @@ from kboost.masters._joint_objective import JointObjective
 from kboost.masters.losses import LOSSES
 from kboost.masters.preconditioned_cg import PCGMaster, PCGRun
 from kboost.oracles.ensemble import EnsembleOracle
+from kboost.plans import cells as cells_plan
+from kboost.plans import least_squares
 from kboost.selection.kernels import ROWS, SelectionSample, _best_ridge, choose, sample_size
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, size=(240, 3))
 Y = np.sin(2 * X[:, 0]) * X[:, 1] + 0.05 * RNG.normal(size=240)
-LESSON = SelectionSample(X, (Y - Y.mean())[:, None], np.ones(240))
+SAMPLE = SelectionSample(X, (Y - Y.mean())[:, None], np.ones(240))
 ROWS_OF_CELLS = LocalRows(X, np.arange(240), (Y - Y.mean())[:, None], np.ones(240))
-ENTRANTS = default_kernels(X)[2:]
+CANDIDATES = default_kernels(X)[2:]
 CUT = "max_seconds cut the choice of kernels and ridge short."
 
 
@@ -53,36 +54,36 @@ class Looks:
 
 
 def error_of(kernel):
-    return _best_ridge([kernel], LESSON, NO_LIMIT)[0]
+    return _best_ridge([kernel], SAMPLE, NO_LIMIT)[0]
 
 
 @pytest.mark.parametrize("kernels", ["auto", "ard", ["rbf"]])
 def test_a_choice_with_time_enough_is_that_without_a_limit(kernels):
-    plain = choose(kernels, "auto", LESSON)
+    plain = choose(kernels, "auto", SAMPLE)
     assert plain.finished
-    assert choose(kernels, "auto", LESSON, Deadline.after(1e6)) == plain
+    assert choose(kernels, "auto", SAMPLE, Deadline.after(1e6)) == plain
 
 
 @pytest.mark.parametrize(("looks", "judged"), [(0, []), (2, [1]), (4, [1, 4]), (6, [1, 4, 0])])
 def test_the_best_of_those_judged_is_chosen(looks, judged):
     """The middle width of the Gaussians, then that of the Laplacians, then the others."""
-    found = choose("auto", "auto", LESSON, Looks(looks))
+    found = choose("auto", "auto", SAMPLE, Looks(looks))
     assert not found.finished
-    among = [ENTRANTS[i] for i in judged] or [ENTRANTS[1]]
+    among = [CANDIDATES[i] for i in judged] or [CANDIDATES[1]]
     assert found.kernels == (min(among, key=error_of),)
-    ridge = _best_ridge(found.kernels, LESSON, NO_LIMIT)[1] if judged else 1e-2
+    ridge = _best_ridge(found.kernels, SAMPLE, NO_LIMIT)[1] if judged else 1e-2
     assert found.ridge == ridge
-    assert choose("auto", 0.5, LESSON, Looks(looks)).ridge == 0.5
+    assert choose("auto", 0.5, SAMPLE, Looks(looks)).ridge == 0.5
 
 
 def test_kernels_that_are_given_have_a_plain_ridge_without_time():
-    found = choose([3.0 * Gaussian(0.5)], "auto", LESSON, Looks(0))
+    found = choose([3.0 * Gaussian(0.5)], "auto", SAMPLE, Looks(0))
     assert not found.finished
     assert found.ridge == pytest.approx(0.03)  # of their diagonal
-    assert choose([Gaussian(0.5)], 0.2, LESSON, Looks(0)).finished  # nothing is left to choose
+    assert choose([Gaussian(0.5)], 0.2, SAMPLE, Looks(0)).finished  # nothing is left to choose
 
 
-def test_a_lesson_takes_the_time_there_is():
+def test_the_sample_is_as_large_as_time_allows():
     """The time is cubic in the rows, and they come in steps."""
 
     def size(seconds, kernels="auto", ridge=1.0):
@@ -100,13 +101,13 @@ def test_a_limit_that_is_not_met_changes_nothing_that_was_given():
     model = SparseKernelRegressor([Gaussian("mean")], ridge=0.1, max_columns=10)
     plain = model.fit(rows, y).kernels_
     assert model.set_params(max_seconds=15.0).fit(rows, y).kernels_ == plain
-    assert "max_seconds" not in model.stop_reason_
+    assert "max_seconds" not in str(model.stop_reason_)
 
 
 def test_given_kernels_and_ridge_are_no_choice_in_cells():
     model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=80, max_seconds=1e-9)
     model.fit(X, Y)
-    assert not model.stop_reason_.endswith(CUT)
+    assert not str(model.stop_reason_).endswith(CUT)
     assert (model.choice_.metric, model.choice_.ridge) == ("given", 0.1)
 
 
@@ -186,14 +187,14 @@ def test_a_second_cell_that_is_not_judged_in_full_does_not_count():
 @pytest.mark.parametrize("cells", [None, 80])
 def test_half_of_the_time_is_for_the_choice(monkeypatch, cells):
     asked = []
-    name = "choose" if cells is None else "choose_local"
-    real = getattr(_sparse, name)
+    module, name = (least_squares, "choose") if cells is None else (cells_plan, "choose_local")
+    real = getattr(module, name)
 
     def watched(*arguments):
         asked.append(arguments[-1].remaining)
         return real(*arguments)
 
-    monkeypatch.setattr(_sparse, name, watched)
+    monkeypatch.setattr(module, name, watched)
     SparseKernelRegressor(cells=cells, max_columns=5, max_seconds=1e6).fit(X, Y)
     assert len(asked) == 1
     assert asked[0] == pytest.approx(5e5, rel=1e-3)
@@ -203,11 +204,12 @@ def test_half_of_the_time_is_for_the_choice(monkeypatch, cells):
 @pytest.mark.parametrize("kernels", ["auto", "ard", ["rbf"]])
 def test_no_time_at_all_leaves_a_model_and_its_reason(cells, kernels):
     model = SparseKernelRegressor(kernels, cells=cells, max_seconds=1e-9).fit(X, Y)
-    assert model.stop_reason_.startswith("max_seconds")
-    assert model.stop_reason_.endswith(CUT)
+    assert model.stop_reason_.rule == "max_seconds"
+    assert str(model.stop_reason_).startswith("max_seconds")
+    assert str(model.stop_reason_).endswith(CUT)
     assert_allclose(model.predict(X), Y.mean())
     plenty = SparseKernelRegressor(kernels, cells=cells, max_columns=5, max_seconds=1e6).fit(X, Y)
-    assert CUT not in plenty.stop_reason_
+    assert CUT not in str(plenty.stop_reason_)
 
 
 def test_reading_the_rows_counts(monkeypatch, clock_of):
@@ -223,7 +225,7 @@ def test_reading_the_rows_counts(monkeypatch, clock_of):
     monkeypatch.setattr(SparseKernelRegressor, "_checked", slow)
     model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, max_seconds=1.0).fit(X, Y)
     assert model.n_columns_ == 0
-    assert "max_seconds" in model.stop_reason_
+    assert "max_seconds" in str(model.stop_reason_)
 
 
 @pytest.mark.parametrize("update", ["joint", "full", "one"])
@@ -245,8 +247,10 @@ def test_time_that_ends_the_last_solution_is_told(loss, monkeypatch):
     )
     monkeypatch.setattr(PCGRun, "finish", out_of_time)
     model.fit(X, Y > 0)
-    assert model.stop_reason_.startswith("max_columns=30 reached")
-    assert model.stop_reason_.endswith("before the coefficients were done; raise max_seconds.")
+    assert str(model.stop_reason_).startswith("max_columns=30 reached")
+    assert str(model.stop_reason_).endswith(
+        "before the coefficients were final; raise max_seconds."
+    )
     assert model.n_columns_ > 0
 
 

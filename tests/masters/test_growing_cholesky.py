@@ -5,6 +5,7 @@ import pytest
 
 from kboost import SparseKernelClassifier, SparseKernelRegressor
 from kboost.kernels import Gaussian, Laplacian
+from kboost.settings import Full
 
 RIDGE = 1e-6
 LOSSES = {
@@ -37,7 +38,7 @@ def test_the_objective_is_that_of_the_coefficients(loss, kernels, size, count):
     X = np.random.default_rng(0).normal(size=(800, 2))
     y = np.where(X[:, 0] + 0.3 * np.sin(3 * X[:, 1]) > 0, 1.0, -1.0)
     model = SparseKernelClassifier(
-        kernels, loss=loss, update="full", basis_per_step=size, ridge=RIDGE, max_columns=count
+        kernels, loss=loss, update=Full(size), ridge=RIDGE, max_columns=count
     ).fit(X, y)
     found = LOSSES[loss](y * model.decision_function(X)).sum() + _penalty(model)
     assert model.objective_ == pytest.approx(found, rel=1e-4)

@@ -5,9 +5,12 @@ import pytest
 
 from kboost import SparseKernelClassifier, SparseKernelRegressor
 from kboost.kernels import Gaussian, Linear
+from kboost.settings import Full, MatchingPursuit, SteepestDescent
 
 
-@pytest.mark.parametrize("selection", ["random", "mp", "max-res", "boost"])
+@pytest.mark.parametrize(
+    "selection", ["random", MatchingPursuit(1), "max-res", SteepestDescent(1)], ids=str
+)
 @pytest.mark.parametrize("size", [1, 2])
 def test_columns_of_zeros_are_skipped(selection, size):
     X = np.random.default_rng(0).normal(size=(60, 2))
@@ -17,12 +20,9 @@ def test_columns_of_zeros_are_skipped(selection, size):
     model = SparseKernelRegressor(
         [Linear()],
         selection=selection,
-        n_candidates=1,
-        n_init_rows=2,
-        update="full",
-        basis_per_step=size,
+        update=Full(size, n_init_rows=2),
         ridge=1e-3,
-        fit_intercept=False,
+        intercept="none",
         max_columns=8,
     ).fit(X, y)
     assert model.n_columns_ >= 2
@@ -37,10 +37,8 @@ def test_rows_without_a_loss_are_skipped(selection):
         [Gaussian(1.0)],
         loss="hinge",
         selection=selection,
-        update="full",
-        basis_per_step=2,
-        n_init_rows=5,
+        update=Full(2, n_init_rows=5),
         ridge=1e-3,
         max_columns=40,
     ).fit(X, y)
-    assert model.stop_reason_.startswith("max_columns=40")
+    assert str(model.stop_reason_).startswith("max_columns=40")

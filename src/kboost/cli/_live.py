@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from kboost.core.progress import Left
+from kboost.core.progress import TimeEstimate
 from kboost.core.trace import Step
 from kboost.selection.c_path import Tried
 
@@ -48,7 +48,7 @@ class Progress(logging.Handler):
         self._first: Step | None = None
         self.last: Step | None = None
         self.tried: Tried | None = None
-        self.left: Left | None = None  # if the fit itself estimates it
+        self.estimate: TimeEstimate | None = None  # logged by the fit itself
         self.live: Live | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -56,11 +56,11 @@ class Progress(logging.Handler):
         what = record.args[0] if isinstance(record.args, tuple) and record.args else None
         if isinstance(what, Tried):
             self.tried = what
-        elif isinstance(what, Left):
-            self.left = what
+        elif isinstance(what, TimeEstimate):
+            self.estimate = what
         elif isinstance(what, Step):
             if what.iteration == 0:
-                self._first, self.left = what, None
+                self._first, self.estimate = what, None
             self.last = what
         if self.live is not None:
             self.live.update(self.table())
@@ -77,7 +77,7 @@ class Progress(logging.Handler):
         out = [("seconds", f"{time.monotonic() - self._started:.1f}")]
         if self.tried is not None:
             out.append(("choosing C", f"{self.tried.C:.3g}, held-out error {self.tried.error:.4g}"))
-        last, left = self.last, None if self.left is None else self.left.seconds
+        last, left = self.last, None if self.estimate is None else self.estimate.seconds
         if last is not None:
             out.append(("columns", f"{last.n_columns:,}"))
             out.append(("objective", f"{last.objective:.6g}"))

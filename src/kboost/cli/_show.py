@@ -139,8 +139,7 @@ def model_words(model: Any) -> list[str]:
             "over the whole library"
         )
     reasons = getattr(model, "stop_reason_", [])
-    reasons = reasons if isinstance(reasons, list) else [reasons]
-    for reason in different([str(reason) for reason in reasons]):
+    for reason in different(reasons if isinstance(reasons, list) else [reasons]):
         out.append(f"stopped: {reason}")
     return out
 

@@ -103,6 +103,7 @@ def fit(
         set_ or (),
         max_seconds=max_seconds,
         validation_fraction=validation_fraction,
+        early_stopping=validation_fraction,
         random_state=seed,
     )
     if report is not None:

@@ -1,104 +1,218 @@
 """Fit cells on the workers of a cluster.
 
-The client splits the tree into large branches, one feature at a time; the rows of each branch are
-sent to one worker, which splits them further and fits the cells. The tree and the cells are those
-of a local fit (in columns/cells.py, splits do not depend on where they are computed).
+Large branches of the tree are cut from one feature at a time; then the rows of a branch go to one
+worker, which cuts them further and fits the cells. Tree, cells and their fits are those of a local
+fit (columns/cells.py: a branch is the same wherever it is cut). Only the model comes back to the
+client.
 """
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from distributed import as_completed
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.cells import CellPart, SplitRNG, graft, split_into_cells
+from kboost.columns.cells import CellPart, CellTree, SplitRNG, graft, split_into_cells
 from kboost.core.deadline import Deadline
+from kboost.core.iterate import Listener, Method, iterate
+from kboost.core.stopping import OUT_OF_TIME, StopReason
 from kboost.dask._malloc import with_tuned_malloc
 from kboost.dask._table import PartitionedTable, assemble, take
-from kboost.local.cells import CellFit, CellProgress, CellSpec, averaged, fit_partition, streams
+from kboost.local.cells import (
+    COMPLETE,
+    CellFit,
+    CellPlan,
+    CellProgress,
+    CellStep,
+    averaged,
+    run_cells,
+    squares,
+)
 from kboost.local.rows import LocalRows
+
+BranchResult = tuple[CellPart, float, int]  # the part, its objective, cells that were in time
 
 
 def fit_cells(
-    spec: CellSpec, rows: LocalRows, rng: np.random.Generator, deadline: Deadline
-) -> CellFit:
-    """Fit every cell; `rows.X` is a table."""
-    table: PartitionedTable = rows.X
-    view = spec.kernel.pairings[0].view
-    place = np.empty(table.shape[0], dtype=np.intp)
-    place[rows.order] = np.arange(len(rows.order))
-    plans: list[tuple[Any, list[Any]]] = []
-    futures: list[Any] = []  # submitted while the tree is split, so that workers start early
-
-    def send(inside: IntArray, stream: SplitRNG) -> None:
-        futures.append(_sent(spec, rows, place, inside, stream, deadline))
-
-    try:
-        for stream in streams(spec, rng):
-            first = len(futures)
-            top = table.top(rows.order, spec.size, view, stream, send)
-            plans.append((top, futures[first:]))
-        # fetched as soon as they are ready
-        fitted = {future.key: fit for future, fit in as_completed(futures, with_results=True)}
-    except BaseException:
-        table.client.cancel(futures)
-        raise
-    wholes, n_done = [], 0
-    for top, sent in plans:
-        branches = [fitted[future.key] for future in sent]
-        parts = [part for part, *_ in branches]
-        part = CellPart.joined(spec.kernel, graft(top, [part.tree for part in parts]), parts)
-        wholes.append((part, sum(objective for _, objective, _ in branches)))
-        n_done += sum(done for *_, done in branches)
-    n_cells = sum(part.tree.n_cells for part, _ in wholes)
-    return averaged(wholes, CellProgress(n_cells, n_done))
-
-
-def _sent(
-    spec: CellSpec,
+    plan: CellPlan,
     rows: LocalRows,
-    place: IntArray,
-    inside: IntArray,
-    stream: SplitRNG,
+    rng: np.random.Generator,
     deadline: Deadline,
-) -> Any:
-    """Send the rows of a branch to a worker; a future of its fit."""
-    table: PartitionedTable = rows.X
-    places, pieces = table.sent(inside, take, None)
-    members = place[inside]
-    return table.client.submit(
-        with_tuned_malloc,
-        _fit_branch,
-        spec,
-        places,
-        pieces,
-        table.dtype,
-        rows.targets[members],
-        rows.weight[members],
-        stream,
-        deadline,
-        pure=False,
-    )
+    listeners: Sequence[Listener] = (),
+) -> CellFit:
+    """Cut and fit the cells on the workers; `rows.X` is a table."""
+    fitting = BranchFitting(plan, rows, rng, deadline)
+    listeners = [*listeners, CellProgress(deadline)]
+    try:
+        reason = iterate(fitting, listeners=listeners, level=logging.DEBUG)
+    finally:
+        fitting.cancel()
+    parts, n_fitted = fitting.parts()
+    return averaged(parts, sum(part.tree.n_cells for part, _ in parts), n_fitted, reason)
+
+
+@dataclass(frozen=True)
+class _Branch:
+    """Rows that one worker cuts and fits."""
+
+    rows: IntArray
+    stream: SplitRNG
+    positions: list[IntArray]
+    pieces: list[Any]  # futures of the rows
+
+
+class BranchFitting(Method[CellStep]):
+    """One step is one branch, as soon as a worker has fitted it."""
+
+    def __init__(
+        self, plan: CellPlan, rows: LocalRows, rng: np.random.Generator, deadline: Deadline
+    ) -> None:
+        self._plan, self._rows, self._deadline = plan, rows, deadline
+        self._streams = plan.random_streams(rng)
+        self._table: PartitionedTable = rows.X
+        self._position = np.empty(self._table.shape[0], dtype=np.intp)  # in `rows`, by number
+        self._position[rows.order] = np.arange(len(rows.order))
+        self._partitions: list[tuple[CellTree, int]] = []  # top of the tree, number of branches
+        self._branches: list[_Branch] = []
+        self._futures: list[Any] = []  # one per branch
+        self._fitted: dict[Any, BranchResult] = {}
+        self._results: Iterator[tuple[Any, BranchResult]] | None = None
+        self._started = time.monotonic()
+        self.trace: list[CellStep] = []
+
+    def advance(self) -> CellStep | StopReason:
+        if self._results is None:
+            self._send()
+            # each is brought as soon as it is there: together they are the model
+            self._results = as_completed(self._futures, with_results=True)
+        future, result = next(self._results, (None, None))
+        if future is None or result is None:
+            in_time = all(n == part.tree.n_cells for part, _, n in self._fitted.values())
+            return COMPLETE if in_time else OUT_OF_TIME
+        self._fitted[future.key] = result
+        seconds = time.monotonic() - self._started
+        return CellStep(len(self._fitted), len(self._futures), seconds, "branches")
+
+    def cancel(self) -> None:
+        """Stop the workers."""
+        pending = [future for future in self._futures if future.key not in self._fitted]
+        if pending:
+            self._table.client.cancel(pending)
+
+    finish = abort = cancel
+
+    def parts(self) -> tuple[list[tuple[CellPart, float]], int]:
+        """The part of each partition and its objective, and how many cells were fitted."""
+        out, first, n_fitted = [], 0, 0
+        if not self._fitted:  # perhaps the tree was not even cut
+            return [], 0
+        for top, count in self._partitions:
+            branches = range(first, first + count)
+            results = [self._fitted.get(self._futures[b].key) or self._empty(b) for b in branches]
+            parts = [part for part, *_ in results]
+            tree = graft(top, [part.tree for part in parts])
+            part = CellPart.joined(self._plan.kernel, tree, parts)
+            out.append((part, sum(objective for _, objective, _ in results)))
+            n_fitted += sum(count for *_, count in results)
+            first += count
+        return out, n_fitted
+
+    def _send(self) -> None:
+        """Cut the top of the tree and send its branches, each as soon as it is cut."""
+        plan, table = self._plan, self._table
+        shared = plan.max_columns is not None  # columns are shared out among all cells
+        view = plan.kernel.pairings[0].view
+
+        def add(inside: IntArray, stream: SplitRNG) -> None:
+            self._branches.append(_Branch(inside, stream, *table.sent(inside, take, None)))
+            if not shared:
+                self._submit(self._branches[-1], plan.columns_per_cell(1))
+
+        for stream in self._streams:
+            first = len(self._branches)
+            top = table.top(self._rows.order, plan.cells.size, view, stream, add)
+            self._partitions.append((top, len(self._branches) - first))
+        if shared:
+            columns = plan.columns_per_cell(self._count_cells())
+            for branch in self._branches:
+                self._submit(branch, columns)
+
+    def _count_cells(self) -> int:
+        arguments = [(b.positions, b.pieces, b.stream) for b in self._branches]
+        client, dtype = self._table.client, self._table.dtype
+        counts = [
+            client.submit(_n_cells, self._plan, positions, pieces, dtype, stream, pure=False)
+            for positions, pieces, stream in arguments
+        ]
+        return int(sum(client.gather(counts)))
+
+    def _submit(self, branch: _Branch, columns: int | None) -> None:
+        members = self._position[branch.rows]
+        future = self._table.client.submit(
+            with_tuned_malloc,
+            _fit_branch,
+            self._plan,
+            columns,
+            branch.positions,
+            branch.pieces,
+            self._table.dtype,
+            self._rows.targets[members],
+            self._rows.weight[members],
+            branch.stream,
+            self._deadline,
+            pure=False,
+        )
+        self._futures.append(future)
+
+    def _empty(self, number: int) -> BranchResult:
+        """A branch without a result: one empty cell."""
+        members = self._position[self._branches[number].rows]
+        y, weight = self._rows.targets[members], self._rows.weight[members]
+        leaf = CellTree(np.array([-1]), np.zeros(1), np.zeros((1, 2), dtype=np.intp))
+        no_rows = np.zeros((0, self._table.shape[1]))
+        part = CellPart(self._plan.kernel, leaf, [no_rows], [y[:0]])
+        return part, squares(y, weight), 0
+
+
+# On a worker -------------------------------------------------------------------------------------
+
+
+def _n_cells(
+    plan: CellPlan,
+    positions: list[IntArray],
+    pieces: list[FloatArray],
+    dtype: Any,
+    stream: SplitRNG,
+) -> int:
+    """How many cells a branch has."""
+    X = assemble(positions, pieces, dtype)
+    view = plan.kernel.pairings[0].view
+    return len(split_into_cells(X, np.arange(len(X)), plan.cells.size, view, stream)[1])
 
 
 def _fit_branch(
-    spec: CellSpec,
-    places: list[IntArray],
+    plan: CellPlan,
+    columns: int | None,
+    positions: list[IntArray],
     pieces: list[FloatArray],
     dtype: Any,
     targets: FloatArray,
     weight: FloatArray,
     stream: SplitRNG,
     deadline: Deadline,
-) -> tuple[CellPart, float, int]:
-    """On a worker: split further and fit; the part, its objective, and the fitted cells."""
-    X = assemble(places, pieces, dtype)
+) -> BranchResult:
+    """Cut the branch further and fit its cells."""
+    X = assemble(positions, pieces, dtype)
     rows = LocalRows(X, np.arange(len(X)), targets, weight)
-    plan = split_into_cells(X, rows.order, spec.size, spec.kernel.pairings[0].view, stream)
-    progress = CellProgress(len(plan[1]), deadline=deadline)
-    with ThreadPoolExecutor(1) as pool:
-        part, objective = fit_partition(spec, rows, plan, deadline, progress, pool)
-    return part, objective, progress.done
+    partition = split_into_cells(
+        X, rows.order, plan.cells.size, plan.kernel.pairings[0].view, stream
+    )
+    fitting, _ = run_cells(plan, columns, rows, [partition], deadline)
+    ((part, objective),) = fitting.parts()
+    return part, objective, fitting.n_fitted

@@ -1,4 +1,4 @@
-"""An executor on the workers of a cluster."""
+"""The threads of a cluster as an executor (local/executor.py)."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from itertools import cycle
 from typing import Any
 
 from kboost.dask._malloc import with_tuned_malloc
-from kboost.local.executor import Again, Executor
+from kboost.local.executor import BoundMap, Executor
 
 
 class Workers(Executor):
-    """An executor on the threads of a cluster; shared values are sent once."""
+    """Threads of the workers."""
 
     def __init__(self, client: Any) -> None:
         super().__init__(max(1, sum(client.nthreads().values())))
         self.client = client
 
-    def map(self, work: Callable[..., Any], *each: Iterable[Any]) -> list[Any]:
-        futures = self.client.map(partial(with_tuned_malloc, work), *each, pure=False)
+    def map(self, work: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
+        futures = self.client.map(partial(with_tuned_malloc, work), *arguments, pure=False)
         try:
             results: list[Any] = self.client.gather(futures)
         except BaseException:
@@ -27,60 +27,61 @@ class Workers(Executor):
             raise
         return results
 
-    def share(self, value: Any) -> Any:
-        # a task and not scattered, so that the scheduler can recompute it elsewhere
-        return self.client.submit(_same, value, pure=False)
+    def scatter(self, value: Any) -> Any:
+        # a task, not `client.scatter`: the scheduler can run it again if its worker is lost
+        return self.client.submit(_identity, value, pure=False)
 
-    def keep(self, work: Callable[[Any, Any], Any], values: Sequence[Any]) -> Again:
-        """Use actors, which are called directly: a task has more overhead than a short call.
+    def bind(self, work: Callable[[Any, Any], Any], values: Sequence[Any]) -> BoundMap:
+        """One actor per value: a task costs more than a short call.
 
-        Actors are lost with their workers; then tasks are used, as they are from the start if
-        workers have several threads, because the actors of a worker share one thread.
+        Actors are lost with their workers; from then on calls are tasks. They are tasks from the
+        start where workers have several threads, since the actors of a worker share one.
         """
         actors = self._actors(work, values)
-        plain = super().keep
+        plain = super().bind
 
         @cache
-        def tasks() -> Again:
-            return plain(work, [self.share(value) for value in values])
+        def tasks() -> BoundMap:
+            return plain(work, [self.scatter(value) for value in values])
 
-        def again(more: Any) -> list[Any]:
+        def call(argument: Any) -> list[Any]:
             if actors:
                 try:
-                    return [answer.result() for answer in [actor.ask(more) for actor in actors]]
+                    answers = [actor.call(argument) for actor in actors]
+                    return [answer.result() for answer in answers]
                 except Exception:  # an error of the work itself is raised again by the task
                     actors.clear()
-            return tasks()(more)
+            return tasks()(argument)
 
-        return again
+        return call
 
     def _actors(self, work: Callable[[Any, Any], Any], values: Sequence[Any]) -> list[Any]:
-        """One actor per value; none if they fail or would share a thread."""
+        """One per value, in parallel; none if there are no workers, or if they share a thread."""
         threads = self.client.nthreads()
         if set(threads.values()) != {1}:
             return []
-        made = [
+        futures = [
             self.client.submit(
-                _Keeper, work, value, workers=[worker], allow_other_workers=True, actor=True,
+                _BoundWork, work, value, workers=[address], allow_other_workers=True, actor=True,
                 pure=False,
             )
-            for value, worker in zip(values, cycle(threads), strict=False)
+            for value, address in zip(values, cycle(threads), strict=False)
         ]  # fmt: skip
         try:
-            return [future.result() for future in made]
+            return [future.result() for future in futures]
         except Exception:
             return []
 
 
-class _Keeper:
-    """On a worker: a value and the function to apply to it."""
+class _BoundWork:
+    """On a worker: a function with its first argument."""
 
     def __init__(self, work: Callable[[Any, Any], Any], value: Any) -> None:
         self._work, self._value = work, value
 
-    def ask(self, more: Any) -> Any:
-        return with_tuned_malloc(self._work, self._value, more)
+    def call(self, argument: Any) -> Any:
+        return with_tuned_malloc(self._work, self._value, argument)
 
 
-def _same(value: Any) -> Any:
+def _identity(value: Any) -> Any:
     return value

@@ -2,60 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from kboost.columns.candidates import CandidateColumns
-from kboost.core.deadline import Deadline
-from kboost.dask._candidates import DistributedCandidates
-from kboost.dask._cells import fit_cells
 from kboost.dask._estimator import OnCluster, with_client
-from kboost.dask._rows import DistributedRows
-from kboost.dask._workers import Workers
-from kboost.data.indexed_rows import IndexedRows
+from kboost.dask._location import OnWorkers
+from kboost.dask._table import PartitionedTable
 from kboost.estimators.sparse_classifier import SparseKernelClassifier, is_logistic
 from kboost.estimators.sparse_regressor import SparseKernelRegressor
-from kboost.kernels.base import Kernel
-from kboost.local.cells import CellFit, CellSpec
-from kboost.local.choice import LocalChoice, choose_local
-from kboost.local.rows import LocalRows
+from kboost.plans.sparse import Location
 
 
 class _Sparse(OnCluster):
-    """Where rows are, for the engine of the sparse kernel machines."""
+    """The location of the rows, for the sparse kernel machines."""
 
-    def _candidates(
-        self, kernels: Sequence[Kernel], X: Any, rows: IndexedRows, lazy: bool
-    ) -> CandidateColumns:
-        return DistributedCandidates(kernels, X, order=rows.order, center_rows=rows.center_rows)
-
-    def _watch(self, X: Any, held: IndexedRows) -> Any:
-        watch: Any = super()._watch(DistributedRows(X), held)  # type: ignore[misc]
-        return watch
-
-    def _choose_local(
-        self, rows: LocalRows, size: int, rng: np.random.Generator, deadline: Deadline
-    ) -> tuple[LocalChoice, bool]:
-        return choose_local(rows, size, rng, Workers(rows.X.client), deadline)
-
-    def _fit_cells(
-        self, spec: CellSpec, rows: LocalRows, rng: np.random.Generator, deadline: Deadline
-    ) -> CellFit:
-        return fit_cells(spec, rows, rng, deadline)
+    def _location(self, X: PartitionedTable, *, lazy: bool) -> Location:
+        return OnWorkers(X)
 
 
 @with_client
 class DaskSparseKernelRegressor(_Sparse, SparseKernelRegressor):
     """`SparseKernelRegressor` on a Dask cluster.
 
-    `fit` takes dask arrays or data frames, in partitions of any size, and gives the model that the
-    local estimator gives for the same rows and seed, to rounding. Features stay on the workers:
-    what comes to the client are targets, weights and hashes (numbers a row), samples of rows (64 MB
-    at most), single features where cells are cut, and the model. What a lost worker had is made
-    again by the others, as long as the graph of X says how. `predict` returns a dask array.
+    `fit` takes dask arrays or data frames, in partitions of any size, and gives the model of the
+    local estimator for the same rows and seed, up to rounding. Features stay on the workers: only
+    targets, weights and hashes (a few numbers per row), samples of rows (at most 64 MB), single
+    features where cells are cut, and the model come to the client. The work of a lost worker is
+    repeated by the others, if the graph of X allows it. `predict` returns a dask array.
 
     Parameters
     ----------
@@ -63,7 +37,7 @@ class DaskSparseKernelRegressor(_Sparse, SparseKernelRegressor):
         The cluster; by default the client that is running.
     **others
         All parameters of :class:`kboost.SparseKernelRegressor`. ``kernels="precomputed"`` is
-        refused; `n_jobs` is for predictions of the local twin only.
+        not supported; `n_jobs` applies to predictions of the local estimator only.
 
     See Also
     --------
@@ -87,7 +61,7 @@ class DaskSparseKernelRegressor(_Sparse, SparseKernelRegressor):
 class DaskSparseKernelClassifier(_Sparse, SparseKernelClassifier):
     """`SparseKernelClassifier` on a Dask cluster.
 
-    See :class:`DaskSparseKernelRegressor` for what stays on the workers and what does not.
+    See :class:`DaskSparseKernelRegressor` for the data that leave the workers.
 
     Parameters
     ----------
@@ -95,7 +69,7 @@ class DaskSparseKernelClassifier(_Sparse, SparseKernelClassifier):
         The cluster; by default the client that is running.
     **others
         All parameters of :class:`kboost.SparseKernelClassifier`. ``kernels="precomputed"`` is
-        refused; `n_jobs` is for predictions of the local twin only.
+        not supported; `n_jobs` applies to predictions of the local estimator only.
 
     See Also
     --------
@@ -105,7 +79,7 @@ class DaskSparseKernelClassifier(_Sparse, SparseKernelClassifier):
     local_class = SparseKernelClassifier
 
     def decision_function(self, X: Any) -> Any:
-        """Return the model's values, block by block, when they are computed.
+        """Return the values of the model as a lazy dask array.
 
         Parameters
         ----------
@@ -121,7 +95,7 @@ class DaskSparseKernelClassifier(_Sparse, SparseKernelClassifier):
 
     @available_if(is_logistic)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
-        """Return the probability of each class, block by block; only with ``loss="log"``.
+        """Return the probability of each class as a lazy dask array; requires ``loss="log"``.
 
         Parameters
         ----------

@@ -9,144 +9,111 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
+from kboost._estimator.base import flat
+from kboost._estimator.labels import check_two_classes, encode_labels, predicted_codes
 from kboost._rules import check_params, one_of
 from kboost._typing import FloatArray
 from kboost._validation import check_table, check_weights
 from kboost.core.deadline import Deadline
 from kboost.data.class_weight import class_factors
-from kboost.data.indexed_rows import indexed_rows
-from kboost.estimators._sparse_kernel import SPARSE_RULES, SparseKernelBase, is_memory_map
-from kboost.plans.streaming import stream_step
+from kboost.estimators._sparse_kernel import SparseKernelBase, is_memory_map
+from kboost.plans.sparse import SparsePlan
 
-LOSS_RULE = {"loss": one_of("squared", "log", "hinge")}
+_LOSS_RULE = {"loss": one_of("squared", "log", "hinge")}
 
 
 def is_logistic(model: Any) -> bool:
-    """Whether there are probabilities."""
-    if model.loss != "log":
-        raise AttributeError(
-            f"predict_proba must have loss='log', which is one of probabilities; "
-            f"got loss={model.loss!r}."
-        )
-    return True
+    """Whether the model gives probabilities."""
+    return _requires_loss(model, "predict_proba", "log")
 
 
-def _keeps_sums(model: Any) -> bool:
-    if model.loss != "squared":
-        raise AttributeError(
-            f"partial_fit must have loss='squared', which needs sums and no rows; "
-            f"got loss={model.loss!r}."
-        )
+def _is_least_squares(model: Any) -> bool:
+    return _requires_loss(model, "partial_fit", "squared")
+
+
+def _requires_loss(model: Any, method: str, loss: str) -> bool:
+    if model.loss != loss:
+        raise AttributeError(f"{method} requires loss={loss!r}; got loss={model.loss!r}.")
     return True
 
 
 class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
-    """Classify with few basis vectors of many rows.
+    """Classify with few basis vectors among many rows.
 
     The model is ``f(x) = intercept + sum_j coef_j k(x, c_j)`` with centres among the training rows,
     chosen step by step, and coefficients that minimise
 
         sum_i w_i loss(y_i, f(x_i)) + ridge/2 |f|^2,     y_i = -1 or 1
 
-    in the RKHS (block by block for several kernels). With more than two classes each is fitted
-    against the rest; they share basis and work.
+    in the RKHS (the sum of the norms, for several kernels). More than two classes are fitted one
+    against the rest, on the same basis.
 
     Parameters
     ----------
     kernels : "auto", "ard", "precomputed", or list of kernels, names and callables, default="auto"
-        The library; kernels must be positive semidefinite. "ard" is a Gaussian with a width for
-        each feature (:func:`kboost.kernels.fit_ard`). "auto" lets that and some others compete on
-        a thousand rows. With "precomputed", X is ``[K_1 ... K_P]`` side by side.
-    selection : {"max-res", "random", "mp", "boost", "ald", "ran"}, default="max-res"
-        Which basis vectors are taken: rows of large residual, random ones, those that lower the
-        objective most ("mp") or steepest ("boost") among `n_candidates`, or in one pass all that
-        are new enough ("ald") or new and useful enough ("ran").
-    basis_per_step : int or "auto", default="auto"
-        Basis vectors a step. More than one make a base learner (with `update` "full" or "one") or
-        are columns of their own (with "joint", whose steps grow by default); "auto" is 1 unless
-        `update` is "joint".
-    update : {"joint", "full", "one"}, default="joint"
-        Which coefficients a step sets: those of all basis vectors, by a preconditioned iteration;
-        those of all base learners, by a growing factor; or the new one.
+        The kernel library; kernels must be positive semidefinite. "ard" is a Gaussian with one
+        width per feature (:func:`kboost.kernels.fit_ard`). "auto" compares it with others on a
+        thousand rows. With "precomputed", X is ``[K_1 ... K_P]`` side by side.
+    selection : str or object of :mod:`kboost.settings`, default="max-res"
+        Which basis vectors are taken: rows of the largest residual ("max-res"), random rows
+        ("random"), those among random candidates that lower the objective most ("mp") or are
+        steepest ("boost"); or, in one pass, all rows that are new enough ("ald") or new and useful
+        enough ("ran"). The objects, in this order: `MaxResidual`, `Random`, `MatchingPursuit`,
+        `SteepestDescent`, `ALD` and `RAN`.
+    update : {"joint", "full", "one"} or object of :mod:`kboost.settings`, default="joint"
+        Which coefficients a step fits: those of all basis vectors, by conjugate gradients
+        (`Joint`); those of all base learners, by a growing Cholesky factor (`Full`); or only the
+        new one (`One`). The objects hold the columns per step, and how base learners and series of
+        ensembles are made.
+    loss : {"squared", "log", "hinge"}, default="squared"
+        ``1/2 (y - f)^2``, ``log(1 + exp(-y f))`` or ``max(0, 1 - y f)^2``.
     ridge : float or "auto", default="auto"
-        Weight of the squared norm in the RKHS; "auto" finds it with the kernels, on a thousand
-        rows.
-    n_candidates : int or None, default=60
-        How many random columns "mp" and "boost" look at, a step of one; None: all of them.
-    n_init_rows : int or None, default=None
-        How many rows a step of several draws to select among; None: ten times the basis vectors
-        of a base learner, and for "joint", where rows are drawn by their squared residual, twice.
-    ald_threshold : float, default=1e-2
-        The squared distance in feature space to the span of the basis that "ald" asks for.
-    ran_threshold : float, default=1e-4
-        That distance times the drop of the objective, in variances of the targets, for "ran".
-    combination : {"boost", "mp"}, default="boost"
-        How a base learner combines its basis vectors: by steepest descent in the RKHS, or by least
-        squares.
-    shrinkage : float, default=1.0
-        With ``update="one"``, how much of each new coefficient is taken.
-    series : int or None, default=None
-        Base learners an ensemble, in a series of ensembles each fitted to what the sum before it
-        leaves, looking only at rows whose
-        margin is below 1/2.
-    cells : int, "auto" or None, default=None
-        Cut the space into cells of at most so many distinct rows, each a least-squares problem of
-        its own (`max_columns` counts in each; None: all its rows). With ``kernels="auto"``, raw,
-        standardised, ranked and learned metrics, kernels, widths and ridges compete inside some
-        cells; `choice_` says what won. Cells need dense rows, the squared loss, kernels that are
-        not precomputed and a `memory_budget` for one of them, and parameters that only a fit in
-        steps uses (`basis_per_step`, `update`, `n_candidates`, `n_init_rows`, `ald_threshold`,
-        `ran_threshold`, `combination`, `shrinkage`, `series`, `validation_fraction`, and
-        `selection` without `max_columns`) must have their defaults: a number is refused
-        otherwise. "auto" takes cells of 2500 where all that is so and there are 20,000 distinct
-        rows or more, and none elsewhere; `n_cells_` says which.
-    partitions : int, default=1
-        How many random partitions into cells are fitted and averaged, which smooths the borders;
-        of no effect where "auto" takes no cells.
-    fit_intercept : bool, default=True
-        Whether there is an offset, outside the penalty.
+        Weight of the squared norm in the RKHS; "auto" chooses it together with the kernels.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes; "balanced" gives all classes the same total weight.
+    cells : int, "auto", Cells or None, default=None
+        Cut the space into cells of at most so many distinct rows, each with its own least-squares
+        problem (:class:`kboost.settings.Cells`). With ``kernels="auto"``, metric, kernel, width and
+        ridge are chosen inside a few cells; `choice_` shows the result. Cells require dense rows,
+        the squared loss, ``update="joint"``, ``early_stopping=None``, kernels that are not
+        precomputed, and a `memory_budget` for one cell. "auto" takes cells of 2500 rows if all
+        that holds and there are 20,000 distinct rows or more, and no cells otherwise.
+    intercept : {"free", "none"}, default="free"
+        Whether the model has an offset, outside the penalty.
     max_columns : int or None, default=None
-        How many basis vectors the model may have; None: 20 times the square root of the rows.
+        Basis vectors of the model, at most; None: 20 times the square root of the number of rows,
+        or all rows in cells. Cells share the number equally.
     max_iter : int or None, default=None
-        How many steps there may be; a fit in cells is one.
+        Steps, at most; a fit in cells is one step.
     max_seconds : float or None, default=None
-        Time limit of the fit, which ends with the step that runs then. The choice of kernels and
-        ridge gets half of it at most: with little time it is made on fewer rows, and out of time
-        it is the best of what was judged so far, or a plain default (`stop_reason_` says so).
-    validation_fraction : float or None, default=None
-        Part of the rows to hold out; the fit stops when their error no longer falls, and the step
-        of the lowest error is kept.
-    n_iter_no_change : int, default=5
-        How many steps without a lower held-out error are waited for.
+        Time limit of the fit, checked after each step. The choice of kernels and ridge gets at
+        most half of it: with little time it uses fewer rows, and when its time is over it is the
+        best so far, or a default (`stop_reason_` mentions it).
+    early_stopping : float, EarlyStopping or None, default=None
+        Fraction of the rows to hold out; the fit stops when their error no longer falls, and the
+        step of the lowest error is kept. :class:`kboost.settings.EarlyStopping` also sets the
+        number of steps to wait.
     memory_budget : int, default=2**30
-        Bytes that kernel values may take. The columns of the model are kept in float64, in
-        float32, or made again when they are needed, as it allows. With `cells`, those of one cell
-        must fit; every thread has one at a time.
+        Bytes for kernel values. The columns of the model are stored in float64, in float32, or
+        recomputed when needed, as the budget allows. With `cells`, it must hold one cell; every
+        thread holds one at a time.
     random_state : int, RandomState instance or None, default=0
         Draws rows and candidates.
-    predict_dtype : {"float64", "float32"}, default="float64"
-        Arithmetic of the kernels at prediction. It may be set after `fit`. With a tiny ridge
-        coefficients are huge and cancel, and rounding shows: float32 is off by about 1e-5 times
-        the sum of ``abs(coef_)``.
     n_jobs : int or None, default=None
         Threads for kernel values, in `fit` and for predictions of many rows.
     verbose : int, default=0
-        1 shows every step, and about how long it is to the limit that is reached first.
-    loss : {"squared", "log", "hinge"}, default="squared"
-        ``1/2 (y - f)^2``, ``log(1 + exp(-y f))`` or ``max(0, 1 - y f)^2``.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes; "balanced" makes them weigh the same in all.
+        1 shows every step and the estimated time to the limit that will be reached first.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
     n_columns_ : int
-        Basis vectors in the model.
+        Basis vectors of the model.
     columns_per_kernel_ : dict of str to int
-        How many of them belong to each kernel of the library.
+        Basis vectors per kernel of the library.
     kernels_ : list of Kernel
-        The library, with the widths found.
+        The library, with all widths resolved.
     ridge_ : float
         The ridge used.
     centers_ : ndarray or CSR matrix of shape (n_columns_, n_features_in_)
@@ -155,18 +122,19 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         Coefficients, kernel after kernel in the order of `kernels_`.
     intercept_ : float or ndarray of shape (n_classes,)
         The offset.
-    objective_ : float
-        The objective at the end (of the last ensemble, in a series), over all outputs.
+    objective_ : float or None
+        The final objective over all outputs (in a series, of the last ensemble); None after
+        `partial_fit`.
     dual_gap_ : None
-        Columns that were not looked at could be better; nothing is certified.
+        No bound is computed: columns that were not priced could be better.
     n_cells_ : int or None
-        Cells of all partitions.
+        Number of cells in all partitions; None without cells.
     choice_ : LocalChoice or None
-        Metric, kernel and ridge chosen for cells, with the errors of those that lost.
-    stop_reason_ : str
-        Why the fit ended.
+        Metric, kernel and ridge chosen for cells, with the errors of each metric.
+    stop_reason_ : StopReason
+        Why the fit ended: `rule` is the name of the rule, `str` gives the sentence.
     trace_ : Trace
-        What happened at each step.
+        A record of each step; empty for a fit in cells.
     n_iter_ : int
         Number of steps.
     n_features_in_ : int
@@ -193,58 +161,36 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         self,
         kernels: Any = "auto",
         *,
-        selection: str = "max-res",
-        basis_per_step: int | str = "auto",
-        update: str = "joint",
+        selection: Any = "max-res",
+        update: Any = "joint",
         loss: str = "squared",
         ridge: float | str = "auto",
-        n_candidates: int | None = 60,
-        n_init_rows: int | None = None,
-        ald_threshold: float = 1e-2,
-        ran_threshold: float = 1e-4,
-        combination: str = "boost",
-        shrinkage: float = 1.0,
-        series: int | None = None,
         class_weight: Any = None,
-        cells: int | str | None = None,
-        partitions: int = 1,
-        fit_intercept: bool = True,
+        cells: Any = None,
+        intercept: str = "free",
         max_columns: int | None = None,
         max_iter: int | None = None,
         max_seconds: float | None = None,
-        validation_fraction: float | None = None,
-        n_iter_no_change: int = 5,
+        early_stopping: Any = None,
         memory_budget: int = 2**30,
         random_state: Any = 0,
-        predict_dtype: str = "float64",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.kernels = kernels
         self.selection = selection
-        self.basis_per_step = basis_per_step
         self.update = update
         self.loss = loss
         self.ridge = ridge
-        self.n_candidates = n_candidates
-        self.n_init_rows = n_init_rows
-        self.ald_threshold = ald_threshold
-        self.ran_threshold = ran_threshold
-        self.combination = combination
-        self.shrinkage = shrinkage
-        self.series = series
         self.class_weight = class_weight
         self.cells = cells
-        self.partitions = partitions
-        self.fit_intercept = fit_intercept
+        self.intercept = intercept
         self.max_columns = max_columns
         self.max_iter = max_iter
         self.max_seconds = max_seconds
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
+        self.early_stopping = early_stopping
         self.memory_budget = memory_budget
         self.random_state = random_state
-        self.predict_dtype = predict_dtype
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -263,16 +209,16 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         Returns
         -------
         SparseKernelClassifier
-            The fitted estimator. After Ctrl-C it holds the basis found so far and the interrupt
-            is raised again; before the first step it stays as it was.
+            The fitted estimator. After Ctrl-C it holds the model found so far and
+            KeyboardInterrupt is raised again; before the first step it stays unchanged.
         """
-        return self._guarded_fit(X, y, sample_weight)
+        return self._guarded_fit(lambda: self._learn(X, y, sample_weight), X, y, sample_weight)
 
-    @available_if(_keeps_sums)  # type: ignore[untyped-decorator]
+    @available_if(_is_least_squares)  # type: ignore[untyped-decorator]
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> SparseKernelClassifier:
-        """Take a batch of rows in; they are not kept. For ``loss="squared"``.
+        """Add a batch of rows, which are not kept; requires ``loss="squared"``.
 
         See :meth:`SparseKernelRegressor.partial_fit`. `class_weight` must be None or a dict.
 
@@ -283,7 +229,8 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         y : array-like of shape (n,)
             Labels.
         classes : array-like of shape (n_classes,), optional
-            All labels that will come; needed in the first call, unless there was a `fit`.
+            All labels of this and later batches; required in the first call, unless the estimator
+            was fitted before.
         sample_weight : array-like of shape (n,), optional
             Weights; a row of weight two equals the row given twice in the batch.
 
@@ -292,10 +239,12 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         SparseKernelClassifier
             The estimator.
         """
-        return self._guarded(lambda: self._take_in(X, y, classes, sample_weight))
+        return self._guarded_fit(
+            lambda: self._learn_batch(X, y, classes, sample_weight), X, y, sample_weight
+        )
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the model's values: (n,), or (n, n_classes) for more than two classes.
+        """Return the values of the model: (n,), or (n, n_classes) for more than two classes.
 
         Parameters
         ----------
@@ -305,10 +254,9 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         Returns
         -------
         ndarray
-            Positive for the second class, or largest for the class predicted.
+            Positive for the second class, or largest for the predicted class.
         """
-        values = self._decision(X)
-        return values[:, 0] if values.shape[1] == 1 else values
+        return flat(self._decision(X))
 
     def predict(self, X: Any) -> Any:
         """Return the label of each row.
@@ -323,14 +271,12 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         ndarray of shape (n,)
             Labels from `classes_`.
         """
-        values = self._decision(X)
-        several = values.shape[1] > 1
-        codes = values.argmax(axis=1) if several else (values[:, 0] > 0).astype(np.intp)
-        return self.classes_[codes]
+        scores = flat(self._decision(X))
+        return self.classes_[predicted_codes(scores)]
 
     @available_if(is_logistic)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class; only with ``loss="log"``.
+        """Return the probability of each class; requires ``loss="log"``.
 
         Parameters
         ----------
@@ -340,7 +286,7 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         Returns
         -------
         ndarray of shape (n, n_classes)
-            Logistic functions of the decision values, made to sum to one.
+            Logistic functions of the decision values, normalised to sum to one.
         """
         values = self._decision(X)
         if values.shape[1] == 1:
@@ -349,66 +295,63 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         raw = np.exp(logs - logs.max(axis=1, keepdims=True))
         return np.asarray(raw / raw.sum(axis=1, keepdims=True))
 
-    _labels_are_signs = True
-
-    def _learn(self, X: Any, y: Any, sample_weight: Any) -> bool:
-        check_params(self.get_params(deep=False), SPARSE_RULES | LOSS_RULE)
-        deadline, lazy = Deadline.after(self.max_seconds), is_memory_map(X)
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
+        plan, deadline = self._checked_plan(), Deadline.after(self.max_seconds)
+        lazy = is_memory_map(X)
         X, y, weight = self._checked(X, y, sample_weight)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        codes = encode_labels(self, y)
         weight = weight * class_factors(self.class_weight, self.classes_, codes, weight)[codes]
-        present = np.unique(codes[weight > 0])
-        if len(present) < 2:
-            got = f"one class, {self.classes_[present[0]]}" if len(present) else "none"
-            raise ValueError(f"y must have at least two classes with a positive weight; got {got}.")
-        return self._fit(
-            X, indexed_rows(X, self._signs(codes), weight), X.shape[0], deadline, lazy=lazy
-        )
+        check_two_classes(self.classes_, codes[weight > 0])
+        self._run(plan, X, self._signs(codes), weight, deadline, lazy=lazy)
 
-    def _take_in(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
-        check_params(self.get_params(deep=False), SPARSE_RULES | LOSS_RULE)
-        first = not hasattr(self, "_stream")
+    def _learn_batch(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
+        plan, first = self._checked_plan(), not hasattr(self, "_stream")
         X, y = check_table(self, X, y, reset=first)
         weight = check_weights(sample_weight, X.shape[0])
         check_classification_targets(y)
-        known = getattr(self, "classes_", None)  # of an earlier fit
-        if first and classes is None and known is None:
-            raise ValueError("classes must be given in the first call of partial_fit; got None.")
-        if first:
-            labels: Any = known if classes is None else classes
-            self.classes_ = np.unique(labels)
-        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(
-                f"classes must be those of the first call, {self.classes_.tolist()}; "
-                f"got {np.unique(classes).tolist()}."
-            )
+        self.classes_ = self._stream_classes(classes, first=first)
         codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
         if len(self.classes_) < 2 or np.any(self.classes_[codes] != y):
             raise ValueError(
-                "classes must name two or more labels, and all that are in y; got "
-                f"{self.classes_.tolist()}."
+                "classes must contain two or more labels and all labels of y; "
+                f"got classes={self.classes_.tolist()}."
             )
         if isinstance(self.class_weight, str):
             raise ValueError(
-                "class_weight must be None or a dict for partial_fit, which does not know the "
-                f"batches to come; got class_weight={self.class_weight!r}."
+                "partial_fit requires class_weight to be None or a dict; "
+                f"got class_weight={self.class_weight!r}."
             )
         weight = weight * class_factors(self.class_weight, self.classes_, codes, weight)[codes]
         if not weight.any():
             raise ValueError(
-                "class_weight must leave a positive weight to some row of a batch; "
+                "class_weight must leave a positive weight to a row of the batch; "
                 f"got class_weight={self.class_weight!r}."
             )
-        stream_step(self, X, self._signs(codes), weight, first)
+        self._add_batch(plan, X, self._signs(codes), weight)
+
+    def _stream_classes(self, classes: Any, *, first: bool) -> Any:
+        """The labels of a stream: those given in the first call, or of an earlier fit."""
+        earlier = getattr(self, "classes_", None)
+        given = None if classes is None else np.unique(classes)
+        if first:
+            if given is None and earlier is None:
+                raise ValueError(
+                    "classes must be given in the first call of partial_fit; got classes=None."
+                )
+            return earlier if given is None else given
+        if given is not None and not np.array_equal(given, self.classes_):
+            raise ValueError(
+                f"classes must be those of the first call, {self.classes_.tolist()}; "
+                f"got classes={given.tolist()}."
+            )
+        return earlier
+
+    def _checked_plan(self) -> SparsePlan:
+        check_params(self.get_params(deep=False), _LOSS_RULE)
+        return self._plan(labels=True, loss=self.loss)
 
     def _signs(self, codes: Any) -> FloatArray:
-        """-1 and 1, one column a class, or one in all for two."""
+        """Targets -1 and 1: one column per class, or a single column for two classes."""
         if len(self.classes_) == 2:
             return np.where(codes[:, None] == 1, 1.0, -1.0)
         return np.where(codes[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
-
-    def _error(self, targets: FloatArray, decision: FloatArray, share: FloatArray) -> float:
-        if targets.shape[1] == 1:
-            return float(share @ ((decision[:, 0] > 0) != (targets[:, 0] > 0)))
-        return float(share @ (decision.argmax(axis=1) != targets.argmax(axis=1)))

@@ -7,116 +7,82 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from kboost._rules import check_params, one_of
 from kboost._typing import FloatArray
 from kboost._validation import check_table, check_weights
 from kboost.core.deadline import Deadline
-from kboost.data.indexed_rows import indexed_rows
-from kboost.estimators._sparse_kernel import SPARSE_RULES, SparseKernelBase, is_memory_map
-from kboost.plans.streaming import stream_step
+from kboost.estimators._sparse_kernel import SparseKernelBase, is_memory_map
 
 
 class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
-    """Regularised least squares on few basis vectors of many rows.
+    """Regularised least squares on few basis vectors among many rows.
 
     The model is ``f(x) = intercept + sum_j coef_j k(x, c_j)`` with centres among the training rows,
     chosen step by step, and coefficients that minimise
 
         1/2 sum_i w_i (y_i - f(x_i))^2 + ridge/2 |f|^2
 
-    in the RKHS (block by block for several kernels). Several targets share basis and work.
+    in the RKHS (the sum of the norms, for several kernels). Several targets share the basis.
 
     Parameters
     ----------
     kernels : "auto", "ard", "precomputed", or list of kernels, names and callables, default="auto"
-        The library; kernels must be positive semidefinite. "ard" is a Gaussian with a width for
-        each feature (:func:`kboost.kernels.fit_ard`). "auto" lets that and some others compete on
-        a thousand rows. With "precomputed", X is ``[K_1 ... K_P]`` side by side.
-    selection : {"max-res", "random", "mp", "boost", "ald", "ran"}, default="max-res"
-        Which basis vectors are taken: rows of large residual, random ones, those that lower the
-        objective most ("mp") or steepest ("boost") among `n_candidates`, or in one pass all that
-        are new enough ("ald") or new and useful enough ("ran").
-    basis_per_step : int or "auto", default="auto"
-        Basis vectors a step. More than one make a base learner (with `update` "full" or "one") or
-        are columns of their own (with "joint", whose steps grow by default); "auto" is 1 unless
-        `update` is "joint".
-    update : {"joint", "full", "one"}, default="joint"
-        Which coefficients a step sets: those of all basis vectors, by a preconditioned iteration;
-        those of all base learners, by a growing factor; or the new one.
+        The kernel library; kernels must be positive semidefinite. "ard" is a Gaussian with one
+        width per feature (:func:`kboost.kernels.fit_ard`). "auto" compares it with others on a
+        thousand rows. With "precomputed", X is ``[K_1 ... K_P]`` side by side.
+    selection : str or object of :mod:`kboost.settings`, default="max-res"
+        Which basis vectors are taken: rows of the largest residual ("max-res"), random rows
+        ("random"), those among random candidates that lower the objective most ("mp") or are
+        steepest ("boost"); or, in one pass, all rows that are new enough ("ald") or new and useful
+        enough ("ran"). The objects, in this order: `MaxResidual`, `Random`, `MatchingPursuit`,
+        `SteepestDescent`, `ALD` and `RAN`.
+    update : {"joint", "full", "one"} or object of :mod:`kboost.settings`, default="joint"
+        Which coefficients a step fits: those of all basis vectors, by conjugate gradients
+        (`Joint`); those of all base learners, by a growing Cholesky factor (`Full`); or only the
+        new one (`One`). The objects hold the columns per step, and how base learners and series of
+        ensembles are made.
     ridge : float or "auto", default="auto"
-        Weight of the squared norm in the RKHS; "auto" finds it with the kernels, on a thousand
-        rows.
-    n_candidates : int or None, default=60
-        How many random columns "mp" and "boost" look at, a step of one; None: all of them.
-    n_init_rows : int or None, default=None
-        How many rows a step of several draws to select among; None: ten times the basis vectors
-        of a base learner, and for "joint", where rows are drawn by their squared residual, twice.
-    ald_threshold : float, default=1e-2
-        The squared distance in feature space to the span of the basis that "ald" asks for.
-    ran_threshold : float, default=1e-4
-        That distance times the drop of the objective, in variances of the targets, for "ran".
-    combination : {"boost", "mp"}, default="boost"
-        How a base learner combines its basis vectors: by steepest descent in the RKHS, or by least
-        squares.
-    shrinkage : float, default=1.0
-        With ``update="one"``, how much of each new coefficient is taken.
-    series : int or None, default=None
-        Base learners an ensemble, in a series of ensembles each fitted to what the sum before it
-        leaves.
-    cells : int, "auto" or None, default=None
-        Cut the space into cells of at most so many distinct rows, each a least-squares problem of
-        its own (`max_columns` counts in each; None: all its rows). With ``kernels="auto"``, raw,
-        standardised, ranked and learned metrics, kernels, widths and ridges compete inside some
-        cells; `choice_` says what won. Cells need dense rows, the squared loss, kernels that are
-        not precomputed and a `memory_budget` for one of them, and parameters that only a fit in
-        steps uses (`basis_per_step`, `update`, `n_candidates`, `n_init_rows`, `ald_threshold`,
-        `ran_threshold`, `combination`, `shrinkage`, `series`, `validation_fraction`, and
-        `selection` without `max_columns`) must have their defaults: a number is refused
-        otherwise. "auto" takes cells of 2500 where all that is so and there are 20,000 distinct
-        rows or more, and none elsewhere; `n_cells_` says which.
-    partitions : int, default=1
-        How many random partitions into cells are fitted and averaged, which smooths the borders;
-        of no effect where "auto" takes no cells.
-    fit_intercept : bool, default=True
-        Whether there is an offset, outside the penalty.
+        Weight of the squared norm in the RKHS; "auto" chooses it together with the kernels.
+    cells : int, "auto", Cells or None, default=None
+        Cut the space into cells of at most so many distinct rows, each with its own least-squares
+        problem (:class:`kboost.settings.Cells`). With ``kernels="auto"``, metric, kernel, width and
+        ridge are chosen inside a few cells; `choice_` shows the result. Cells require dense rows,
+        the squared loss, ``update="joint"``, ``early_stopping=None``, kernels that are not
+        precomputed, and a `memory_budget` for one cell. "auto" takes cells of 2500 rows if all
+        that holds and there are 20,000 distinct rows or more, and no cells otherwise.
+    intercept : {"free", "none"}, default="free"
+        Whether the model has an offset, outside the penalty.
     max_columns : int or None, default=None
-        How many basis vectors the model may have; None: 20 times the square root of the rows.
+        Basis vectors of the model, at most; None: 20 times the square root of the number of rows,
+        or all rows in cells. Cells share the number equally.
     max_iter : int or None, default=None
-        How many steps there may be; a fit in cells is one.
+        Steps, at most; a fit in cells is one step.
     max_seconds : float or None, default=None
-        Time limit of the fit, which ends with the step that runs then. The choice of kernels and
-        ridge gets half of it at most: with little time it is made on fewer rows, and out of time
-        it is the best of what was judged so far, or a plain default (`stop_reason_` says so).
-    validation_fraction : float or None, default=None
-        Part of the rows to hold out; the fit stops when their error no longer falls, and the step
-        of the lowest error is kept.
-    n_iter_no_change : int, default=5
-        How many steps without a lower held-out error are waited for.
+        Time limit of the fit, checked after each step. The choice of kernels and ridge gets at
+        most half of it: with little time it uses fewer rows, and when its time is over it is the
+        best so far, or a default (`stop_reason_` mentions it).
+    early_stopping : float, EarlyStopping or None, default=None
+        Fraction of the rows to hold out; the fit stops when their error no longer falls, and the
+        step of the lowest error is kept. :class:`kboost.settings.EarlyStopping` also sets the
+        number of steps to wait.
     memory_budget : int, default=2**30
-        Bytes that kernel values may take. The columns of the model are kept in float64, in
-        float32, or made again when they are needed, as it allows. With `cells`, those of one cell
-        must fit; every thread has one at a time.
+        Bytes for kernel values. The columns of the model are stored in float64, in float32, or
+        recomputed when needed, as the budget allows. With `cells`, it must hold one cell; every
+        thread holds one at a time.
     random_state : int, RandomState instance or None, default=0
         Draws rows and candidates.
-    predict_dtype : {"float64", "float32"}, default="float64"
-        Arithmetic of the kernels at prediction. It may be set after `fit`. With a tiny ridge
-        coefficients are huge and cancel, and rounding shows: float32 is off by about 1e-5 times
-        the sum of ``abs(coef_)``.
     n_jobs : int or None, default=None
         Threads for kernel values, in `fit` and for predictions of many rows.
     verbose : int, default=0
-        1 shows every step, and about how long it is to the limit that is reached first.
-    loss : {"squared"}, default="squared"
-        The loss.
+        1 shows every step and the estimated time to the limit that will be reached first.
 
     Attributes
     ----------
     n_columns_ : int
-        Basis vectors in the model.
+        Basis vectors of the model.
     columns_per_kernel_ : dict of str to int
-        How many of them belong to each kernel of the library.
+        Basis vectors per kernel of the library.
     kernels_ : list of Kernel
-        The library, with the widths found.
+        The library, with all widths resolved.
     ridge_ : float
         The ridge used.
     centers_ : ndarray or CSR matrix of shape (n_columns_, n_features_in_)
@@ -125,18 +91,19 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
         Coefficients, kernel after kernel in the order of `kernels_`.
     intercept_ : float or ndarray of shape (n_targets,)
         The offset.
-    objective_ : float
-        The objective at the end (of the last ensemble, in a series), over all outputs.
+    objective_ : float or None
+        The final objective over all outputs (in a series, of the last ensemble); None after
+        `partial_fit`.
     dual_gap_ : None
-        Columns that were not looked at could be better; nothing is certified.
+        No bound is computed: columns that were not priced could be better.
     n_cells_ : int or None
-        Cells of all partitions.
+        Number of cells in all partitions; None without cells.
     choice_ : LocalChoice or None
-        Metric, kernel and ridge chosen for cells, with the errors of those that lost.
-    stop_reason_ : str
-        Why the fit ended.
+        Metric, kernel and ridge chosen for cells, with the errors of each metric.
+    stop_reason_ : StopReason
+        Why the fit ended: `rule` is the name of the rule, `str` gives the sentence.
     trace_ : Trace
-        What happened at each step.
+        A record of each step; empty for a fit in cells.
     n_iter_ : int
         Number of steps.
     n_features_in_ : int
@@ -164,56 +131,32 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
         self,
         kernels: Any = "auto",
         *,
-        selection: str = "max-res",
-        basis_per_step: int | str = "auto",
-        update: str = "joint",
-        loss: str = "squared",
+        selection: Any = "max-res",
+        update: Any = "joint",
         ridge: float | str = "auto",
-        n_candidates: int | None = 60,
-        n_init_rows: int | None = None,
-        ald_threshold: float = 1e-2,
-        ran_threshold: float = 1e-4,
-        combination: str = "boost",
-        shrinkage: float = 1.0,
-        series: int | None = None,
-        cells: int | str | None = None,
-        partitions: int = 1,
-        fit_intercept: bool = True,
+        cells: Any = None,
+        intercept: str = "free",
         max_columns: int | None = None,
         max_iter: int | None = None,
         max_seconds: float | None = None,
-        validation_fraction: float | None = None,
-        n_iter_no_change: int = 5,
+        early_stopping: Any = None,
         memory_budget: int = 2**30,
         random_state: Any = 0,
-        predict_dtype: str = "float64",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.kernels = kernels
         self.selection = selection
-        self.basis_per_step = basis_per_step
         self.update = update
-        self.loss = loss
         self.ridge = ridge
-        self.n_candidates = n_candidates
-        self.n_init_rows = n_init_rows
-        self.ald_threshold = ald_threshold
-        self.ran_threshold = ran_threshold
-        self.combination = combination
-        self.shrinkage = shrinkage
-        self.series = series
         self.cells = cells
-        self.partitions = partitions
-        self.fit_intercept = fit_intercept
+        self.intercept = intercept
         self.max_columns = max_columns
         self.max_iter = max_iter
         self.max_seconds = max_seconds
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
+        self.early_stopping = early_stopping
         self.memory_budget = memory_budget
         self.random_state = random_state
-        self.predict_dtype = predict_dtype
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -232,21 +175,20 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
         Returns
         -------
         SparseKernelRegressor
-            The fitted estimator. After Ctrl-C it holds the basis found so far and the interrupt
-            is raised again; before the first step it stays as it was.
+            The fitted estimator. After Ctrl-C it holds the model found so far and
+            KeyboardInterrupt is raised again; before the first step it stays unchanged.
         """
-        return self._guarded_fit(X, y, sample_weight)
+        return self._guarded_fit(lambda: self._learn(X, y, sample_weight), X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> SparseKernelRegressor:
-        """Take a batch of rows in; they are not kept.
+        """Add a batch of rows, which are not kept.
 
-        The basis grows by the rows that are new enough ("ran": and useful enough; any other
-        `selection`: "ald"), up to `max_columns` (1,000 by default). What earlier rows say about a
-        later basis vector is known by projection on the basis they had. Kernels and ridge are
-        chosen on the first batch. What belongs to a search among rows that are kept (`update`,
-        `basis_per_step`, `n_candidates`, `n_init_rows`, `combination`, `shrinkage`, `series`), and
-        `cells`, `partitions`, `validation_fraction`, `memory_budget` and the limits of steps and
-        time have no part in it. A `fit` begins anew, and so does a `partial_fit` after it.
+        The basis grows by the rows that pass the test of `selection` (`ALD` or `RAN`; any other
+        selection stands for `ALD`), up to `max_columns` (1,000 by default). The columns of later
+        basis vectors at earlier rows are projections on the basis of that time. Kernels and ridge
+        are chosen on the first batch. `update`, `cells`, `early_stopping`, `memory_budget`,
+        `max_iter` and `max_seconds` apply to `fit` only. `fit` ends a stream, and `partial_fit`
+        after it starts a new one.
 
         Parameters
         ----------
@@ -262,7 +204,9 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
         SparseKernelRegressor
             The estimator.
         """
-        return self._guarded(lambda: self._take_in(X, y, sample_weight))
+        return self._guarded_fit(
+            lambda: self._learn_batch(X, y, sample_weight), X, y, sample_weight
+        )
 
     def predict(self, X: Any) -> FloatArray:
         """Return the value of each row.
@@ -280,31 +224,27 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
         values = self._decision(X)
         return values[:, 0] if self._flat else values
 
-    def _take_in(self, X: Any, y: Any, sample_weight: Any) -> None:
-        check_params(self.get_params(deep=False), SPARSE_RULES | {"loss": one_of("squared")})
-        first = not hasattr(self, "_stream")
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
+        plan, deadline = self._plan(labels=False), Deadline.after(self.max_seconds)
+        lazy = is_memory_map(X)
+        X, y, weight = self._checked(X, y, sample_weight, y_numeric=True, multi_output=True)
+        self._flat = y.ndim == 1
+        targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        self._run(plan, X, targets, weight, deadline, lazy=lazy)
+
+    def _learn_batch(self, X: Any, y: Any, sample_weight: Any) -> None:
+        plan, first = self._plan(labels=False), not hasattr(self, "_stream")
         X, y = check_table(self, X, y, reset=first, y_numeric=True, multi_output=True)
         weight = check_weights(sample_weight, X.shape[0])
         targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-        if not first and targets.shape[1] != len(self._stream.bias):
+        if first:
+            self._flat = y.ndim == 1
+        elif targets.shape[1] != len(self._stream.bias):
             raise ValueError(
                 f"y must have {len(self._stream.bias)} targets, as in the first batch; "
                 f"got {targets.shape[1]}."
             )
-        if first:
-            self._flat = y.ndim == 1
-        stream_step(self, X, targets, weight, first)
-
-    def _learn(self, X: Any, y: Any, sample_weight: Any) -> bool:
-        check_params(self.get_params(deep=False), SPARSE_RULES | {"loss": one_of("squared")})
-        deadline, lazy = Deadline.after(self.max_seconds), is_memory_map(X)
-        X, y, weight = self._checked(X, y, sample_weight, y_numeric=True, multi_output=True)
-        self._flat = y.ndim == 1
-        targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-        return self._fit(X, indexed_rows(X, targets, weight), X.shape[0], deadline, lazy=lazy)
-
-    def _error(self, targets: FloatArray, decision: FloatArray, share: FloatArray) -> float:
-        return float(share @ np.sum((targets - decision) ** 2, axis=1))
+        self._add_batch(plan, X, targets, weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

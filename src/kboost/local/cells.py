@@ -1,134 +1,86 @@
-"""A fit in cells: each is a problem of its own, so threads share them and memory is a cell's.
+"""A fit in cells: one problem per cell, so threads share them and memory is that of a cell.
 
-Plain, a cell is least squares on all its rows (solvers/ridge.py). Sparse, with `max_columns` a
-cell, columns are picked by forward selection against the cell's targets (solvers/forward_selection.py) and
+With all columns a cell is least squares on its rows (solvers/ridge.py). With fewer columns they
+are picked by forward selection against the cell's targets (solvers/forward_selection.py) and
 re-fitted together on all rows of the cell:
 
     minimise  1/2 sum_i w_i (y_i - (K_S a)_i)^2 + ridge/2 a' K_SS a.
 
-Rows are distinct: those of one x came as their mean (data/indexed_rows.py), for no cut parts them, and
-however many they are the problem is the same.
+Rows are distinct: equal rows are replaced by their mean (data/indexed_rows.py), since no cut
+separates them, and the problem stays the same.
 
-Several partitions are fitted in turn and averaged: their borders lie elsewhere. Out of time, the
-mean is over those that are whole, or it is the fullest alone: an empty cell would pull it to zero.
+Several partitions, with borders at different places, are averaged. If time or Ctrl-C ends the fit,
+the mean is over the complete partitions, or else the fullest one is taken alone: an empty cell
+would pull the mean to zero.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor as FutureExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from scipy.sparse import issparse
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.cells import CellPart, CellTree, SplitRNG, kernel_block, split_into_cells
 from kboost.core.deadline import NO_LIMIT, Deadline
-from kboost.core.progress import Left
-from kboost.core.stopping import StopReason
+from kboost.core.iterate import Listener, Method, iterate
+from kboost.core.progress import TimeEstimate
+from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, StopReason
 from kboost.kernels.base import Kernel
 from kboost.local.rows import LocalRows
+from kboost.settings import Cells
 from kboost.solvers.forward_selection import LocalRule, select
 from kboost.solvers.ridge import basis_solve, precision, ridge_solve
 
-CELL, MANY = 2500, 20_000  # `cells="auto"`: cells of so many rows from so many on
+_SEARCHED, _SEARCHED_PER_COLUMN = 500, 3  # rows among which columns are selected, at least
+COMPLETE = StopReason("cells", "every cell is fitted.")
 
-_FEW, _SHARE = 500, 3  # rows to select among: so many, or so many a column
-_STEPS_ONLY: dict[str, tuple[Any, ...]] = {  # what only a fit in steps has a use for
-    "update": ("joint",),
-    "shrinkage": (1.0,),
-    "combination": ("boost",),
-    "basis_per_step": ("auto",),
-    "n_candidates": (60,),
-    "n_init_rows": (None,),
-    "ald_threshold": (1e-2,),
-    "ran_threshold": (1e-4,),
-}
-_DONE = StopReason("cells", "every cell is fitted.")
-
-
-def cell_size(estimator: Any, X: Any, n_rows: int) -> int | None:
-    """Rows of a cell for so many distinct rows, None where there are no cells.
-
-    What cells have no use for, and cells that memory does not hold, are refused; "auto" does
-    without cells then.
-    """
-    cells = estimator.cells
-    if cells is None or (cells == "auto" and n_rows < MANY):
-        return None
-    size = CELL if cells == "auto" else int(cells)
-    reason = _against(estimator, X, min(size, n_rows))
-    if reason is None:
-        return size
-    if cells == "auto":
-        return None
-    raise ValueError(reason)
-
-
-def _against(estimator: Any, X: Any, size: int) -> str | None:
-    """Why there cannot be cells of so many rows; None if there can."""
-    if issparse(X):
-        return "X must be dense with cells, which cut its features; got a sparse matrix."
-    allowed: dict[str, tuple[Any, ...]] = {
-        "loss": ("squared",),
-        "series": (None,),
-        "validation_fraction": (None,),
-        **_STEPS_ONLY,
-    }
-    if estimator.max_columns is not None:
-        allowed["selection"] = ("max-res", "mp", "boost")
-    elif estimator.selection != "max-res":
-        return (
-            "selection must be 'max-res', its default, with cells that take all their rows; set "
-            f"max_columns to select; got selection={estimator.selection!r}."
-        )
-    for name, values in allowed.items():
-        if (value := getattr(estimator, name)) not in values:
-            return (
-                f"{name} must be {' or '.join(map(repr, values))} with cells, which are fitted "
-                f"each by itself; got {name}={value!r} and cells={estimator.cells!r}."
-            )
-    if isinstance(estimator.kernels, str) and estimator.kernels == "precomputed":
-        return (
-            "kernels must not be 'precomputed' with cells, which cut features; "
-            f"got cells={estimator.cells!r}."
-        )
-    return _against_memory(estimator, size)
-
-
-def _against_memory(estimator: Any, size: int) -> str | None:
-    """The kernel values of a cell, in float64 at most, must fit."""
-    budget, count = estimator.memory_budget, estimator.max_columns
-    plain = count is None or count >= size
-    numbers = size**2 if plain else size * count + _looked_at(count) ** 2
-    if 8 * numbers <= budget:
-        return None
-    return (
-        f"memory_budget must hold the kernel values of a cell, {8 * numbers} bytes for "
-        f"{size} rows, or cells must be smaller; got memory_budget={budget!r} and "
-        f"cells={estimator.cells!r}."
-    )
+Partition = tuple[CellTree, list[IntArray]]
 
 
 @dataclass(frozen=True)
-class CellSpec:
-    """How cells are fitted."""
+class CellPlan:
+    """How cells are cut and fitted."""
 
-    size: int  # rows of a cell, at most
+    cells: Cells
     kernel: Kernel
     ridge: float
-    partitions: int = 1
-    max_columns: int | None = None  # a cell
+    max_columns: int | None = None  # of the whole model
     rule: str = "max-res"
+
+    def columns_per_cell(self, n_cells: int) -> int | None:
+        """Columns per cell, at most, if there are so many cells; None: all rows."""
+        return columns_per_cell(self.cells, self.max_columns, n_cells)
+
+    def random_streams(self, rng: np.random.Generator) -> Sequence[SplitRNG]:
+        """One generator per partition; a single partition is cut at the medians."""
+        return rng.spawn(self.cells.partitions) if self.cells.partitions > 1 else [None]
+
+
+def columns_per_cell(cells: Cells, max_columns: int | None, n_cells: int) -> int | None:
+    """The limit of a cell: its own, or its share of that of the model; None without either."""
+    share = None if max_columns is None else max(1, max_columns // n_cells)
+    return min((m for m in (cells.columns_per_cell, share) if m is not None), default=None)
+
+
+def memory_of_cell(size: int, columns: int | None) -> int:
+    """Bytes of the kernel values of a cell, in float64."""
+    if columns is None or columns >= size:
+        return 8 * size**2
+    return 8 * (size * columns + _n_searched(columns) ** 2)
 
 
 @dataclass(frozen=True)
 class CellFit:
-    """The parts, one a partition, and how far it got."""
+    """One part per partition, and how far the fit came."""
 
     parts: Sequence[CellPart]
     objective: float  # mean over these partitions
@@ -137,140 +89,246 @@ class CellFit:
 
 
 def fit_cells(
-    spec: CellSpec,
+    plan: CellPlan,
     rows: LocalRows,
     *,
     rng: np.random.Generator,
     deadline: Deadline,
     n_jobs: int = 1,
+    listeners: Sequence[Listener] = (),
 ) -> CellFit:
-    """Fit every cell; out of time, those left over stay empty."""
-    view = spec.kernel.pairings[0].view
-    plans = [
-        split_into_cells(rows.X, rows.order, spec.size, view, own) for own in streams(spec, rng)
+    """Cut the rows into cells and fit them; cells that are not reached stay empty."""
+    view = plan.kernel.pairings[0].view
+    partitions = [
+        split_into_cells(rows.X, rows.order, plan.cells.size, view, stream)
+        for stream in plan.random_streams(rng)
     ]
-    progress = CellProgress(sum(len(cells) for _, cells in plans), deadline=deadline)
-    with ThreadPoolExecutor(n_jobs) as pool:
-        fitted = [fit_partition(spec, rows, plan, deadline, progress, pool) for plan in plans]
-    return averaged(fitted, progress)
+    columns = plan.columns_per_cell(sum(len(cells) for _, cells in partitions))
+    fitting, reason = run_cells(
+        plan, columns, rows, partitions, deadline, n_jobs, [*listeners, CellProgress(deadline)]
+    )
+    return averaged(fitting.parts(), fitting.n_cells, fitting.n_fitted, reason)
 
 
-def averaged(fitted: Sequence[tuple[CellPart, float]], progress: CellProgress) -> CellFit:
-    """The mean over the partitions that are whole; without any, the one that has most cells."""
-    if progress.done < progress.total:
-        filled = [float(np.mean(np.diff(part.starts) > 0)) for part, _ in fitted]
-        fullest = max(filled)
-        kept = [p for p, share in enumerate(filled) if share == fullest]
-        fitted = [fitted[p] for p in (kept if fullest == 1.0 else kept[:1])]
-    objective = sum(own for _, own in fitted) / len(fitted)
-    parts = [part.scaled(1.0 / len(fitted)) for part, _ in fitted]
-    return CellFit(parts, objective, progress.total, progress.reason)
-
-
-def streams(spec: CellSpec, rng: np.random.Generator) -> Sequence[SplitRNG]:
-    """One a partition; a single one is cut at the medians."""
-    return rng.spawn(spec.partitions) if spec.partitions > 1 else [None]
-
-
-def fit_partition(
-    spec: CellSpec,
+def run_cells(
+    plan: CellPlan,
+    columns: int | None,
     rows: LocalRows,
-    plan: tuple[CellTree, list[IntArray]],
+    partitions: Sequence[Partition],
     deadline: Deadline,
-    progress: CellProgress,
-    pool: Executor,
-) -> tuple[CellPart, float]:
-    """Fit the cells of one partition; the part, and its objective."""
-    tree, cells = plan
-    place = np.empty(rows.X.shape[0], dtype=np.intp)
-    place[rows.order] = np.arange(len(rows.order))
+    n_jobs: int = 1,
+    listeners: Sequence[Listener] = (),
+) -> tuple[CellFitting, StopReason]:
+    """Fit the cells of the partitions, `columns` in each."""
+    with ThreadPoolExecutor(n_jobs) as pool:
+        fitting = CellFitting(plan, columns, rows, partitions, deadline, pool)
+        try:
+            return fitting, iterate(fitting, listeners=listeners, level=logging.DEBUG)
+        finally:
+            fitting.cancel()
 
-    own_room = threading.local()  # for kernel values: large arrays are slow to come by
 
-    def one(cell: IntArray) -> _Cell:
-        if not hasattr(own_room, "values"):
-            own_room.values = np.empty(max(map(len, cells)) ** 2, dtype=np.float32)
-        own = place[cell]
-        y, weight = rows.targets[own], rows.weight[own]
-        if deadline.remaining == 0.0:
-            nothing = np.zeros((0, y.shape[1]))
-            return _Cell(cell[:0], nothing, 0.5 * float(np.sum(weight[:, None] * y**2)))
-        kept, coef, objective = _fit_cell(spec, rows.X[cell], y, weight, own_room.values)
-        progress.step()
-        return _Cell(cell[kept], coef, objective)
+def averaged(
+    parts: Sequence[tuple[CellPart, float]], n_cells: int, n_fitted: int, reason: StopReason
+) -> CellFit:
+    """The mean over the complete partitions; without any, the one with most fitted cells.
 
-    try:
-        fitted = list(pool.map(one, cells))
-    except KeyboardInterrupt:
-        deadline.call_off()  # the threads look at it
-        raise
-    centers = [rows.X[cell.centers] for cell in fitted]
-    part = CellPart(spec.kernel, tree, centers, [cell.coef for cell in fitted])
-    return part, sum(cell.objective for cell in fitted)
+    Ctrl-C before a cell was fitted is raised.
+    """
+    if reason.rule == INTERRUPTED.rule and not n_fitted:
+        raise KeyboardInterrupt("interrupted before a cell was fitted; nothing has changed.")
+    if n_fitted < n_cells:
+        filled = [float(np.mean(np.diff(part.starts) > 0)) for part, _ in parts]
+        fullest = max(filled)
+        best = [p for p, share in enumerate(filled) if share == fullest]
+        parts = [parts[p] for p in (best if fullest == 1.0 else best[:1])]
+    objective = sum(value for _, value in parts) / len(parts)
+    scaled = [part.scaled(1.0 / len(parts)) for part, _ in parts]
+    return CellFit(scaled, objective, n_cells, _with_count(reason, n_fitted, n_cells))
+
+
+def _with_count(reason: StopReason, n_fitted: int, n_cells: int) -> StopReason:
+    """A reason that ends a fit early, with the number of cells that were fitted."""
+    if reason.rule not in (OUT_OF_TIME.rule, INTERRUPTED.rule):
+        return reason
+    fitted = f"{n_fitted} of {n_cells} cells are fitted"
+    if reason.rule == INTERRUPTED.rule:
+        return StopReason(reason.rule, f"interrupted: {fitted}.")
+    return StopReason(reason.rule, f"max_seconds reached: {fitted}; raise max_seconds.")
 
 
 @dataclass(frozen=True)
-class _Cell:
+class CellStep:
+    """The record of a fitted cell, or of a branch of cells on a worker."""
+
+    done: int
+    total: int
+    seconds: float  # since the start
+    unit: str = "cells"
+
+    def __str__(self) -> str:
+        return f"{self.done} of {self.total} {self.unit}  {self.seconds:.1f} s"
+
+
+class CellFitting(Method[CellStep]):
+    """One step is one cell, fitted by a thread of the pool; results come in order."""
+
+    def __init__(
+        self,
+        plan: CellPlan,
+        columns: int | None,
+        rows: LocalRows,
+        partitions: Sequence[Partition],
+        deadline: Deadline,
+        pool: FutureExecutor,
+    ) -> None:
+        self._plan, self._columns, self._rows = plan, columns, rows
+        self._partitions, self._deadline, self._pool = partitions, deadline, pool
+        self._cells = [cell for _, cells in partitions for cell in cells]
+        self._position = np.empty(rows.X.shape[0], dtype=np.intp)  # in `rows`, by number
+        self._position[rows.order] = np.arange(len(rows.order))
+        self._buffers = threading.local()  # for kernel values: large arrays are slow to allocate
+        self._pending: deque[Future[_FittedCell]] | None = None  # None before the first step
+        self._fitted: list[_FittedCell] = []
+        self._started = time.monotonic()
+        self.trace: list[CellStep] = []
+
+    @property
+    def n_cells(self) -> int:
+        return len(self._cells)
+
+    @property
+    def n_fitted(self) -> int:
+        """Cells that were fitted in time."""
+        return sum(cell.in_time for cell in self._fitted)
+
+    def advance(self) -> CellStep | StopReason:
+        pending = self._submitted()
+        if not pending:
+            return COMPLETE
+        self._collect(pending)
+        if not self._fitted[-1].in_time:
+            return OUT_OF_TIME
+        seconds = time.monotonic() - self._started
+        return CellStep(len(self._fitted), self.n_cells, seconds)
+
+    def finish(self) -> None:
+        """Stop the threads and collect the cells that they have fitted; others are empty."""
+        if len(self._fitted) == self.n_cells:
+            return
+        self._deadline.call_off()
+        pending = self._submitted()
+        while pending:
+            self._collect(pending)
+
+    abort = finish
+
+    def cancel(self) -> None:
+        """Let no further cell start."""
+        for future in self._pending or ():
+            future.cancel()
+
+    def parts(self) -> list[tuple[CellPart, float]]:
+        """The part of each partition and its objective."""
+        results, out = iter(self._fitted), []
+        for tree, cells in self._partitions:
+            fitted = [next(results) for _ in cells]
+            centers = [self._rows.X[cell.centers] for cell in fitted]
+            part = CellPart(self._plan.kernel, tree, centers, [cell.coef for cell in fitted])
+            out.append((part, sum(cell.objective for cell in fitted)))
+        return out
+
+    def _submitted(self) -> deque[Future[_FittedCell]]:
+        if self._pending is None:
+            self._pending = deque(self._pool.submit(self._fit, cell) for cell in self._cells)
+        return self._pending
+
+    def _collect(self, pending: deque[Future[_FittedCell]]) -> None:
+        self._fitted.append(pending[0].result())
+        pending.popleft()
+
+    def _fit(self, cell: IntArray) -> _FittedCell:
+        """In a thread: the fit of a cell; out of time it stays empty."""
+        members = self._position[cell]
+        y, weight = self._rows.targets[members], self._rows.weight[members]
+        if self._deadline.remaining == 0.0:
+            return _FittedCell(cell[:0], y[:0], squares(y, weight), in_time=False)
+        if not hasattr(self._buffers, "values"):
+            largest = max(map(len, self._cells))
+            self._buffers.values = np.empty(largest**2, dtype=np.float32)
+        chosen, coef, objective = _fit_cell(
+            self._plan, self._columns, self._rows.X[cell], y, weight, self._buffers.values
+        )
+        return _FittedCell(cell[chosen], coef, objective)
+
+
+@dataclass(frozen=True)
+class _FittedCell:
     centers: IntArray  # rows of X
     coef: FloatArray  # (m, q)
     objective: float
+    in_time: bool = True
+
+
+def squares(y: FloatArray, weight: FloatArray) -> float:
+    """The objective of f = 0."""
+    return 0.5 * float(np.sum(weight[:, None] * y**2))
 
 
 def _fit_cell(
-    spec: CellSpec, X: Any, y: FloatArray, weight: FloatArray, room: FloatArray
+    plan: CellPlan,
+    columns: int | None,
+    X: Any,
+    y: FloatArray,
+    weight: FloatArray,
+    buffer: FloatArray,
 ) -> tuple[IntArray, FloatArray, float]:
     """Rows that are centres, their coefficients, and the objective of the cell.
 
-    At the optimum of all columns it is `ridge/2 a'y`.
+    At the optimum over all columns it is `ridge/2 a'y`.
     """
-    if spec.max_columns is None or spec.max_columns >= len(X):
-        unit = float(np.max(spec.kernel.diag(X), initial=0.0)) or 1.0
-        dtype = precision(len(X), spec.ridge / unit, weight)
-        out = room[: len(X) ** 2].reshape(len(X), -1) if dtype is room.dtype.type else None
-        K = kernel_block(spec.kernel, X, X, dtype, out)
-        coef = ridge_solve(K, y, weight, spec.ridge)
-        return np.arange(len(K)), coef, 0.5 * spec.ridge * float(np.sum(coef * y))
-    kept = _selected(spec, spec.max_columns, X, y, weight)
-    columns = kernel_block(spec.kernel, X, X[kept], np.float64)
-    inner = (columns[kept] + columns[kept].T) / 2
-    coef = basis_solve(columns, inner, y, weight, spec.ridge)
-    missed = 0.5 * float(np.sum(weight[:, None] * (y - columns @ coef) ** 2))
-    return kept, coef, missed + 0.5 * spec.ridge * float(np.sum(coef * (inner @ coef)))
+    if columns is None or columns >= len(X):
+        unit = float(np.max(plan.kernel.diag(X), initial=0.0)) or 1.0
+        dtype = precision(len(X), plan.ridge / unit, weight)
+        out = buffer[: len(X) ** 2].reshape(len(X), -1) if dtype is buffer.dtype.type else None
+        K = kernel_block(plan.kernel, X, X, dtype, out)
+        coef = ridge_solve(K, y, weight, plan.ridge)
+        return np.arange(len(K)), coef, 0.5 * plan.ridge * float(np.sum(coef * y))
+    chosen = _selected(plan, columns, X, y, weight)
+    values = kernel_block(plan.kernel, X, X[chosen], np.float64)
+    inner = (values[chosen] + values[chosen].T) / 2
+    coef = basis_solve(values, inner, y, weight, plan.ridge)
+    loss = squares(y - values @ coef, weight)
+    return chosen, coef, loss + 0.5 * plan.ridge * float(np.sum(coef * (inner @ coef)))
 
 
-def _selected(spec: CellSpec, count: int, X: Any, y: FloatArray, weight: FloatArray) -> IntArray:
-    """Columns among the first rows, which are in no order; the selection is cubic in them."""
-    some = slice(_looked_at(count))
-    K = kernel_block(spec.kernel, X[some], X[some], np.float64)
-    rule = cast(LocalRule, spec.rule)
-    kept, _ = select((K + K.T) / 2, y[some], weight[some], spec.ridge, count, rule)
-    return kept
+def _selected(plan: CellPlan, columns: int, X: Any, y: FloatArray, weight: FloatArray) -> IntArray:
+    """Columns among the first rows, whose order is random; the selection is cubic in them."""
+    first = slice(_n_searched(columns))
+    K = kernel_block(plan.kernel, X[first], X[first], np.float64)
+    rule = cast(LocalRule, plan.rule)
+    chosen, _ = select((K + K.T) / 2, y[first], weight[first], plan.ridge, columns, rule)
+    return chosen
 
 
-def _looked_at(count: int) -> int:
-    return max(_FEW, _SHARE * count)
+def _n_searched(columns: int) -> int:
+    return max(_SEARCHED, _SEARCHED_PER_COLUMN * columns)
 
 
 class CellProgress:
-    """Counts cells and says from time to time how long the rest will take."""
+    """A listener that logs about once per second how long the remaining cells will take."""
 
-    def __init__(self, total: int, done: int = 0, deadline: Deadline = NO_LIMIT) -> None:
-        self.total, self.done, self._deadline = total, done, deadline
-        self._started = self._said = time.monotonic()
+    def __init__(self, deadline: Deadline = NO_LIMIT) -> None:
+        self._deadline, self._logged = deadline, 0.0
 
-    def step(self) -> None:
-        self.done += 1
-        now = time.monotonic()
-        if now - self._said > 1.0 or self.done == self.total:
-            rest = (now - self._started) / self.done * (self.total - self.done)
-            self._said = now
-            Left(self.done, self.total, "cells", min(rest, self._deadline.remaining)).tell()
+    def on_step(self, trace: Sequence[CellStep]) -> None:
+        """Log the estimate, if the last one is older than a second."""
+        last = trace[-1]
+        if last.seconds - self._logged > 1.0 or last.done == last.total:
+            self._logged = last.seconds
+            rest = last.seconds / last.done * (last.total - last.done)
+            rest = min(rest, self._deadline.remaining)
+            TimeEstimate(last.done, last.total, last.unit, rest).log()
 
-    @property
-    def reason(self) -> StopReason:
-        """Why it ended."""
-        if self.done == self.total:
-            return _DONE
-        return StopReason(
-            "max_seconds", f"max_seconds reached: {self.done} of {self.total} cells are fitted."
-        )
+    def on_end(self) -> None:
+        """Nothing more to log."""

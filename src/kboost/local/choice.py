@@ -1,19 +1,19 @@
 """The metric, the kernel, its width and the ridge for cells, chosen inside a few of them.
 
-What is best depends on how dense the rows are, so it is judged where it will be used: in the cells
-around rows drawn at random, by the errors of rows left out one at a time (solvers/ridge.py). Each
-metric has cells of its own, some harder than others, so all are judged in some cells of each.
-Three rounds, each dearer and among fewer:
+The best choice depends on the density of the rows, so it is made at the density of use: in the
+cells around rows drawn at random, by the leave-one-out error (solvers/ridge.py). Each metric cuts
+different cells, some harder than others, so every metric is tested in cells of all metrics. Three
+rounds, each with more work per candidate and fewer candidates:
 
-1. raw, standardised, half standardised (over the root of the deviation) and ranked features,
-   Gaussian and city-block kernels, some widths and ridges, on a part of each cell;
-2. widths for each feature, learned from the best Gaussian of round 1 by the likelihood of
+1. raw, standardised, half standardised (divided by the root of the deviation) and ranked features,
+   Gaussian and city-block kernels, a few widths and ridges, on a part of each cell;
+2. one width per feature, learned from the best Gaussian of round 1 by the likelihood of
    kernels/ard.py, summed over the cells;
 3. the best of both rounds, at more widths and ridges, on whole cells.
 
-With a limit a third of the time is for each round, and what the rounds before it leave. Out of it,
-those judged in the same cells are compared; a round that judged none changes nothing, and if no
-round did, it is a Gaussian on standardised features.
+With a time limit each round gets a third of the time, and what earlier rounds did not use. When
+time is over, candidates tested in the same cells are compared; a round without results changes
+nothing, and if no round has any, the choice is a Gaussian on standardised features.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from kboost.local.rows import (
     cells_at,
     cells_near,
     rows_near,
-    some_of,
+    sample_of,
 )
 from kboost.local.trials import (
     Trial,
@@ -52,18 +52,18 @@ from kboost.local.trials import (
 from kboost.local.widths import learned_widths
 from kboost.solvers.ridge import precision, ridge_left_out
 
-_LAST = 2  # cells of a finalist
-_PART = 500  # rows of a cell in the first round
-_LESSONS, _LEARN = 12, 400  # cells of the second round, and rows of each
-_SEEN = 20_000  # rows on which transforms are fitted
+_FINAL_CELLS = 2  # per finalist
+_FIRST_ROWS = 500  # per cell in the first round
+_WIDTH_CELLS, _WIDTH_ROWS = 12, 400  # cells of the second round, and rows per cell
+_TRANSFORM_ROWS = 20_000  # rows on which transforms are fitted
 _ALL_RIDGES = np.logspace(-5, 1, 13)
 _FINE_WIDTHS, _FINE_RIDGES = (1.0, 2.0, 4.0), (0.3, 3.0)  # cells are denser than parts
-_UNJUDGED = 1e-2  # the ridge where there was no time, times the kernel's diagonal
+_DEFAULT_RIDGE = 1e-2  # without time to choose, times the kernel's diagonal
 
 
 @dataclass(frozen=True)
 class LocalChoice:
-    """What was chosen, and the mean squared error left out of the best of each metric."""
+    """The choice, and the mean squared leave-one-out error of the best of each metric."""
 
     kernel: Any  # Gaussian or Laplacian, resolved
     ridge: float
@@ -71,62 +71,62 @@ class LocalChoice:
     errors: dict[str, float]
 
     def __str__(self) -> str:
-        told = ", ".join(f"{name} {error:.3g}" for name, error in self.errors.items())
-        return f"cells: {self.metric} features, {self.kernel!r}, ridge {self.ridge:.2g} ({told})"
+        errors = ", ".join(f"{name} {error:.3g}" for name, error in self.errors.items())
+        return f"cells: {self.metric} features, {self.kernel!r}, ridge {self.ridge:.2g} ({errors})"
 
 
 def choose_local(
     rows: LocalRows,
     size: int,
     rng: np.random.Generator,
-    hands: Executor,
+    executor: Executor,
     deadline: Deadline = NO_LIMIT,
 ) -> tuple[LocalChoice, bool]:
     """The best kernel for cells of `size` rows, and whether there was time to finish."""
     views, until = _views(rows), deadline.share(3)
     drawn = [anchors_of(rows, rng) for _ in views]
-    with ThreadPoolExecutor(min(hands.width, len(views))) as threads:
-        found = threads.map(lambda v, a: cells_at(rows, size, v, a), views.values(), drawn)
-        whole = dict(zip(views, found, strict=True))
-    parts = {name: [some_of(cell, _PART, rng) for cell in own] for name, own in whole.items()}
-    few = rows_near(rows, [cell for own in parts.values() for cell in own])
-    judged = first_round(hands, few, views, until)
+    with ThreadPoolExecutor(min(executor.n_workers, len(views))) as threads:
+        results = threads.map(lambda v, a: cells_at(rows, size, v, a), views.values(), drawn)
+        cells_of = dict(zip(views, results, strict=True))
+    parts = [sample_of(cell, _FIRST_ROWS, rng) for cells in cells_of.values() for cell in cells]
+    first = first_round(executor, rows_near(rows, parts), views, until)
     finished = until.remaining > 0.0
-    if not judged:
-        return _unjudged(rows, views["standardised"]), False
-    finalists, until = [best_of(judged)], deadline.share(2)
-    linear = [t for t in judged if isinstance(t.kernel, Gaussian) and t.metric != "ranked"]
+    if not first:
+        return _default_choice(rows, views["standardised"]), False
+    finalists, until = [best_of(first)], deadline.share(2)
+    linear = [t for t in first if isinstance(t.kernel, Gaussian) and t.metric != "ranked"]
     if linear and until.remaining:
         start = best_of(linear)
-        own = cells_near(rows, size, views[start.metric], rng, _LESSONS)
-        near = rows_near(rows, [some_of(cell, _LEARN, rng) for cell in own])
-        learned = learned_widths(*near, start, hands, until)
+        cells = cells_near(rows, size, views[start.metric], rng, _WIDTH_CELLS)
+        near = rows_near(rows, [sample_of(cell, _WIDTH_ROWS, rng) for cell in cells])
+        learned = learned_widths(*near, start, executor, until)
         finalists += [learned] if learned is not None else []
     finished = finished and until.remaining > 0.0
     final: list[Trial] = []
     if deadline.remaining:
         around = cells_near(rows, size, finalists[-1].kernel.pairing.view, rng)
-        more = rows_near(rows, [*whole[finalists[0].metric][:_LAST], *around[:_LAST]])
-        final = compared(hands, more, [(t, _FINE_WIDTHS, (1.0,)) for t in finalists], deadline)
+        shared = cells_of[finalists[0].metric]
+        near = rows_near(rows, [*shared[:_FINAL_CELLS], *around[:_FINAL_CELLS]])
+        final = compared(executor, near, [(t, _FINE_WIDTHS, (1.0,)) for t in finalists], deadline)
     if final and deadline.remaining:
         cases = [(best_of(final), (1.0,), (r,)) for r in _FINE_RIDGES]
-        finer = compared(hands, more, cases, deadline)
-        final += finer if deadline.remaining else []  # else perhaps judged in fewer cells
-    chosen = best_of(final or judged)
-    errors = {f"{name}, in parts": error for name, error in least_errors(judged).items()}
+        finer = compared(executor, near, cases, deadline)
+        final += finer if deadline.remaining else []  # else perhaps tested in fewer cells
+    chosen = best_of(final or first)
+    errors = {f"{name}, in parts": error for name, error in least_errors(first).items()}
     choice = LocalChoice(chosen.kernel, chosen.ridge, chosen.metric, errors | least_errors(final))
     return choice, finished and deadline.remaining > 0.0
 
 
-def _unjudged(rows: LocalRows, view: View) -> LocalChoice:
-    """What is taken where there is no time to judge."""
+def _default_choice(rows: LocalRows, view: View) -> LocalChoice:
+    """The choice without time to compare."""
     unit = unit_of(rows, [np.arange(len(rows.order))], view, Gaussian)
     kernel = Gaussian(unit or 1.0, on=view.transform)
-    return LocalChoice(kernel, _UNJUDGED, "standardised", {})
+    return LocalChoice(kernel, _DEFAULT_RIDGE, "standardised", {})
 
 
 def given(kernels: Sequence[Kernel], ridge: float) -> LocalChoice:
-    """Where nothing is left to choose."""
+    """The choice of a user who gave kernels and ridge."""
     kernel = sum_kernels(kernels)
     assert kernel is not None
     return LocalChoice(kernel, ridge, "given", {})
@@ -143,36 +143,36 @@ def choose_local_ridge(
     kernel = sum_kernels(kernels)
     assert kernel is not None
     errors, mass, unit = np.zeros(len(_ALL_RIDGES)), 0.0, 1.0
-    order = np.argsort(np.abs(np.log(_ALL_RIDGES / _UNJUDGED)), kind="stable")
+    order = np.argsort(np.abs(np.log(_ALL_RIDGES / _DEFAULT_RIDGE)), kind="stable")
     cells = cells_near(rows, size, kernel.pairings[0].view, rng)
     for cell in cells:
         X, w = rows.X[rows.order[cell]], rows.weight[cell]
         if not deadline.remaining:
             break
         K = kernel_block(kernel, X, X, np.float64)
-        own = float(np.mean(np.diag(K))) or 1.0
-        here: dict[int, float] = {}
+        diagonal = float(np.mean(np.diag(K))) or 1.0
+        sums: dict[int, float] = {}
         for j in order:
             if deadline.remaining:
-                now = K.astype(precision(len(K), _ALL_RIDGES[j], w))
-                left = ridge_left_out(now, rows.targets[cell], w, _ALL_RIDGES[j] * own)
-                here[j] = float(w @ np.sum(left**2, axis=1))
-        if not here or (mass and len(here) < len(order)):  # ridges are compared in the same cells
+                rounded = K.astype(precision(len(K), _ALL_RIDGES[j], w))
+                error = ridge_left_out(rounded, rows.targets[cell], w, _ALL_RIDGES[j] * diagonal)
+                sums[j] = float(w @ np.sum(error**2, axis=1))
+        if not sums or (mass and len(sums) < len(order)):  # ridges are compared in the same cells
             break
-        errors += [here.get(j, np.inf) for j in range(len(order))]
-        mass, unit = mass + float(w.sum()), own
+        errors += [sums.get(j, np.inf) for j in range(len(order))]
+        mass, unit = mass + float(w.sum()), diagonal
     finished = deadline.remaining > 0.0
     if not mass:
         unit = float(np.mean(kernel.diag(rows.X[rows.order[cells[0]]]))) or 1.0
-        return LocalChoice(kernel, _UNJUDGED * unit, "given", {}), finished
+        return LocalChoice(kernel, _DEFAULT_RIDGE * unit, "given", {}), finished
     best = int(np.argmin(errors))
     ridge = float(_ALL_RIDGES[best]) * unit
     return LocalChoice(kernel, ridge, "given", {"given": float(errors[best]) / mass}), finished
 
 
 def _views(rows: LocalRows) -> dict[str, View]:
-    X = np.asarray(rows.X[rows.order[:_SEEN]], dtype=np.float64)  # their order is a random one
-    weight = rows.weight[:_SEEN]
+    X = np.asarray(rows.X[rows.order[:_TRANSFORM_ROWS]], dtype=np.float64)  # in random order
+    weight = rows.weight[:_TRANSFORM_ROWS]
     standard = Standardize.fit(X, weight)
     half = replace(standard, scale=np.sqrt(np.ldexp(standard.scale, standard.exponent)))
     return {

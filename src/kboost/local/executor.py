@@ -1,4 +1,4 @@
-"""Who does the work of a choice: threads of this process, or the workers of a cluster."""
+"""Parallel work of the metric search: threads of this process, or the workers of a cluster."""
 
 from __future__ import annotations
 
@@ -6,24 +6,27 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-Again = Callable[[Any], list[Any]]
+BoundMap = Callable[[Any], list[Any]]
 
 
 class Executor:
-    """Who does the work: so many threads of this process, here."""
+    """Threads of this process."""
 
-    def __init__(self, width: int = 1) -> None:
-        self.width = width
+    def __init__(self, n_workers: int = 1) -> None:
+        self.n_workers = n_workers
 
-    def map(self, work: Callable[..., Any], *each: Iterable[Any]) -> list[Any]:
-        """As the built-in."""
-        with ThreadPoolExecutor(self.width) as pool:
-            return list(pool.map(work, *each))
+    def map(self, work: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
+        """As the built-in `map`, in parallel."""
+        with ThreadPoolExecutor(self.n_workers) as pool:
+            return list(pool.map(work, *arguments))
 
-    def share(self, value: Any) -> Any:
-        """A value that several pieces of work are given."""
+    def scatter(self, value: Any) -> Any:
+        """A value that several calls take as an argument, sent to the workers once."""
         return value
 
-    def keep(self, work: Callable[[Any, Any], Any], values: Sequence[Any]) -> Again:
-        """What does `work` on each of the values, again and again."""
-        return lambda more: self.map(work, values, [more] * len(values))
+    def bind(self, work: Callable[[Any, Any], Any], values: Sequence[Any]) -> BoundMap:
+        """The function `argument -> [work(value, argument) for value in values]`, for many calls.
+
+        The values are sent to the workers once.
+        """
+        return lambda argument: self.map(work, values, [argument] * len(values))

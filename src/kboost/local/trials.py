@@ -1,7 +1,7 @@
-"""Kernels, widths and ridges judged in cells, by the errors of rows left out one at a time.
+"""Kernels, widths and ridges compared in cells by their leave-one-out errors (solvers/ridge.py).
 
-A case is a trial and multiples of its width and ridge; its errors in a cell come from
-solvers/ridge.py. Out of time, only what was judged in the same cells is compared.
+A case is a trial and multiples of its width and ridge. When time is over, only results from the
+same cells are compared.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _WIDTHS: dict[type[Gaussian] | type[Laplacian], tuple[float, ...]] = {
     Laplacian: (0.3, 1.0, 3.0),
 }  # times one over the mean distance in a cell
 _RIDGES = (1e-3, 1e-2, 1e-1)
-_NOT_YET = -1.0  # in place of a sum of squares
+_MISSING = -1.0  # in place of a sum of squares
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A kernel on a metric with a ridge, and its mean squared error left out."""
+    """A kernel on a metric with a ridge, and its mean squared leave-one-out error."""
 
     metric: str
     kernel: Any
@@ -41,7 +41,7 @@ class Trial:
 
 Case = tuple[Trial, Sequence[float], Sequence[float]]  # and multiples of its gamma and ridge
 Near = tuple[LocalRows, list[IntArray]]
-Sums = tuple[FloatArray, float]  # over a cell, of squared errors (n_widths, n_ridges); of weights
+Sums = tuple[FloatArray, float]  # squared errors of a cell (n_widths, n_ridges), its weight
 
 
 def best_of(trials: Sequence[Trial]) -> Trial:
@@ -67,87 +67,90 @@ def unit_of(
 
 
 def first_round(
-    hands: Executor, few: Near, views: Mapping[str, View], deadline: Deadline
+    executor: Executor, near: Near, views: Mapping[str, View], deadline: Deadline
 ) -> list[Trial]:
-    """The first round."""
+    """Every metric and kernel at a few widths and ridges."""
     kinds = [(name, view, kind) for name, view in views.items() for kind in _WIDTHS]
-    if deadline.seconds is None:  # a kind is a piece of work, as these rows are shared
-        shared = hands.share(few)
-        found = hands.map(_kind_trials, *zip(*[(shared, *kind) for kind in kinds], strict=True))
-        return [t for trials in found for t in trials]
+    if deadline.seconds is None:  # one task per kind, as all use the same rows
+        shared = executor.scatter(near)
+        arguments = zip(*[(shared, *kind) for kind in kinds], strict=True)
+        return [t for trials in executor.map(_kind_trials, *arguments) for t in trials]
     kinds.sort(key=lambda kind: kind[0] != "standardised")  # the likeliest first
-    cases = [_case(few, *kind) for kind in kinds if deadline.remaining]
-    judged = compared(hands, few, [case for case in cases if case is not None], deadline)
-    places = {name: place for place, name in enumerate(views)}
-    return sorted(judged, key=lambda trial: places[trial.metric])
+    cases = [_case(near, *kind) for kind in kinds if deadline.remaining]
+    trials = compared(executor, near, [case for case in cases if case is not None], deadline)
+    order = {name: number for number, name in enumerate(views)}
+    return sorted(trials, key=lambda trial: order[trial.metric])
 
 
-def _kind_trials(few: Near, name: str, view: View, kind: type[Gaussian] | type[Laplacian]) -> Any:
-    """A metric and a kernel at some widths and ridges."""
-    rows, cells = few
-    case = _case(few, name, view, kind)
+def _kind_trials(near: Near, name: str, view: View, kind: type[Gaussian] | type[Laplacian]) -> Any:
+    """A metric and a kernel at a few widths and ridges."""
+    rows, cells = near
+    case = _case(near, name, view, kind)
     if case is None:
         return [Trial(name, kind(1.0, on=view.transform), 1.0)]
     return _summed(case, [_left_out(rows_of_cell(rows, cell), case) for cell in cells])
 
 
-def _case(few: Near, name: str, view: View, kind: type[Gaussian] | type[Laplacian]) -> Case | None:
-    """The widths and ridges that a metric and a kernel begin with; None: distances have no end."""
-    unit = unit_of(*few, view, kind)
+def _case(near: Near, name: str, view: View, kind: type[Gaussian] | type[Laplacian]) -> Case | None:
+    """The first widths and ridges of a metric and a kernel; None if distances overflow."""
+    unit = unit_of(*near, view, kind)
     return (
         (Trial(name, kind(unit, on=view.transform), 1.0), _WIDTHS[kind], _RIDGES) if unit else None
     )
 
 
-def compared(hands: Executor, near: Near, cases: Sequence[Case], deadline: Deadline) -> list[Trial]:
-    """Cases in all cells, each of them in each by itself; out of time, in as many as there are."""
+def compared(
+    executor: Executor, near: Near, cases: Sequence[Case], deadline: Deadline
+) -> list[Trial]:
+    """The cases in all cells, or in the cells there was time for; one task per case and cell."""
     rows, cells = near
-    own = [rows_of_cell(rows, cell) for cell in cells]
-    work = [(each, case, deadline) for each in own for case in cases]  # dear and cheap are mixed
-    found = hands.map(_left_out, *zip(*work, strict=True)) if work else []
-    kept = _same_cells([found[i : i + len(cases)] for i in range(0, len(found), len(cases) or 1)])
-    summed = [_summed(case, [own[i] for own in kept]) for i, case in enumerate(cases)]
+    rows_by_cell = [rows_of_cell(rows, cell) for cell in cells]
+    work = [(inside, case, deadline) for inside in rows_by_cell for case in cases]
+    results = executor.map(_left_out, *zip(*work, strict=True)) if work else []
+    by_cell = [results[i : i + len(cases)] for i in range(0, len(results), len(cases) or 1)]
+    kept = _same_cells(by_cell)
+    summed = [_summed(case, [sums[i] for sums in kept]) for i, case in enumerate(cases)]
     return [trial for trials in summed for trial in trials]
 
 
-def _same_cells(found: list[list[Sums]]) -> list[list[Sums]]:
-    """Of each cell its cases: the cells in which all were judged, or else the one with most."""
-    missing = [sum(int(np.sum(sums == _NOT_YET)) for sums, _ in own) for own in found]
+def _same_cells(by_cell: list[list[Sums]]) -> list[list[Sums]]:
+    """The cells in which every case has a result, or else the one with most results."""
+    missing = [sum(int(np.sum(sums == _MISSING)) for sums, _ in cases) for cases in by_cell]
     least = min(missing, default=0)
-    kept = [own for own, number in zip(found, missing, strict=True) if number == least]
+    kept = [cases for cases, number in zip(by_cell, missing, strict=True) if number == least]
     return kept if least == 0 else kept[:1]
 
 
 def _left_out(rows: LocalRows, case: Case, deadline: Deadline = NO_LIMIT) -> Sums:
-    """The left-out errors in a cell, as far as there is time."""
+    """The leave-one-out errors in a cell, as far as there is time."""
     trial, widths, ridges = case
     X, w = rows.X, rows.weight
     kernels = _kernels(trial, widths)
-    total = np.full((len(widths), len(ridges)), _NOT_YET)
+    total = np.full((len(widths), len(ridges)), _MISSING)
     if not deadline.remaining:
         return total, float(w.sum())
     block = pair_block(trial.kernel.pairing, X, X, kernels[-1].gamma)
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # then the sum says so
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # the sum is then not finite
         for i, kernel in enumerate(kernels):
             for j, ridge in enumerate(ridges):
                 if not deadline.remaining:
                     return total, float(w.sum())
                 K = kernel.profile(block)
-                left = ridge_left_out(K, rows.targets, w, trial.ridge * ridge)
-                total[i, j] = float(w @ np.sum(left**2, axis=1))
+                error = ridge_left_out(K, rows.targets, w, trial.ridge * ridge)
+                total[i, j] = float(w @ np.sum(error**2, axis=1))
     return total, float(w.sum())
 
 
-def _summed(case: Case, found: Sequence[Sums]) -> list[Trial]:
-    """Trials at the widths and ridges judged, with the mean square of their left-out errors."""
+def _summed(case: Case, results: Sequence[Sums]) -> list[Trial]:
+    """Trials at the widths and ridges tested, with their mean squared leave-one-out errors."""
     trial, widths, ridges = case
-    total = np.sum([sums for sums, _ in found], axis=0)
-    errors = np.where(np.isfinite(total), total, np.inf) / sum(mass for _, mass in found)
+    total = np.sum([sums for sums, _ in results], axis=0)
+    errors = np.where(np.isfinite(total), total, np.inf) / sum(mass for _, mass in results)
     return [
         replace(trial, kernel=kernel, ridge=trial.ridge * ridge, error=float(errors[i, j]))
         for i, kernel in enumerate(_kernels(trial, widths))
         for j, ridge in enumerate(ridges)
-        if total[i, j] != _NOT_YET
+        if total[i, j] != _MISSING
     ]
 
 

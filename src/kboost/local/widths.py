@@ -1,4 +1,4 @@
-"""Widths for each feature, learned inside cells by the likelihood of kernels/ard.py."""
+"""One width per feature, learned inside cells by the likelihood of kernels/ard.py."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _STEPS, _PRIOR, _REACH = 30, 0.05, 12.0
 
 
 def learned_widths(
-    rows: LocalRows, cells: Sequence[IntArray], start: Trial, hands: Executor, deadline: Deadline
+    rows: LocalRows, cells: Sequence[IntArray], start: Trial, executor: Executor, deadline: Deadline
 ) -> Trial | None:
-    """Widths for each feature: the likelihood of the cells, from the trial's, held by a prior.
+    """The widths of the highest likelihood in the cells, near those of the trial by a prior.
 
-    None where there was no time to look at any.
+    None without time for one evaluation.
     """
     view, gamma = start.kernel.pairing.view, start.kernel.gamma
     data = []
@@ -35,8 +35,9 @@ def learned_widths(
         data.append((Z - Z.mean(axis=0), rows.targets[cell], unit))
     spread = np.sqrt(np.mean([np.mean(t**2) for _, t, _ in data])) or 1.0
     data = [(Z, targets / spread, unit) for Z, targets, unit in data]
-    d, step = data[0][0].shape[1], -(-len(data) // hands.width)
-    ask = hands.keep(_likelihoods, [data[i : i + step] for i in range(0, len(data), step)])
+    d, step = data[0][0].shape[1], -(-len(data) // executor.n_workers)
+    groups = [data[i : i + step] for i in range(0, len(data), step)]
+    evaluate = executor.bind(_likelihoods, groups)
     first = np.concatenate(
         [np.full(d, np.log(2 * gamma)), np.log([1.0, 0.1, max(start.ridge, 1e-6)])]
     )
@@ -44,12 +45,12 @@ def learned_widths(
     def penalised(logs: FloatArray) -> tuple[float, FloatArray]:
         away = logs - first
         value, slope = 0.5 * _PRIOR * float(away @ away), _PRIOR * away
-        for lesson in ask(logs):
-            for own, its in lesson:
-                value, slope = value + own, slope + its
+        for group in evaluate(logs):
+            for term, gradient in group:
+                value, slope = value + term, slope + gradient
         return value, slope
 
-    found, value, finished = minimise_until(
+    solution, value, finished = minimise_until(
         lambda: not deadline.remaining,
         penalised,
         first,
@@ -59,8 +60,8 @@ def learned_widths(
     )
     if not finished and np.isnan(value):
         return None
-    scale, _, noise = np.exp(found[-3:])
-    root = np.sqrt(np.exp(found[:-3]) / 2)
+    scale, _, noise = np.exp(solution[-3:])
+    root = np.sqrt(np.exp(solution[:-3]) / 2)
     base = view.transform
     widths = (
         Standardize(np.zeros(d, dtype=np.intp), np.zeros(d), root)
@@ -70,5 +71,5 @@ def learned_widths(
     return Trial("learned", Gaussian(1.0, on=widths), float(noise / scale))
 
 
-def _likelihoods(lesson: Sequence[Any], logs: FloatArray) -> list[tuple[float, FloatArray]]:
-    return [likelihood(Z, targets, weight, logs) for Z, targets, weight in lesson]
+def _likelihoods(cells: Sequence[Any], logs: FloatArray) -> list[tuple[float, FloatArray]]:
+    return [likelihood(Z, targets, weight, logs) for Z, targets, weight in cells]

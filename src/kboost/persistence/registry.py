@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from scipy.sparse import csr_array, csr_matrix
 
+from kboost import settings
 from kboost._rules import BOOLEAN, Rule, optional
 from kboost.core.trace import Step, Trace
 from kboost.persistence import rules
@@ -45,14 +47,16 @@ from kboost.persistence.rules import (
 
 
 def _part(
-    path: str, fields: Mapping[str, Rule], holds: Callable[[Any], bool] = lambda made: True
+    path: str, rules_of: Mapping[str, Rule], holds: Callable[[Any], bool] = lambda made: True
 ) -> Entry:
-    return Entry(f"kboost.{path}", fields, holds)
+    return Entry(f"kboost.{path}", rules_of, holds)
 
 
-def _settings(name: str, *fields: str) -> Entry:
+def _settings(cls: Any) -> Entry:
     """Settings of an estimator, which check their own fields."""
-    return _part(f"settings.{name}", dict.fromkeys(fields, ANY), rules.settings_hold)
+    names = [field.name for field in fields(cls)]
+    path = f"{cls.__module__}.{cls.__name__}"
+    return Entry(path, dict.fromkeys(names, ANY), rules.settings_hold)
 
 
 def _estimators(home: str, *names: str) -> list[Entry]:
@@ -170,6 +174,7 @@ PARTS_OF_MODELS = [
         {"iteration": WHOLE, "loss": NUMBER, "weight": NUMBER, "seconds": NUMBER},
     ),
     Entry("kboost.core.rounds.Rounds", items=ROUND),
+    _part("core.stopping.StopReason", {"rule": TEXT, "message": TEXT}),
     Entry("kboost.boosting.fit.KernelUse", items=NUMBER),
     _part("core.stopping.StopReason", {"rule": TEXT, "message": TEXT}),
     _part("core.model.AdditiveModel", {"parts": PARTS, "bias": VECTOR}, rules.outputs_fit),
@@ -201,10 +206,11 @@ PARTS_OF_MODELS = [
         {
             "kernels": KERNELS,
             "ridge": NUMBER,
-            "_fit_intercept": BOOLEAN,
+            "_intercept": BOOLEAN,
             "_useful": BOOLEAN,
             "_threshold": NUMBER,
             "_max_columns": WHOLE,
+            "is_sparse": BOOLEAN,
             "centers": LIST,
             "_factors": LIST,
             "_kinds": INDICES,
@@ -221,21 +227,7 @@ PARTS_OF_MODELS = [
     ),
 ]
 
-SETTINGS = [
-    _settings("early_stopping.EarlyStopping", "validation_fraction", "n_iter_no_change"),
-    _settings(
-        "kernel_boost.ColumnGeneration",
-        "pricing",
-        "columns_per_step",
-        "stop_at_errors",
-        "early_stopping",
-        "memory_budget",
-    ),
-    _settings("kernel_boost.Barrier", "columns_per_step", "early_stopping", "memory_budget"),
-    _settings("kernel_boost.ActiveGaussians", "kernels", "width_bounds"),
-    _settings("kernel_boost.Halfspaces", "sparsity"),
-    _settings("mkl.LpNorm", "p"),
-]
+SETTINGS = [_settings(getattr(settings, name)) for name in settings.__all__]
 
 ESTIMATORS = [
     *_estimators("kboost.estimators.classifier", "KernelBoostClassifier"),

@@ -1,195 +1,197 @@
-"""The fit of one set of rows in the SYB family, without an estimator: a table of parts.
+"""The fit of a sparse kernel machine: hold out rows, choose kernels and ridge, fit, report.
 
-    selection  basis_per_step  update    oracle            master
-    any of six        1        full/one  forward, novelty  forward: columns are basis vectors
-    any of six      S > 1      full/one  ensemble          forward: columns are base learners
-    any of six      any        joint     ensemble          joint: columns are basis vectors
+    minimise  sum_i w_i loss(y_i, f(x_i)) + ridge/2 |f|^2     over f in the span of a growing basis
 
-A series of ensembles is a chain of such fits; see plans/series.py.
+The basis grows by column generation (plans/growth.py), in a series of ensembles (plans/series.py)
+or inside cells (plans/cells.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from sklearn.utils import check_random_state
 
 from kboost._typing import FloatArray
 from kboost.columns.candidates import CandidateColumns
-from kboost.core.column_generation import grow
 from kboost.core.deadline import Deadline
 from kboost.core.iterate import Listener
-from kboost.core.progress import TimeRemaining
-from kboost.core.protocols import Hypothesis, Problem
-from kboost.core.stopping import (
-    EXHAUSTED,
-    INTERRUPTED,
-    OUT_OF_TIME,
-    AnyOf,
-    MaxColumns,
-    MaxIterations,
-    StopReason,
-    StopRule,
-    ValidationStall,
-)
-from kboost.core.trace import Trace
+from kboost.core.model import AdditiveModel
+from kboost.core.stopping import StopReason
 from kboost.core.validation import ValidationMonitor
+from kboost.data.indexed_rows import IndexedRows
+from kboost.data.kernel_checks import nugget_of, sample_rows
 from kboost.formulations import TargetRows
-from kboost.masters.growing_cholesky import CholeskyMaster
-from kboost.masters.losses import LOSSES
-from kboost.masters.preconditioned_cg import PCGMaster
-from kboost.oracles.ensemble import EnsembleOracle
-from kboost.oracles.forward_selection import ForwardOracle
-from kboost.oracles.online_novelty import NoveltyOracle
+from kboost.kernels.base import Kernel
+from kboost.plans.cells import cell_settings, fit_in_cells
+from kboost.plans.growth import Growth, GrowthPlan, grow_basis
+from kboost.plans.series import fit_series
+from kboost.plans.sparse import SparseData, SparsePlan, SparseResult, as_float64
+from kboost.selection.kernels import ROWS, choose, sample_size
+from kboost.solvers.threads import blas_threads_for
 
-_SMALLEST_STEP, _STEPS, _GROWTH = 16, 12, 0.35  # of joint steps
-_THRESHOLDS = {"ald": "ald_threshold", "ran": "ran_threshold"}
-_LATE = "max_seconds was over before the coefficients were done; raise max_seconds."
-_ENSEMBLE_ROWS = 10  # rows drawn a basis vector of a learner
-
-
-@dataclass(frozen=True)
-class SparseSpec:
-    """What is to be done with rows: the parameters of the estimators, checked and resolved."""
-
-    selection: str = "max-res"
-    basis_per_step: int | None = None  # None: as the update likes it
-    update: str = "joint"
-    loss: str = "squared"
-    ridge: float = 1e-3
-    fit_intercept: bool = True
-    n_candidates: int | None = 60
-    n_init_rows: int | None = None
-    ald_threshold: float = 1e-2
-    ran_threshold: float = 1e-4
-    combination: str = "boost"
-    shrinkage: float = 1.0
-    max_columns: int = 1000
-    max_iter: int = 100_000
-    max_seconds: float | None = None
-    n_iter_no_change: int = 5
-    memory_budget: int = 1 << 30
-    seed: int = 0
+_COLUMNS = 20.0  # default limit: times the square root of the rows
+_NO_LIMIT = 10**9  # steps
+CHOICE_CUT_SHORT = "max_seconds cut the choice of kernels and ridge short."
 
 
-@dataclass(frozen=True)
-class SparseFit:
-    """What came of it."""
+def fit(
+    plan: SparsePlan, data: SparseData, deadline: Deadline, listeners: Sequence[Listener] = ()
+) -> SparseResult:
+    """Run the plan; Ctrl-C before there is a model is raised, later it is the reason."""
+    rng = check_random_state(plan.random_state)
+    seed = int(rng.randint(2**31 - 1))
+    rows = data.rows
+    cells = cell_settings(plan, data.location.X, len(rows.center_rows))
+    if cells is not None:
+        result, chosen = fit_in_cells(plan, data, cells, seed, deadline, listeners)
+        return result if chosen else _cut_short(result)
+    with blas_threads_for(len(rows.order)):
+        rows, held_out = _split(plan, rows, rng)
+        until = deadline.share(2)
+        size = sample_size(plan.kernels, plan.ridge, until)
+        sample = data.sample(plan, rows, seed, size)
+        choice = choose(plan.kernels, plan.ridge, sample, until)
+        candidates = _candidates(plan, data, choice.kernels, rows)
+        growth_plan = _growth_plan(plan, choice.ridge, candidates, seed)
+        monitor = None if held_out is None else _monitor(plan, data, held_out)
+        problem = TargetRows.of(rows.targets, rows.weight)
+        growth = _grow(plan, growth_plan, candidates, problem, deadline, monitor, listeners)
+    if not growth.trace:
+        raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
+    result = _result(candidates, choice.ridge, growth)
+    chosen = choice.finished and len(sample.weight) == min(ROWS, len(rows.order))
+    return result if chosen else _cut_short(result)
 
-    hypotheses: Sequence[Hypothesis]
-    coef: FloatArray  # (m, q)
-    bias: FloatArray  # (q,)
-    objective: float
-    trace: Trace
-    reason: StopReason
+
+def label_error(targets: FloatArray, decision: FloatArray, share: FloatArray) -> float:
+    """The share of rows with the wrong label; a decision of 0 is the first class."""
+    if targets.shape[1] == 1:
+        return float(share @ ((decision[:, 0] > 0) != (targets[:, 0] > 0)))
+    return float(share @ (decision.argmax(axis=1) != targets.argmax(axis=1)))
 
 
-def fit_rows(
-    spec: SparseSpec,
+def squared_error(targets: FloatArray, decision: FloatArray, share: FloatArray) -> float:
+    """The mean squared error, summed over the targets."""
+    return float(share @ np.sum((targets - decision) ** 2, axis=1))
+
+
+def _split(
+    plan: SparsePlan, rows: IndexedRows, rng: np.random.RandomState
+) -> tuple[IndexedRows, IndexedRows | None]:
+    """The training rows and the held-out rows, if there are any."""
+    if plan.early_stopping is None:
+        return rows, None
+    fraction = plan.early_stopping.validation_fraction
+    if fraction is None:
+        raise ValueError(
+            "early_stopping requires a validation_fraction here; got validation_fraction=None."
+        )
+    training, held_out = rows.hold_out(fraction, rng, labels=plan.labels)
+    if not len(held_out.order):
+        raise ValueError(
+            "early_stopping must hold out at least one row; "
+            f"got a validation_fraction of {fraction!r} of {len(rows.center_rows)} distinct rows."
+        )
+    return training, held_out
+
+
+def _monitor(plan: SparsePlan, data: SparseData, held_out: IndexedRows) -> ValidationMonitor:
+    share = held_out.weight / held_out.weight.sum()
+    error: Callable[..., float] = label_error if plan.labels else squared_error
+    return ValidationMonitor(
+        data.location.held_out(held_out.order),
+        lambda decision: error(held_out.targets, decision, share),
+    )
+
+
+def _candidates(
+    plan: SparsePlan, data: SparseData, kernels: Sequence[Kernel], rows: IndexedRows
+) -> CandidateColumns:
+    centers = rows.order[rows.center_rows]
+    nugget = _nugget(plan, data, kernels, rows)
+    return data.location.candidates(kernels, rows, plan.points(centers), nugget)
+
+
+def _nugget(
+    plan: SparsePlan, data: SparseData, kernels: Sequence[Kernel], rows: IndexedRows
+) -> list[float]:
+    """What rounding adds to the diagonal of precomputed matrices, one value per kernel."""
+    centers = rows.order[rows.center_rows]
+    tested = centers[sample_rows(len(centers))]
+    points = plan.points(tested)
+    if points is None:
+        return []
+    X = data.location.X
+    limit = _max_columns(plan, len(kernels) * len(centers), len(rows.order))
+    size, single = min(len(centers), limit), X.dtype == np.float32
+    values = as_float64(X[tested])
+    return [nugget_of(kernel, values, points, size, single=single) for kernel in kernels]
+
+
+def _max_columns(plan: SparsePlan, n_columns: int, n_rows: int) -> int:
+    if plan.max_columns is not None:
+        return plan.max_columns
+    return int(min(n_columns, np.ceil(_COLUMNS * np.sqrt(n_rows))))
+
+
+def _growth_plan(
+    plan: SparsePlan, ridge: float, candidates: CandidateColumns, seed: int
+) -> GrowthPlan:
+    stopping = plan.early_stopping
+    return GrowthPlan(
+        selection=plan.selection,
+        update=plan.update,
+        loss=plan.loss,
+        ridge=ridge,
+        intercept=plan.intercept,
+        max_columns=_max_columns(plan, candidates.n_columns, candidates.n_rows),
+        max_iter=_NO_LIMIT if plan.max_iter is None else plan.max_iter,
+        n_iter_no_change=1 if stopping is None else stopping.n_iter_no_change,
+        memory_budget=plan.memory_budget,
+        seed=seed,
+    )
+
+
+def _grow(
+    plan: SparsePlan,
+    growth_plan: GrowthPlan,
     candidates: CandidateColumns,
-    rows: TargetRows,
-    deadline: Deadline | None = None,
-    watch: ValidationMonitor | None = None,
-    listeners: Sequence[Listener] = (),
-    left: TimeRemaining | None = None,
-) -> SparseFit:
-    """Grow a model of these rows; the candidates have the same rows, in random order.
-
-    `left` says what this is a part of.
-    """
-    deadline = Deadline.after(spec.max_seconds) if deadline is None else deadline
-    problem = Problem(candidates, rows, deadline)
-    listeners = [*listeners, left or time_left(spec, deadline)]
-    stop = _stop(spec, watch)
-    grown = grow(problem, _oracle(spec), _master(spec), stop, watch, listeners=listeners)
-    fit, reason = grown.fit, grown.reason
-    if reason is EXHAUSTED and spec.selection in _THRESHOLDS:
-        reason = replace(reason, message=_after_the_pass(spec))
-    late = not deadline.remaining and reason.rule != OUT_OF_TIME.rule
-    words = _LATE if late else None if fit.solver_gap is None else _short_of_it(fit.solver_gap)
-    if words is not None and reason is not INTERRUPTED:
-        reason = replace(reason, message=f"{reason.message} {words}")
-    return SparseFit(grown.hypotheses, fit.coef, fit.bias, fit.objective, grown.trace, reason)
-
-
-def _after_the_pass(spec: SparseSpec) -> str:
-    name = _THRESHOLDS[spec.selection]
-    return f"every row had its turn, and no other one passes {name}={getattr(spec, name):g}."
-
-
-def _short_of_it(left: float) -> str:
-    return (
-        "The coefficients are not the best for these basis vectors, as the iteration came to its "
-        f"limit: by its last gradient {min(left, 1.0):.0%} of the objective may be left to gain; "
-        "raise ridge, or lower max_columns."
+    problem: TargetRows,
+    deadline: Deadline,
+    monitor: ValidationMonitor | None,
+    listeners: Sequence[Listener],
+) -> Growth:
+    learners = getattr(plan.update, "series", None)
+    if learners is None:
+        return grow_basis(growth_plan, candidates, problem, deadline, monitor, listeners)
+    return fit_series(
+        growth_plan,
+        learners,
+        candidates,
+        problem,
+        labels=plan.labels,
+        deadline=deadline,
+        monitor=monitor,
+        listeners=listeners,
     )
 
 
-def step_size(spec: SparseSpec) -> int:
-    """Basis vectors a step."""
-    if spec.basis_per_step is not None:
-        return spec.basis_per_step
-    if spec.update != "joint":
-        return 1
-    return max(_SMALLEST_STEP, spec.max_columns // _STEPS)
-
-
-def _oracle(spec: SparseSpec) -> Any:
-    size = step_size(spec)
-    if spec.selection in _THRESHOLDS:
-        threshold = getattr(spec, _THRESHOLDS[spec.selection])
-        return NoveltyOracle(spec.selection, threshold, size, spec.max_columns, spec.seed)  # type: ignore[arg-type]
-    joint = spec.update == "joint"
-    if size == 1 and not joint:
-        return ForwardOracle(spec.selection, spec.n_candidates, spec.max_columns, spec.seed)  # type: ignore[arg-type]
-    drawn = spec.n_init_rows
-    if drawn is None and not joint:
-        drawn = _ENSEMBLE_ROWS * size
-    return EnsembleOracle(
-        spec.selection,  # type: ignore[arg-type]
-        size,
-        drawn,
-        growth=_GROWTH if joint and spec.basis_per_step is None else 0.0,
-        draw="residual" if joint else "even",
-        evaluate=not joint,
-        ridge=spec.ridge,
-        curvature=LOSSES[spec.loss].bound,
-        max_columns=spec.max_columns,
-        seed=spec.seed,
+def _result(candidates: CandidateColumns, ridge: float, growth: Growth) -> SparseResult:
+    return SparseResult(
+        model=AdditiveModel.assemble(list(growth.hypotheses), growth.coef, growth.bias),
+        kernels=candidates.kernels,
+        no_centers=candidates.points(np.zeros(0, dtype=np.intp)),
+        ridge=ridge,
+        objective=growth.objective,
+        reason=growth.reason,
+        trace=growth.trace,
+        n_iter=max(1, len(growth.trace) - 1),
     )
 
 
-def _master(spec: SparseSpec) -> Any:
-    loss = LOSSES[spec.loss]
-    capacity = spec.max_columns
-    # half of the budget holds the columns, the rest the work on them
-    if spec.update == "joint":
-        return PCGMaster(loss, spec.ridge, spec.fit_intercept, capacity, spec.memory_budget // 2)
-    return CholeskyMaster(
-        loss,
-        spec.ridge,
-        spec.fit_intercept,
-        spec.update,  # type: ignore[arg-type]
-        combine=step_size(spec) > 1,
-        combination=spec.combination,  # type: ignore[arg-type]
-        shrinkage=spec.shrinkage,
-        capacity=capacity,
-        budget=spec.memory_budget // 2,
-    )
-
-
-def time_left(spec: SparseSpec, deadline: Deadline, ensemble: int | None = None) -> TimeRemaining:
-    """What estimates the time that such a fit still takes."""
-    quadratic = spec.update != "one"
-    return TimeRemaining(spec.max_columns, spec.max_iter, deadline, quadratic, ensemble)
-
-
-def _stop(spec: SparseSpec, watch: ValidationMonitor | None) -> StopRule:
-    rules: list[StopRule] = []
-    if watch is not None:
-        rules.append(ValidationStall(spec.n_iter_no_change))
-    rules += [
-        MaxColumns(spec.max_columns, has_tol=False),
-        MaxIterations(spec.max_iter, has_tol=False),
-    ]
-    return AnyOf(tuple(rules))
+def _cut_short(result: SparseResult) -> SparseResult:
+    message = f"{result.reason.message} {CHOICE_CUT_SHORT}"
+    return replace(result, reason=StopReason(result.reason.rule, message))

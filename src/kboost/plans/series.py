@@ -1,9 +1,9 @@
 """A series of ensembles: between fitting all coefficients and fitting one (SYB III-E, IV-B).
 
-    F = F^1 + F^2 + ...,   F^k an ensemble of L learners fitted to what the sum before it leaves
+    F = F^1 + F^2 + ...,   F^k an ensemble of L base learners, fitted to the residual of F^1..F^k-1
 
-Each is grown on its own, so memory and time stay those of L learners. For labels an ensemble looks
-only at the rows whose margin `y F(x)` is below 1/2, at most 25,000 of the lowest.
+Each ensemble is grown separately, so memory and time stay those of L learners. For labels an
+ensemble uses only the rows whose margin `y F(x)` is below 1/2, at most 25,000 of the lowest.
 """
 
 from __future__ import annotations
@@ -16,92 +16,132 @@ import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.columns.candidates import CandidateColumns
-from kboost.core.deadline import Deadline
-from kboost.core.iterate import Listener
+from kboost.core.deadline import NO_LIMIT, Deadline
+from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.model import AdditiveModel
 from kboost.core.protocols import Fit
-from kboost.core.stopping import INTERRUPTED, StopReason
-from kboost.core.trace import Trace
+from kboost.core.stopping import AnyOf, StopReason
+from kboost.core.trace import Step, Trace
 from kboost.core.validation import ValidationMonitor
 from kboost.formulations import TargetRows
-from kboost.plans.least_squares import (
-    SparseFit,
-    SparseSpec,
-    fit_rows,
-    step_size,
-    time_left,
-)
+from kboost.plans.growth import Growth, GrowthPlan, grow_basis, stop_rule
 
 LOW_MARGIN, MOST_ROWS = 0.5, 25_000
-_ALL_DONE = StopReason("margins", "no row has a margin below 1/2; nothing is left to learn from.")
+_LEARNT = StopReason("margins", "every row has a margin of at least 1/2; no row is left to fit.")
 
 
 def fit_series(
-    spec: SparseSpec,
+    plan: GrowthPlan,
     learners: int,
     candidates: CandidateColumns,
     rows: TargetRows,
     *,
     labels: bool,
-    deadline: Deadline | None = None,
-    watch: ValidationMonitor | None = None,
+    deadline: Deadline = NO_LIMIT,
+    monitor: ValidationMonitor | None = None,
     listeners: Sequence[Listener] = (),
-) -> SparseFit:
-    """Ensembles of `learners` each until `spec.max_columns` basis vectors are there."""
-    started = time.monotonic()
-    deadline = Deadline.after(spec.max_seconds) if deadline is None else deadline
-    q = rows.targets.shape[1]
-    whole = SparseFit([], np.zeros((0, q)), np.zeros(q), 0.0, Trace(), _ALL_DONE)
-    kept, lowest, since = whole, np.inf, 0
-    decision, number, steps = rows.offset, 0, 0
-    size = learners * step_size(spec)
-    left = time_left(spec, deadline, size)
-    while True:
-        chosen = _looked_at(rows.targets, decision, labels=labels)
+) -> Growth:
+    """Fit ensembles of `learners` each until `plan.max_columns` basis vectors are taken."""
+    series = EnsembleSeries(plan, learners, candidates, rows, labels, deadline, monitor, listeners)
+    stop = AnyOf((series.inner_reason, stop_rule(plan, monitor)))
+    reason = iterate(series, stop, deadline=deadline)
+    return replace(series.kept, trace=series.sum.trace, reason=reason)
+
+
+class EnsembleSeries(Method[Step]):
+    """One step is one ensemble; its record counts the columns and steps of all so far."""
+
+    def __init__(
+        self,
+        plan: GrowthPlan,
+        learners: int,
+        candidates: CandidateColumns,
+        rows: TargetRows,
+        labels: bool,
+        deadline: Deadline,
+        monitor: ValidationMonitor | None,
+        listeners: Sequence[Listener],
+    ) -> None:
+        self._plan, self._candidates, self._rows, self._labels = plan, candidates, rows, labels
+        self._deadline, self._monitor, self._listeners = deadline, monitor, listeners
+        self._size = learners * plan.step_size
+        self._remaining = plan.time_remaining(deadline, self._size)
+        self._decision = rows.offset
+        self._started = time.monotonic()
+        self._reason: StopReason | None = None  # of the last ensemble
+        q = rows.targets.shape[1]
+        self.sum = Growth([], np.zeros((0, q)), np.zeros(q), 0.0, Trace(), _LEARNT)
+        self.kept = self.sum
+        self.trace: list[Step] = []
+
+    def advance(self) -> Step | StopReason:
+        chosen = _training_rows(self._rows.targets, self._decision, labels=self._labels)
         if not len(chosen):
-            whole = replace(whole, reason=_ALL_DONE)
-            break
-        room = spec.max_columns - len(whole.coef)
+            return _LEARNT
+        seconds = time.monotonic() - self._started
+        ensemble = self._fit_ensemble(chosen, seconds)
+        self._reason = ensemble.reason
+        model = AdditiveModel.assemble(list(ensemble.hypotheses), ensemble.coef, ensemble.bias)
+        self._decision = self._decision + model.decision(
+            self._candidates.rows(slice(0, self._candidates.n_rows))
+        )
+        self.sum = _joined(self.sum, ensemble, seconds)
+        return Step(
+            iteration=self._n_steps,
+            n_columns=len(self.sum.coef),
+            objective=self.sum.objective,
+            bound=None,
+            price=0.0,
+            n_priced=0,
+            seconds=time.monotonic() - self._started,
+            validation_error=self._held_out_error(),
+        )
+
+    def keep(self) -> None:
+        self.kept = self.sum
+
+    def inner_reason(self, trace: Sequence[Step]) -> StopReason | None:
+        """The reason of the last ensemble, unless it was complete."""
+        complete = self._reason is None or self._reason.rule in ("max_columns", "max_iter")
+        return None if complete else self._reason
+
+    @property
+    def _n_steps(self) -> int:
+        return max(0, len(self.sum.trace) - 1)
+
+    def _fit_ensemble(self, chosen: IntArray, seconds: float) -> Growth:
+        plan, rows, columns = self._plan, self._rows, len(self.sum.coef)
         inner = replace(
-            spec,
-            max_columns=min(size, room),
-            max_iter=spec.max_iter - steps,
-            fit_intercept=spec.fit_intercept and number == 0,
-            seed=spec.seed + number,
+            plan,
+            max_columns=min(self._size, plan.max_columns - columns),
+            max_iter=plan.max_iter - self._n_steps,
+            intercept=plan.intercept and not self.trace,
+            seed=plan.seed + len(self.trace),
         )
-        here = TargetRows(rows.targets[chosen], rows.sample_weight[chosen], decision[chosen])
-        before = time.monotonic() - started
-        left = replace(left, columns=len(whole.coef), steps=steps, seconds=before)
-        fitted = fit_rows(
-            inner, candidates.subset(chosen), here, deadline, listeners=listeners, left=left
+        targets = TargetRows(
+            rows.targets[chosen], rows.sample_weight[chosen], self._decision[chosen]
         )
-        whole = _joined(whole, fitted, before)
-        model = AdditiveModel.assemble(list(fitted.hypotheses), fitted.coef, fitted.bias)
-        decision = decision + model.decision(candidates.rows(slice(0, candidates.n_rows)))
-        number, steps = number + 1, steps + len(fitted.trace) - 1
-        if watch is not None:
-            error = watch.error(whole.hypotheses, _as_fit(whole))
-            since = 0 if error < lowest else since + 1
-            if since == 0:
-                kept, lowest = whole, error
-            if since >= spec.n_iter_no_change:
-                words = f"the validation error was not improved in {since} ensembles."
-                whole = replace(whole, reason=StopReason("validation", words))
-                break
-        if fitted.reason is INTERRUPTED or fitted.reason.rule not in ("max_columns", "max_iter"):
-            break
-        if len(whole.coef) >= spec.max_columns or steps >= spec.max_iter:
-            name = "max_columns" if len(whole.coef) >= spec.max_columns else "max_iter"
-            words = f"{name}={getattr(spec, name)} reached; raise {name}."
-            whole = replace(whole, reason=StopReason(name, words))
-            break
-    if watch is None:
-        return whole
-    return replace(kept, trace=whole.trace, reason=whole.reason)
+        return grow_basis(
+            inner,
+            self._candidates.subset(chosen),
+            targets,
+            self._deadline,
+            listeners=self._listeners,
+            remaining=replace(
+                self._remaining, columns=columns, steps=self._n_steps, seconds=seconds
+            ),
+        )
+
+    def _held_out_error(self) -> float | None:
+        if self._monitor is None:
+            return None
+        none, total = np.zeros(0), self.sum
+        fit = Fit(total.coef, total.bias, none, none, total.objective)
+        return self._monitor.error(total.hypotheses, fit)
 
 
-def _looked_at(targets: FloatArray, decision: FloatArray, *, labels: bool) -> IntArray:
-    """The rows the next ensemble learns from, in their order."""
+def _training_rows(targets: FloatArray, decision: FloatArray, *, labels: bool) -> IntArray:
+    """The rows of the next ensemble, in their order."""
     if not labels:
         return np.arange(len(targets))
     margin = np.min(targets * decision, axis=1)
@@ -113,28 +153,23 @@ def _looked_at(targets: FloatArray, decision: FloatArray, *, labels: bool) -> In
     return chosen
 
 
-def _joined(whole: SparseFit, new: SparseFit, before: float) -> SparseFit:
-    """The sum with one more ensemble, whose fit began `before` seconds after the start."""
-    steps, columns = max(0, len(whole.trace) - 1), len(whole.coef)
+def _joined(total: Growth, new: Growth, seconds: float) -> Growth:
+    """The sum with one more ensemble, whose fit began so many seconds after the start."""
+    steps, columns = max(0, len(total.trace) - 1), len(total.coef)
     later = [
         replace(
             step,
             iteration=step.iteration + steps,
             n_columns=step.n_columns + columns,
-            seconds=step.seconds + before,
+            seconds=step.seconds + seconds,
         )
-        for step in list(new.trace)[1 if whole.trace else 0 :]  # it starts where the last ended
+        for step in list(new.trace)[1 if total.trace else 0 :]  # its first is our last
     ]
-    return SparseFit(
-        [*whole.hypotheses, *new.hypotheses],
-        np.concatenate([whole.coef, new.coef]),
-        whole.bias + new.bias,
+    return Growth(
+        [*total.hypotheses, *new.hypotheses],
+        np.concatenate([total.coef, new.coef]),
+        total.bias + new.bias,
         new.objective,
-        Trace([*whole.trace, *later]),
+        Trace([*total.trace, *later]),
         new.reason,
     )
-
-
-def _as_fit(whole: SparseFit) -> Fit:
-    none = np.zeros(0)
-    return Fit(whole.coef, whole.bias, none, none, whole.objective)

@@ -119,9 +119,10 @@ def gap_words(gap: float) -> str:
     return f"{gap:.0%}" if gap >= 0.01 else f"{max(gap, 1e-16):.0e}"
 
 
-def different(reasons: Sequence[str]) -> list[str]:
-    """Distinct reasons; those that differ only in numbers count once."""
-    return list({_NUMBERS.sub("#", reason): reason for reason in reversed(reasons)}.values())[::-1]
+def different(reasons: Sequence[Any]) -> list[str]:
+    """The sentences of reasons; those that differ only in their numbers appear once."""
+    sentences = [str(reason) for reason in reasons]
+    return list({_NUMBERS.sub("#", words): words for words in reversed(sentences)}.values())[::-1]
 
 
 def size_words(n_bytes: int) -> str:

@@ -1,15 +1,15 @@
-"""Kernels and ridge for the SYB family, chosen on a few rows.
+"""Kernels and ridge of the sparse kernel machines, chosen on a sample of the rows.
 
-"ard" is a Gaussian with a width for each feature, by marginal likelihood. "auto" lets that one (on
-dense rows that are many against their features), Gaussians on standardised features and city-block
-Laplacians on ranks compete by their leave-one-out error, each at its best ridge. A ridge that is
-"auto" alone is found in the same way for the sum of the kernels given. None of it needs more than
-a thousand rows, and the ridge, a variance of noise in units of the kernel, carries over to all.
+"ard" is a Gaussian with one width per feature, by marginal likelihood. "auto" compares it (on dense
+rows, many per feature), Gaussians on standardised features and city-block Laplacians on ranks by
+their leave-one-out errors, each at its best ridge. A ridge of "auto" alone is found in the same way
+for the sum of the given kernels. A thousand rows are enough, and the ridge, a variance of noise in
+units of the kernel, holds for all rows.
 
-With little time the rows are fewer, and out of it the best of those judged so far is taken. The
-middle width of each kind is judged first, and half of the time is kept for the widths of each
-feature. If none was judged, it is a Gaussian of the middle width, or what was given, with a ridge
-of a hundredth.
+With little time the sample is smaller, and when time is over the best candidate so far is taken.
+The middle width of each kind comes first, and half of the time is reserved for one width per
+feature. Without any result the choice is a Gaussian of the middle width, or the given kernels, with
+a ridge of 0.01.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from kboost.kernels.stationary import Gaussian, Laplacian
 from kboost.solvers.leave_one_out import leave_one_out
 from kboost.solvers.threads import one_blas_thread
 
-ROWS = 1000  # that kernels and ridge are chosen on
-_FEWER = (200, 400, 700)  # for want of time, in steps: milliseconds must not change a model
-_SECONDS = 8.0  # for that many, of which the time is cubic; on a slow machine
+ROWS = 1000  # of the sample
+_FEWER = (200, 400, 700)  # with little time, in steps: milliseconds must not change a model
+_SECONDS = 8.0  # for ROWS, on a slow machine; the time is cubic in the rows
 RIDGES = np.logspace(-6, 2, 25)  # times the mean of the kernel's diagonal
-_UNJUDGED = 1e-2  # in the same, where there was no time
-_ENOUGH, _MANY = 200, 10  # rows for widths of their own: so many, and so many a feature
+_DEFAULT_RIDGE = 1e-2  # in the same unit, without time to choose
+_ARD_ROWS, _ARD_ROWS_PER_FEATURE = 200, 10  # least rows for one width per feature
 
 _PURPOSE = "a penalty in their RKHS"
 
 
 @dataclass(frozen=True)
 class SelectionSample:
-    """The few rows: in canonical order, with weights."""
+    """A sample of the rows in canonical order, with weights."""
 
     X: Any
     targets: FloatArray  # (n, q)
@@ -60,33 +60,33 @@ class SelectionSample:
 
 
 def sample_size(kernels: Any, ridge: Any, deadline: Deadline) -> int:
-    """How many rows there is time for; all of them where nothing is judged on them."""
-    left = deadline.seconds
+    """Rows of the sample that there is time for; all where no kernels are compared."""
+    seconds = deadline.seconds
     named = isinstance(kernels, str) and kernels in ("auto", "ard")
-    if left is None or not (named or isinstance(ridge, str)):
+    if seconds is None or not (named or isinstance(ridge, str)):
         return ROWS
-    most = ROWS * (left / _SECONDS) ** (1 / 3)
+    most = ROWS * (seconds / _SECONDS) ** (1 / 3)
     return max((size for size in (*_FEWER, ROWS) if size <= most), default=_FEWER[0])
 
 
-class Chosen(NamedTuple):
+class KernelChoice(NamedTuple):
     """The kernels, resolved, and the ridge."""
 
     kernels: tuple[Kernel, ...]
     ridge: float
-    finished: bool = True  # False where time ended the choice
+    finished: bool = True  # False if time ended the choice
 
 
 def choose(
     kernels: Any, ridge: Any, sample: SelectionSample, deadline: Deadline = NO_LIMIT
-) -> Chosen:
-    """What was asked for, and for the rest what is best on the sample."""
+) -> KernelChoice:
+    """The given kernels and ridge; what is "auto" or "ard" is chosen on the sample."""
     with one_blas_thread():
         if isinstance(kernels, str) and kernels == "ard":
-            found = _own_widths(as_dense(sample.X), sample, deadline)
-            return _chosen([found.kernel], ridge, found.ridge, found.finished)
+            ard = _fit_ard(as_dense(sample.X), sample, deadline)
+            return _choice([ard.kernel], ridge, ard.ridge, ard.finished)
         if isinstance(kernels, str) and kernels == "auto":
-            return _compete(ridge, sample, deadline)
+            return _compare(ridge, sample, deadline)
         resolved = as_kernels(
             kernels,
             sample.X,
@@ -99,56 +99,56 @@ def choose(
             if kernel.is_psd and is_user_kernel(kernel):
                 check_symmetric_psd(kernel, sample.X, sample.centers, _PURPOSE, centred=False)
         if not isinstance(ridge, str):
-            return Chosen(resolved, float(ridge))
+            return KernelChoice(resolved, float(ridge))
         error, best = _best_ridge(resolved, sample, deadline)
-        return Chosen(resolved, best, error is not None)
+        return KernelChoice(resolved, best, error is not None)
 
 
-def _chosen(kernels: Sequence[Kernel], ridge: Any, best: float, finished: bool) -> Chosen:
-    return Chosen(tuple(kernels), best if isinstance(ridge, str) else float(ridge), finished)
+def _choice(kernels: Sequence[Kernel], ridge: Any, best: float, finished: bool) -> KernelChoice:
+    return KernelChoice(tuple(kernels), best if isinstance(ridge, str) else float(ridge), finished)
 
 
-def _compete(ridge: Any, sample: SelectionSample, deadline: Deadline) -> Chosen:
-    entrants: list[Kernel] = [
+def _compare(ridge: Any, sample: SelectionSample, deadline: Deadline) -> KernelChoice:
+    candidates: list[Kernel] = [
         kernel
         for kernel in default_kernels(sample.X, sample.weight)
         if isinstance(kernel, Gaussian | Laplacian)
     ]
     n, d = sample.X.shape
-    more = isinstance(sample.X, np.ndarray) and n >= max(_ENOUGH, _MANY * d)
-    order = sorted(range(len(entrants)), key=lambda place: place % 3 != 1)  # of each kind three
-    until = deadline.share(2) if more else deadline
+    with_ard = isinstance(sample.X, np.ndarray) and n >= max(_ARD_ROWS, _ARD_ROWS_PER_FEATURE * d)
+    order = sorted(range(len(candidates)), key=lambda number: number % 3 != 1)  # three per kind
+    until = deadline.share(2) if with_ard else deadline
     results: dict[int, tuple[float, float]] = {}  # errors and ridges
 
-    def judge(place: int, until: Deadline) -> bool:
+    def evaluate(number: int, until: Deadline) -> bool:
         if not until.remaining:
             return False
-        error, best = _best_ridge([entrants[place]], sample, until)
+        error, best = _best_ridge([candidates[number]], sample, until)
         if error is not None:
-            results[place] = error, best
+            results[number] = error, best
         return error is not None
 
-    finished = all([judge(place, until) for place in order])
-    if more and deadline.remaining:
-        found = _own_widths(sample.X, sample, deadline.share(2))
-        entrants.append(found.kernel)
-        finished = judge(len(order), deadline) and found.finished and finished
-    elif more:
+    finished = all([evaluate(number, until) for number in order])
+    if with_ard and deadline.remaining:
+        ard = _fit_ard(sample.X, sample, deadline.share(2))
+        candidates.append(ard.kernel)
+        finished = evaluate(len(order), deadline) and ard.finished and finished
+    elif with_ard:
         finished = False
     if not results:
-        return _chosen([entrants[order[0]]], ridge, _UNJUDGED, False)
-    first = min(sorted(results), key=lambda place: results[place][0])
-    return _chosen([entrants[first]], ridge, results[first][1], finished)
+        return _choice([candidates[order[0]]], ridge, _DEFAULT_RIDGE, False)
+    first = min(sorted(results), key=lambda number: results[number][0])
+    return _choice([candidates[first]], ridge, results[first][1], finished)
 
 
-def _own_widths(X: FloatArray, sample: SelectionSample, deadline: Deadline) -> ARD:
-    left = deadline.seconds
+def _fit_ard(X: FloatArray, sample: SelectionSample, deadline: Deadline) -> ARD:
+    seconds = deadline.seconds
     return fit_ard(
         X,
         sample.targets,
         sample_weight=sample.weight,
         n_rows=ROWS,
-        max_seconds=None if left is None else max(left, np.finfo(float).tiny),
+        max_seconds=None if seconds is None else max(seconds, np.finfo(float).tiny),
     )
 
 
@@ -157,7 +157,7 @@ def _best_ridge(
 ) -> tuple[float | None, float]:
     """The lowest leave-one-out error of the sum of the kernels, and its ridge.
 
-    Out of time there is no error, and the ridge is a plain one.
+    Without time the error is None and the ridge a default.
     """
     K = sum(kernel(sample.X, sample.centers) for kernel in kernels)
     assert isinstance(K, np.ndarray)
@@ -166,7 +166,7 @@ def _best_ridge(
     unit = float(np.mean(np.diag(K)))
     unit = unit if unit > 0 else 1.0
     if not deadline.remaining:
-        return None, _UNJUDGED * unit
+        return None, _DEFAULT_RIDGE * unit
     ridges = RIDGES * unit
     errors = leave_one_out((K + K.T) / 2, targets, sample.weight, ridges)
     best = int(np.argmin(errors))

@@ -7,12 +7,34 @@ An estimator parameter takes one of them, or a string or number as shorthand: ``
 from kboost.settings.early_stopping import EarlyStopping
 from kboost.settings.kernel_boost import ActiveGaussians, Barrier, ColumnGeneration, Halfspaces
 from kboost.settings.mkl import LpNorm
+from kboost.settings.sparse_kernel import (
+    ALD,
+    RAN,
+    Cells,
+    Full,
+    Joint,
+    MatchingPursuit,
+    MaxResidual,
+    One,
+    Random,
+    SteepestDescent,
+)
 
 __all__ = [
+    "ALD",
+    "RAN",
     "ActiveGaussians",
     "Barrier",
+    "Cells",
     "ColumnGeneration",
     "EarlyStopping",
+    "Full",
     "Halfspaces",
+    "Joint",
     "LpNorm",
+    "MatchingPursuit",
+    "MaxResidual",
+    "One",
+    "Random",
+    "SteepestDescent",
 ]

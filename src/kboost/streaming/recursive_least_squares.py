@@ -2,20 +2,21 @@
 
     minimise  1/2 sum_i w_i |y_i - bias - k(x_i)' z|^2 + ridge/2 z' Q z     over all rows seen
 
-What is kept of them are sums: `G = K'WK`, `b = K'Wy`, `s = K'W1`, with a column for each basis
-vector, and the sums of w and wy. A batch first offers its rows to the basis, in their order:
+Only sums over the rows are kept: `G = K'WK`, `b = K'Wy`, `s = K'W1`, with a column per basis
+vector, and the sums of w and wy. The rows of a batch are first tested for the basis, in their
+order:
 
     ald   novelty(x) = k(x, x) - k_M(x)' Q_M^-1 k_M(x) > threshold
     ran   novelty(x) * w |y - f(x)|^2 / 2 > threshold, in variances of the targets seen
 
-A new basis vector's column at rows that are gone is not known, but those rows are near the span of
-the basis (that is what ALD sees to), so it is the projection: with `A = Q_M^-1 Q_M,new`
+The column of a new basis vector at earlier rows is not available, but those rows are near the span
+of the basis (ALD ensures that), so the column is projected: with `A = Q_M^-1 Q_M,new`
 
     G <- [ G     G A   ]      b <- [ b   ]      s <- [ s   ]
          [ A'G   A'G A ]           [ A'b ]           [ A's ]
 
-Then the batch is added to the sums exactly, and the coefficients are solved for. Kernels do not
-see each other: Q is block diagonal.
+Then the batch is added to the sums exactly, and the coefficients are solved for. Q is block
+diagonal, one block per kernel.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ from kboost.kernels.base import Kernel
 from kboost.solvers.growing_cholesky import GrowingCholesky
 
 _JITTER = 1e-10
-_LEAST = 1e-8  # of k(x, x): a basis vector needs some novelty
+_LEAST = 1e-8  # of k(x, x): least novelty of a basis vector
 _ROWS = 4096  # added to the sums at a time
 
 
 class RecursiveLeastSquares:
-    """The basis of each kernel, the sums, and the model they give."""
+    """The basis of each kernel, the sums over the rows, and the model."""
 
     def __init__(
         self,
@@ -47,16 +48,17 @@ class RecursiveLeastSquares:
         ridge: float,
         n_outputs: int,
         *,
-        fit_intercept: bool,
+        intercept: bool,
         useful: bool,
         threshold: float,
         max_columns: int,
+        is_sparse: bool = False,
     ) -> None:
         check_psd(kernels)
         self.kernels, self.ridge = tuple(kernels), ridge
-        self._fit_intercept, self._useful = fit_intercept, useful
+        self._intercept, self._useful, self.is_sparse = intercept, useful, is_sparse
         self._threshold, self._max_columns = threshold, max_columns
-        self.centers: list[Any] = [None for _ in kernels]  # (m_p, d) a kernel
+        self.centers: list[Any] = [None for _ in kernels]  # (m_p, d) per kernel
         self._factors = [GrowingCholesky() for _ in kernels]
         self._kinds = np.zeros(0, dtype=np.intp)
         self._G, self._b, self._s = np.zeros((0, 0)), np.zeros((0, n_outputs)), np.zeros(0)
@@ -66,11 +68,11 @@ class RecursiveLeastSquares:
 
     @property
     def size(self) -> int:
-        """Basis vectors."""
+        """Number of basis vectors."""
         return len(self._kinds)
 
     def add(self, X: Any, targets: FloatArray, weight: FloatArray) -> None:
-        """A batch of rows."""
+        """Add a batch of rows."""
         self.n_batches += 1
         self._weight += float(weight.sum())
         self._sum = self._sum + weight @ targets
@@ -87,7 +89,7 @@ class RecursiveLeastSquares:
         self._solve()
 
     def copy(self) -> RecursiveLeastSquares:
-        """One that can go on without changing this one."""
+        """An independent copy."""
         return deepcopy(self)
 
     def decision(self, X: Any) -> FloatArray:
@@ -106,7 +108,7 @@ class RecursiveLeastSquares:
         return out
 
     def _use(self, X: Any, targets: FloatArray, weight: FloatArray) -> FloatArray:
-        """What novelty is multiplied with: half the squared error of each row, or 1."""
+        """The factor of the novelty: half the squared error of each row, or 1."""
         if not self._useful:
             return np.ones(X.shape[0])
         away = targets - self.decision(X)
@@ -114,7 +116,7 @@ class RecursiveLeastSquares:
         return use
 
     def _extend(self, p: int, X: Any, use: FloatArray) -> None:
-        """Rows that pass the test become basis vectors."""
+        """Add the rows that pass the test to the basis."""
         kernel, factor, known = self.kernels[p], self._factors[p], self.centers[p]
         norm = kernel.diag(X)
         cross = np.zeros((0, X.shape[0])) if known is None else kernel(known, X)
@@ -134,7 +136,7 @@ class RecursiveLeastSquares:
             self._grow(p, X[taken], cross[:, taken])
 
     def _grow(self, p: int, centers: Any, cross: FloatArray) -> None:
-        """Sums for new columns, by projection."""
+        """Extend the sums to new columns, by projection."""
         kernel, factor, known = self.kernels[p], self._factors[p], self.centers[p]
         old, count = np.flatnonzero(self._kinds == p), centers.shape[0]
         A = factor.solve(cross) if factor.size else np.zeros((0, count))
@@ -150,12 +152,12 @@ class RecursiveLeastSquares:
     def _solve(self) -> None:
         Q = np.zeros_like(self._G)
         for p, kernel in enumerate(self.kernels):
-            own = np.flatnonzero(self._kinds == p)
-            if len(own):
-                Q[np.ix_(own, own)] = kernel(self.centers[p])
-        mean = self._sum / self._weight if self._fit_intercept else np.zeros_like(self._sum)
-        average = self._s / self._weight if self._fit_intercept else np.zeros_like(self._s)
-        # the bias is eliminated: columns and targets around their means
+            block = np.flatnonzero(self._kinds == p)
+            if len(block):
+                Q[np.ix_(block, block)] = kernel(self.centers[p])
+        mean = self._sum / self._weight if self._intercept else np.zeros_like(self._sum)
+        average = self._s / self._weight if self._intercept else np.zeros_like(self._s)
+        # the bias is eliminated by centring columns and targets
         G = self._G - self._weight * np.outer(average, average) + self.ridge * Q
         right = self._b - self._weight * np.outer(average, mean)
         G[np.diag_indices(len(G))] += _JITTER * np.trace(G) / max(1, len(G))
