@@ -1,7 +1,7 @@
 """The picture of the README and of the first page: `python docs/picture.py`.
 
-Left, what a mixture is: one surface from few columns of several kernels. Right, what a certificate
-is: the objective from above, the bound over the whole library from below, and where they meet.
+Left: the decision surface of a mixture, with few columns of several kernels. Right: the objective
+and the lower bound over the whole library, against the number of columns.
 """
 
 from pathlib import Path
@@ -18,12 +18,13 @@ from kboost import KernelBoostClassifier
 from kboost.kernels import Gaussian, Linear
 from kboost.plotting import plot_decision
 from kboost.plotting._axes import BLUE, GREY, RED
+from kboost.settings import ColumnGeneration
 
 OUT = Path(__file__).resolve().parent / "_static" / "kboost.png"
 
 
 def rows(n, seed):
-    """A slope from one class to the other, and an island of each on the wrong side."""
+    """Two classes divided by a line, with an island of each class on the other side."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(-2.4, 2.4, (n, 2))
     near = [np.exp(-((X - c) ** 2).sum(axis=1) / 0.22) for c in ([-1.2, 1.0], [1.2, -1.0])]
@@ -34,7 +35,8 @@ def rows(n, seed):
 def main():
     X, y = rows(700, 0)
     library = [Linear(), Gaussian(0.5), Gaussian(4.0)]
-    model = KernelBoostClassifier(library, C=0.3, columns_per_step=1).fit(X, y)
+    solver = ColumnGeneration(columns_per_step=1)
+    model = KernelBoostClassifier(library, C=0.3, solver=solver).fit(X, y)
     support = SVC(gamma=1.0).fit(X, y).n_support_.sum()
     print(f"{model.n_columns_} columns, gap {model.dual_gap_:.1e}; SVC {support} support vectors")
     print("accuracy on new rows:", model.score(*rows(20_000, 1)))
