@@ -57,12 +57,12 @@ def main():
         bound = np.maximum.accumulate([step.bound or 0.0 for step in steps])
         right.fill_between(columns, bound, objective, color=BLUE, alpha=0.12, linewidth=0)
         right.plot(columns, objective, color=BLUE, label="objective")
-        right.plot(columns, bound, color=RED, label="what no model of the library can beat")
+        right.plot(columns, bound, color=RED, label="lower bound over the whole library")
         right.set(xlabel="columns generated", ylim=(0, None))
         right.axhline(objective[-1], color=GREY, linewidth=0.7, linestyle=":")
         right.legend(frameon=False)
         gap = max(model.dual_gap_, 1e-12)
-        right.set_title(f"proven optimal to {gap:.0e}", loc="left", weight="bold")
+        right.set_title(f"relative gap {gap:.0e}", loc="left", weight="bold")
         figure.savefig(OUT, dpi=110, facecolor="white")
 
 

@@ -23,7 +23,7 @@ SIZES, TRIALS = (10, 20, 40, 80), 10
 # %%
 # Unlabelled rows have the label -1. For both models, features are centred over all training rows,
 # labelled or not, so both use the unlabelled rows to this extent. C is small, so that not every
-# label is fitted; with 80 labels a larger one would be better for both models. It is the best of
+# label is fitted; with 80 labels a larger one would be better for both models. It was selected from
 # four values tried on the same rows (1; 2, 5 or 10 over the number of labels): at C = 1 there is a
 # gain at 10 labels only. This is an illustration, not a measurement.
 
