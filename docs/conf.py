@@ -74,8 +74,8 @@ html_theme_options = {
 def plain_docstring(app, what, name, obj, options, lines):
     """Convert plain docstrings to reStructuredText.
 
-    In the source, an indented paragraph before the first section is a formula and `coef_` is a name;
-    reStructuredText would read them as a quotation and a link.
+    In the source, an indented paragraph before the first section is a formula, and `coef_` is a
+    name; reStructuredText would read them as a quotation and a link.
     """
     head = next((i for i, line in enumerate(lines) if line.startswith("---")), len(lines))
     out, formula = [], False
