@@ -1,4 +1,4 @@
-"""Tables 2 to 4 of MKBoost as Markdown, the paper's figures in the first line of each set."""
+"""Tables 2 to 4 of MKBoost as Markdown; the first line of each set has the paper's numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Show = Callable[[Sequence[Row], Sequence[Row]], str]
 
 
 def pages(rows: Sequence[Row]) -> dict[str, str]:
-    """Name and text of each table, accuracies and seconds."""
+    """Return the text of each table (accuracies and seconds) by its name."""
     cells: dict[Any, list[Row]] = {}
     for row in rows:
         job = row["job"]
@@ -45,7 +45,7 @@ def block(cells: tables.Cells, methods: Sequence[str], show: Show, printed: Any)
 
 
 def accuracy(rows: Sequence[Row], first: Sequence[Row]) -> str:
-    """Mean ± deviation in percent, draws, and how it stands against MKB-D1."""
+    """Mean ± standard deviation in per cent, number of draws, and the comparison with MKB-D1."""
     good = tables.done(rows)
     if not good:
         return tables.reason(rows) if rows else ""

@@ -1,7 +1,7 @@
-"""Tables and pictures of the documentation from the results: `python -m benchmarks.pages`.
+"""Generate tables and figures of the documentation from the results: `python -m benchmarks.pages`.
 
-Every table is what its entry printed, as Markdown in docs/papers/tables; every picture is drawn
-from the rows of an entry into docs/_static. An entry without a result is passed over.
+Each table is the table that its entry printed, as Markdown in docs/papers/tables. Each figure is
+drawn from the rows of an entry and written to docs/_static. Entries without a result are skipped.
 """
 
 from __future__ import annotations
@@ -82,14 +82,14 @@ def main() -> int:
 def read(name: str) -> Result | None:
     path = RESULTS / f"{name}.json"
     if not path.is_file():
-        print(f"  no result of {name}")
+        print(f"  no result for {name}")
         return None
     result: Result = json.loads(path.read_text())
     return result
 
 
 def page(result: Result) -> str:
-    """A table with what is said under it."""
+    """Format a result: the table, its notes, the criterion, the machine and the code version."""
     shown = result["shown"]
     words = [*shown["notes"]]
     if shown["met"] is not None:
@@ -100,7 +100,7 @@ def page(result: Result) -> str:
 
 
 def toy(result: Result) -> None:
-    """Figure 1: the target and what each method makes of 50 points."""
+    """Figure 1: the target, and the fit of each method to 50 points."""
     import matplotlib.pyplot as plt
 
     from benchmarks import datasets
@@ -131,7 +131,7 @@ def toy(result: Result) -> None:
 
 
 def curves(result: Result) -> None:
-    """Figures 2 to 4: errors along the columns."""
+    """Figures 2 to 4: errors against the number of columns."""
     import matplotlib.pyplot as plt
 
     figure, axis = plt.subplots(figsize=(5.5, 3.2), layout="constrained")
@@ -165,7 +165,7 @@ def curves(result: Result) -> None:
 
 
 def sinc(result: Result) -> None:
-    """SRE, Figure 1: fits and their tubes; Figure 2: objectives round by round."""
+    """SRE, Figure 1: fits and their tubes; Figure 2: objective against rounds."""
     import matplotlib.pyplot as plt
 
     rows = [row for row in result["rows"] if row["job"]["part"] == "rounds"]
@@ -201,7 +201,7 @@ def sinc_fit(axis: Any, fits: Result, half: float, noise: str) -> None:
 
 
 def pick(result: Result, dataset: str, pricing: str, C: float) -> Result:
-    """The run of these settings."""
+    """Return the run with these settings."""
     wanted = (dataset, pricing, C)
 
     def settings(job: dict[str, Any]) -> tuple[str, str, float]:
@@ -224,7 +224,7 @@ def finish(axis: Any, top: float) -> None:
 
 
 def ssmk(result: Result) -> None:
-    """Figure 1 of SSMK: errors along the number of labels."""
+    """Figure 1 of SSMK: errors against the number of labels."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 2, figsize=(8, 3.2), sharey=True, layout="constrained")
@@ -277,7 +277,7 @@ def kin40k(result: Result) -> None:
 
 
 def large_curve(result: Result, method: str, place: int) -> tuple[list[Any], list[float]]:
-    """Points of a method, means over shuffles: along its fit, or one a size."""
+    """Return the points of a method, averaged over shuffles: along its fit, or one per size."""
     points: dict[Any, list[list[Any]]] = {}
     for row in result["rows"]:
         if row["job"]["method"] == method:
@@ -295,7 +295,7 @@ VARIANTS = {"D1": ("#1b6ca8", "-"), "D2": ("#d95f02", "-"), "S1": ("#1b6ca8", "-
 
 
 def mkb_figures(result: Result) -> None:
-    """Figures 1 to 6 of MKBoost: accuracy above, time below, a column a set."""
+    """Figures 1 to 6 of MKBoost: accuracy above, time below, one column per data set."""
     import matplotlib.pyplot as plt
 
     axes_of = {"rounds": "stages", "ratio": "ratios", "decay": "decays"}

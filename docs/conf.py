@@ -1,4 +1,4 @@
-"""How the documentation is built. Everything is local: no page is fetched while building."""
+"""Configuration of the documentation. The build needs no network access."""
 
 import os
 import re
@@ -32,11 +32,11 @@ myst_heading_anchors = 3
 
 autosummary_generate = True
 toc_object_entries_show_parents = "hide"
-autodoc_typehints = "none"  # the numpydoc sections say it in words
+autodoc_typehints = "none"  # the numpydoc sections describe the types
 numpydoc_show_class_members = False  # the template lists them
 numpydoc_xref_param_type = False
 
-# Names in strings: a function in the settings could not be kept from one build to the next.
+# Functions are given by name, because Sphinx cannot cache function objects between builds.
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
@@ -51,7 +51,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
     "write_computation_times": False,
-    "min_reported_time": 3600,  # seconds say more of the machine than of the example
+    "min_reported_time": 3600,  # times depend on the machine
     "remove_config_comments": True,
 }
 
@@ -72,10 +72,10 @@ html_theme_options = {
 
 
 def plain_docstring(app, what, name, obj, options, lines):
-    """Let docstrings stay readable in the source.
+    """Convert plain docstrings to reStructuredText.
 
-    There, an indented paragraph is a formula and `coef_` is a name; reStructuredText would take
-    them for a quotation and a link. Formulas stand before the first section.
+    In the source, an indented paragraph before the first section is a formula, and `coef_` is a
+    name; reStructuredText would read them as a quotation and a link.
     """
     head = next((i for i, line in enumerate(lines) if line.startswith("---")), len(lines))
     out, formula = [], False
@@ -90,5 +90,5 @@ def plain_docstring(app, what, name, obj, options, lines):
 
 
 def setup(app):
-    """Run before numpydoc, which reads the docstring at the default priority of 500."""
+    """Run before numpydoc, which uses the default priority of 500."""
     app.connect("autodoc-process-docstring", plain_docstring, priority=400)

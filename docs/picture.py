@@ -1,7 +1,7 @@
 """The picture of the README and of the first page: `python docs/picture.py`.
 
-Left, what a mixture is: one surface from few columns of several kernels. Right, what a certificate
-is: the objective from above, the bound over the whole library from below, and where they meet.
+Left: the decision surface of a mixture, with few columns of several kernels. Right: the objective
+and the lower bound over the whole library, against the number of columns.
 """
 
 from pathlib import Path
@@ -24,7 +24,7 @@ OUT = Path(__file__).resolve().parent / "_static" / "kboost.png"
 
 
 def rows(n, seed):
-    """A slope from one class to the other, and an island of each on the wrong side."""
+    """Two classes divided by a line, with an island of each class on the other side."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(-2.4, 2.4, (n, 2))
     near = [np.exp(-((X - c) ** 2).sum(axis=1) / 0.22) for c in ([-1.2, 1.0], [1.2, -1.0])]
@@ -35,9 +35,8 @@ def rows(n, seed):
 def main():
     X, y = rows(700, 0)
     library = [Linear(), Gaussian(0.5), Gaussian(4.0)]
-    model = KernelBoostClassifier(library, C=0.3, solver=ColumnGeneration(columns_per_step=1)).fit(
-        X, y
-    )
+    solver = ColumnGeneration(columns_per_step=1)
+    model = KernelBoostClassifier(library, C=0.3, solver=solver).fit(X, y)
     support = SVC(gamma=1.0).fit(X, y).n_support_.sum()
     print(f"{model.n_columns_} columns, gap {model.dual_gap_:.1e}; SVC {support} support vectors")
     print("accuracy on new rows:", model.score(*rows(20_000, 1)))
@@ -58,12 +57,12 @@ def main():
         bound = np.maximum.accumulate([step.bound or 0.0 for step in steps])
         right.fill_between(columns, bound, objective, color=BLUE, alpha=0.12, linewidth=0)
         right.plot(columns, objective, color=BLUE, label="objective")
-        right.plot(columns, bound, color=RED, label="what no model of the library can beat")
+        right.plot(columns, bound, color=RED, label="lower bound over the whole library")
         right.set(xlabel="columns generated", ylim=(0, None))
         right.axhline(objective[-1], color=GREY, linewidth=0.7, linestyle=":")
         right.legend(frameon=False)
         gap = max(model.dual_gap_, 1e-12)
-        right.set_title(f"proven optimal to {gap:.0e}", loc="left", weight="bold")
+        right.set_title(f"relative gap {gap:.0e}", loc="left", weight="bold")
         figure.savefig(OUT, dpi=110, facecolor="white")
 
 

@@ -1,7 +1,7 @@
-"""A sparse mixture of kernels, from the first column to the certificate: `make demo`.
+"""Fit a sparse mixture of kernels and report its duality gap: `make demo`.
 
-Fits the classifier with its default settings, sets it beside scikit-learn's SVC and
-HistGradientBoosting, and writes a picture, a model file and a report into demo/.
+Fits the classifier with default settings, compares it with scikit-learn's SVC and
+HistGradientBoosting, and writes a picture, a model file and a report to demo/.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MANY = 100_000  # rows to predict
 
 @dataclass
 class Line:
-    """One model in the table."""
+    """One row of the table of models."""
 
     name: str
     accuracy: float
@@ -51,8 +51,8 @@ class Line:
     seconds: float  # to predict MANY rows
 
 
-def contestants() -> dict[str, Any]:
-    """All with the settings they come with; the SVC gets the scaled features it needs."""
+def models() -> dict[str, Any]:
+    """All models with default settings; the SVC needs scaled features."""
     return {
         "kboost": KernelBoostClassifier(),
         "SVC": make_pipeline(StandardScaler(), SVC()),
@@ -61,7 +61,7 @@ def contestants() -> dict[str, Any]:
 
 
 def describe(name: str, model: Any, accuracy: float, X: np.ndarray) -> Line:
-    """Size and speed of a fitted model; X is repeated or cut to MANY rows."""
+    """Measure size and speed of a fitted model; X is repeated or truncated to MANY rows."""
     rows = np.resize(X, (MANY, X.shape[1]))
     seconds: list[float] = []
     while len(seconds) < 3 and sum(seconds) < 1:
@@ -72,7 +72,7 @@ def describe(name: str, model: Any, accuracy: float, X: np.ndarray) -> Line:
 
 
 def terms(model: Any) -> str:
-    """What prediction has to go through."""
+    """Return the number of terms that a prediction evaluates."""
     if isinstance(model, KernelBoostClassifier):
         return f"{model.n_columns_:4d} columns"
     if isinstance(model, HistGradientBoostingClassifier):
@@ -86,7 +86,7 @@ def on_breast_cancer() -> tuple[KernelBoostClassifier, list[Line]]:
     heading("Breast cancer", f"{len(y)} rows, {X.shape[1]} features, fitted step by step")
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     lines = []
-    for name, model in contestants().items():
+    for name, model in models().items():
         model.set_params(**({"verbose": 1} if name == "kboost" else {})).fit(X, y)
         if name == "kboost":
             ours = model.set_params(verbose=0)
@@ -96,15 +96,15 @@ def on_breast_cancer() -> tuple[KernelBoostClassifier, list[Line]]:
 
 
 def on_moons() -> tuple[KernelBoostClassifier, list[Line], tuple[np.ndarray, np.ndarray]]:
-    """Two features, so that the model can be drawn; accuracy on fresh rows."""
+    """Two features, so that the model can be plotted; accuracy on new rows."""
     X, y = make_moons(1000, noise=0.25, random_state=0)
     X_new, y_new = make_moons(MANY, noise=0.25, random_state=1)
-    fitted = {name: model.fit(X, y) for name, model in contestants().items()}
+    fitted = {name: model.fit(X, y) for name, model in models().items()}
     lines = [describe(n, m, m.score(X_new, y_new), X_new) for n, m in fitted.items()]
     return fitted["kboost"], lines, (X, y)
 
 
-# Words --------------------------------------------------------------------------------------------
+# Output -------------------------------------------------------------------------------------------
 
 
 def heading(title: str, rest: str = "") -> None:
@@ -123,7 +123,7 @@ def print_lines(lines: list[Line], accuracy: str) -> None:
 
 
 def print_kernels(model: KernelBoostClassifier) -> None:
-    """How many columns each kernel of the library gave."""
+    """Print the number of columns per kernel of the library."""
     rows = [(label(k), n) for k, n in per_kernel(model)]
     width, most = max(len(name) for name, _ in rows), max(n for _, n in rows)
     mark = "█" if can_print("█") else "#"
@@ -136,7 +136,7 @@ def per_kernel(model: KernelBoostClassifier) -> list[tuple[Any, int]]:
 
 
 def label(kernel: Any) -> str:
-    """`Gaussian, gamma 0.25`, and the features it looks at if they are ranks."""
+    """Return a label such as `Gaussian, gamma 0.25`, marked if its features are ranks."""
     words = [type(kernel).__name__]
     if words[0] == "Polynomial":
         words.append(f"degree {kernel.degree}")
@@ -146,12 +146,12 @@ def label(kernel: Any) -> str:
 
 
 def certificate(model: KernelBoostClassifier, X: np.ndarray) -> list[str]:
-    """What is proven, and why the fit stopped."""
+    """Describe the gap, and why the fit stopped."""
     candidates = len(model.kernels_) * len(np.unique(X, axis=0))  # centres are distinct points
     gap = max(model.dual_gap_, np.finfo(float).eps)
     return [
-        f"objective {model.objective_:.6g}, proven to be within {gap:.0e} (relative)",
-        f"of the optimum over {candidates:,} candidate columns",
+        f"objective {model.objective_:.6g}, relative gap at most {gap:.0e}",
+        f"to the optimum over {candidates:,} candidate columns",
         f"{model.n_iter_} steps in {model.trace_[-1].seconds:.2f} s; "
         + str(model.stop_reason_).split(";")[0].rstrip("."),
     ]
@@ -182,7 +182,7 @@ STYLE = {
 def draw(
     cancer: KernelBoostClassifier, moons: KernelBoostClassifier, data: tuple[Any, Any], path: Path
 ) -> None:
-    """Three panels."""
+    """Draw the three panels of the picture."""
     with plt.rc_context(STYLE):
         figure = plt.figure(figsize=(12.4, 5.3), layout="constrained")
         left, right = figure.subfigures(1, 2, width_ratios=[1, 1.1], wspace=0.03)
@@ -197,7 +197,7 @@ def draw(
 
 
 def report(path: Path) -> None:
-    """The report on a model of breast cancer, judged by rows that it has not seen."""
+    """Write a report on a model of breast cancer, with scores on held-out rows."""
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     names = load_breast_cancer().target_names[y]
     learn, test, y_learn, y_test = train_test_split(X, names, test_size=0.25, random_state=0)
@@ -214,8 +214,8 @@ def report(path: Path) -> None:
 
 def main() -> None:
     start = time.perf_counter()
-    print(f"kboost {kboost.__version__}: a sparse mixture of kernels, with a certificate")
-    with threadpool_limits(1, user_api="openmp"):  # small data: threads only get in the way
+    print(f"kboost {kboost.__version__}: a sparse mixture of kernels with a duality gap")
+    with threadpool_limits(1, user_api="openmp"):  # threads slow down fits of small data
         cancer, cancer_lines = on_breast_cancer()
         moons, moons_lines, data = on_moons()
     proof = certificate(cancer, load_breast_cancer().data)
@@ -226,7 +226,7 @@ def main() -> None:
     print_kernels(cancer)
     heading("Certificate")
     print("\n".join(f"  {line}" for line in proof))
-    heading("Two moons", f"{len(data[1])} rows with noise, accuracy on {MANY:,} new ones")
+    heading("Two moons", f"{len(data[1])} noisy rows, accuracy on {MANY:,} new rows")
     print_lines(moons_lines, "accuracy")
 
     OUT.mkdir(exist_ok=True)

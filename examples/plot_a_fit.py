@@ -1,12 +1,12 @@
 """
-A fit in pictures
-=================
+Plotting a fit
+==============
 
-Objective and gap, the kernels that were chosen, the path on which C was found, and the surface.
+Objective and gap, the path over C, the selected kernels, and the decision surface.
 """
 
 # %%
-# Two moons with noise, and the default library: eight kernels, each at every row.
+# Two noisy moons and the default library: eight kernels, each with a column per training row.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import make_moons
@@ -26,31 +26,30 @@ model = KernelBoostClassifier().fit(X, y)
 print(model.stop_reason_)
 
 # %%
-# The objective falls while columns come in, and the gap says how far the optimum can be.
+# The objective decreases as columns are added; the gap bounds its distance from the optimum.
 
 plot_trace(model)
 
 # %%
-# C was chosen on held-out rows, along a rising path.
+# C was chosen on held-out rows, along increasing values.
 
 plot_path(model)
 
 # %%
-# Which kernels the data chose, and how much of the output each of them carries.
+# The columns per kernel, and the contribution of each kernel to the output.
 
 plot_kernels(model, X)
 
 # %%
-# The surface, with the centres of the columns.
+# The decision surface, with the centres of the columns.
 
 # sphinx_gallery_thumbnail_number = 4
 plot_decision(model, X, y)
 
 # %%
-# With rows held out the fit may stop early; the step of the lowest error is kept.
+# With early stopping, the step with the lowest error on held-out rows is kept.
 
-stopped = KernelBoostClassifier(
-    ["rbf", "laplacian"], C=10.0, solver=ColumnGeneration(columns_per_step=1, early_stopping=0.3)
-).fit(X, y)
+solver = ColumnGeneration(columns_per_step=1, early_stopping=0.3)
+stopped = KernelBoostClassifier(["rbf", "laplacian"], C=10.0, solver=solver).fit(X, y)
 plot_validation(stopped)
 plt.show()

@@ -1,9 +1,9 @@
 """
-On a Dask cluster
-=================
+Fitting on a Dask cluster
+=========================
 
-Rows that lie in the partitions of a cluster are fitted where they are. The model is the one the
-local estimator finds for the same rows and seed, to rounding.
+The rows stay in the partitions of the cluster. The model equals that of the local estimator for the
+same rows and seed, up to rounding.
 """
 
 import warnings
@@ -18,13 +18,13 @@ from kboost.dask import DaskSparseKernelClassifier
 from kboost.kernels import Gaussian
 
 # %%
-# A cluster of two workers inside this process; in earnest it would be the address of a scheduler.
+# A cluster of two workers in this process; in practice, use the address of a scheduler.
 
 cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None)
 client = Client(cluster)
 
 # %%
-# Two spirals in a plane, in partitions of different sizes; rows are made by the workers.
+# Two spirals in the plane, in partitions of different sizes.
 
 
 def rows(n, seed):
@@ -41,7 +41,7 @@ y = da.concatenate([da.from_array(labels, chunks=-1) for _, labels in parts])
 print("partitions of", X.chunks[0], "rows")
 
 # %%
-# The fit takes dask arrays, and predictions are dask arrays again, computed when asked for.
+# ``fit`` takes dask arrays, and predictions are dask arrays, computed on request.
 
 settings = {"kernels": [Gaussian(0.5)], "ridge": 0.1, "cells": 500}
 model = DaskSparseKernelClassifier(client=client, **settings).fit(X, y)
@@ -50,15 +50,15 @@ labels = model.predict(da.from_array(X_new, chunks=5000))
 print(type(labels).__name__, f"accuracy {np.mean(labels.compute() == y_new):.4f}")
 
 # %%
-# ``to_local`` gives an ordinary estimator; a fit of the same rows in one place is no other.
+# ``to_local`` returns an ordinary estimator. A local fit to the same rows gives the same model.
 
 local = SparseKernelClassifier(**settings).fit(X.compute(), y.compute())
 shipped = model.to_local()
 apart = np.abs(shipped.decision_function(X_new) - local.decision_function(X_new)).max()
-print(f"{type(shipped).__name__} in {shipped.n_cells_} cells; values differ by {apart:.0e} at most")
+print(f"{type(shipped).__name__} in {shipped.n_cells_} cells; values differ by at most {apart:.0e}")
 
 # %%
-# The surface it has found, and some of the rows.
+# The decision surface, and some of the rows.
 
 line = np.linspace(X_new.min(), X_new.max(), 200)
 grid = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)

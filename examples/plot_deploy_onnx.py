@@ -1,9 +1,9 @@
 """
-Ship a model: a safe file, an ONNX graph, and what carries a prediction
-==========================================================================
+Deploying a model: model file, ONNX, explanations
+=================================================
 
-Measurements of wines go through a pipeline into a mixture of kernels. The pipeline is
-saved without pickle, exported to ONNX, run by onnxruntime without kboost, and asked why.
+A pipeline with a mixture of kernels classifies wines. It is saved without pickle, exported to
+ONNX, run by onnxruntime without kboost, and its predictions are explained.
 """
 
 import tempfile
@@ -23,7 +23,7 @@ from kboost.export.onnx import register, to_onnx
 from kboost.kernels import Gaussian, Linear
 
 # %%
-# Three sorts of wine. Groups of features get kernels of their own.
+# Three classes of wine. Each group of features has its own kernel.
 wine = load_wine()
 X, y = wine.data, wine.target_names[wine.target]
 X, X_new, y, y_new = train_test_split(X, y, random_state=0, stratify=y)
@@ -33,14 +33,14 @@ model = make_pipeline(StandardScaler(), kboost.KernelBoostClassifier(library, C=
 print(f"accuracy {model.score(X_new, y_new):.3f}, {model[-1].n_columns_} columns")
 
 # %%
-# A file holds arrays and plain JSON. Loading it runs nothing, and gives the same model to the last
-# bit; a damaged one is refused in a sentence.
+# A model file contains arrays and JSON. Loading it runs no code and gives exactly the same model; a
+# damaged file raises a ``ValueError``.
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "wine.kboost"
     kboost.save_model(model, path)
     again = kboost.load_model(path)
     same = np.array_equal(again.decision_function(X_new), model.decision_function(X_new))
-    print(f"{path.stat().st_size} bytes; the same to the last bit: {same}")
+    print(f"{path.stat().st_size} bytes; identical decision values: {same}")
     path.write_bytes(path.read_bytes()[:-1])
     try:
         kboost.load_model(path)
@@ -48,34 +48,33 @@ with tempfile.TemporaryDirectory() as folder:
         print(str(error).replace(folder, "…"))
 
 # %%
-# The estimator alone becomes an ONNX graph by `to_onnx`; a pipeline by skl2onnx, which has to be
-# told of kboost once.
+# ``to_onnx`` converts an estimator. skl2onnx converts a pipeline, after one call of ``register``.
 register()
 options = {id(model): {"zipmap": False}}
 graph = skl2onnx.to_onnx(model, X[:1], options=options)
 session = onnxruntime.InferenceSession(graph.SerializeToString())
 labels, probabilities = session.run(None, {"X": X_new})
 away = np.abs(probabilities - model.predict_proba(X_new)).max()
-print(f"{len(graph.SerializeToString())} bytes; probabilities differ by {away:.1e} at most")
+print(f"{len(graph.SerializeToString())} bytes; probabilities differ by at most {away:.1e}")
 
 alone = onnxruntime.InferenceSession(to_onnx(model[-1], dtype="float32").SerializeToString())
 (decision,) = alone.run(["decision"], {"X": model[:-1].transform(X_new).astype(np.float32)})
 print(f"float32: {np.abs(decision - model.decision_function(X_new)).max():.1e}")
 
 # %%
-# Every prediction is a sum, and can be read as one: by kernel, by group of features, by training
-# row. The shares add up exactly.
-told = model[-1].explain(model[:-1].transform(X_new))
-print(told)
+# Every prediction is a sum over columns. ``explain`` decomposes it by kernel, by group of features
+# and by training row; the contributions sum to the prediction exactly.
+explanation = model[-1].explain(model[:-1].transform(X_new))
+print(explanation)
 
 # %%
 winner = model.decision_function(X_new).argmax(axis=1)
-shares = told.by_kernel[np.arange(len(winner)), :, winner]  # of the class predicted
+shares = explanation.by_kernel[np.arange(len(winner)), :, winner]  # of the predicted class
 figure, axis = plt.subplots(figsize=(7, 3), layout="constrained")
 for name, share in zip(("linear", "colour", "chemistry"), shares.T, strict=True):
     axis.plot(np.sort(share)[::-1], label=name)
 axis.axhline(0.0, color="#888888", linewidth=0.8)
-axis.set_xlabel("wines, each curve in its own order")
-axis.set_ylabel("share in the decision")
+axis.set_xlabel("wines, sorted separately for each curve")
+axis.set_ylabel("contribution to the decision value")
 axis.legend(frameon=False)
 plt.show()

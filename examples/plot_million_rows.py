@@ -2,8 +2,8 @@
 A million rows
 ==============
 
-With very many rows, what lies nearby is all that matters: the space is cut into cells, and a small
-kernel machine is solved in each. Time and memory grow with the rows alone.
+With very many rows, predictions depend on nearby rows only: the space is divided into cells, and a
+small kernel machine is fitted in each. Time and memory grow linearly with the number of rows.
 """
 
 import os
@@ -16,10 +16,10 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from kboost import SparseKernelRegressor
 
 # %%
-# A function of three features that wiggles faster and faster, with noise. So that the pages are
-# built quickly this one is made with fewer rows; ``KBOOST_ROWS=1_000_000`` sets their number. With
-# a million, data, fit and predictions took 35 s of processor time and 490 MiB on a machine of two
-# cores, and the error below was 5.4 %.
+# A noisy function of three features that oscillates with increasing frequency. This page uses fewer
+# rows so that it builds quickly; ``KBOOST_ROWS=1_000_000`` sets their number. With a million rows,
+# data, fit and predictions took 35 s of processor time and 490 MiB on a two-core machine, and the
+# error below was 5.4 %.
 
 ROWS = int(os.environ.get("KBOOST_ROWS", "100_000"))
 
@@ -34,19 +34,19 @@ y = target(X) + 0.3 * rng.normal(size=ROWS)
 X_new = rng.uniform(size=(50_000, 3))
 
 # %%
-# Metric, kernel, width and ridge are chosen inside some cells, by the errors of rows left out;
-# ``choice_`` says what won. Every row is a centre unless ``max_columns`` says otherwise.
+# Metric, kernel, width and ridge are chosen in some of the cells by leave-one-out error;
+# ``choice_`` holds the result. Every row is a centre unless the number of columns is limited.
 
 start, cpu = time.perf_counter(), time.process_time()
 model = SparseKernelRegressor(cells=1000, n_jobs=2).fit(X, y)
 seconds, took = time.perf_counter() - start, time.process_time() - cpu
-found = model.predict(X_new)
-print(f"{ROWS:,} rows: {model.n_cells_} cells in {seconds:.0f} s by the clock")
+predictions = model.predict(X_new)
+print(f"{ROWS:,} rows: {model.n_cells_} cells in {seconds:.0f} s of wall-clock time")
 print(model.choice_)
 
 # %%
-# How far the models are from the function itself, as a share of its deviation. Trees are beside it
-# with more leaves than they come with, and early stopping.
+# The error against the noise-free function, relative to its standard deviation. Gradient-boosted
+# trees have more leaves than by default, and early stopping.
 
 cpu = time.process_time()
 trees = HistGradientBoostingRegressor(
@@ -55,16 +55,14 @@ trees = HistGradientBoostingRegressor(
 took_trees = time.process_time() - cpu
 truth = target(X_new)
 for name, values, spent in (
-    ("cells", found, took),
+    ("cells", predictions, took),
     ("HistGradientBoosting", trees.predict(X_new), took_trees),
 ):
     error = np.sqrt(np.mean((values - truth) ** 2)) / truth.std()
-    print(
-        f"{name:<22} off by {100 * error:.1f} % of the deviation, {spent:.0f} s of processor time"
-    )
+    print(f"{name:<22} error {100 * error:.1f} % of the deviation, {spent:.0f} s of processor time")
 
 # %%
-# A cut through the square of the first two features, at 0.5 of the third.
+# The functions over the first two features, with the third fixed at 0.5.
 
 line = np.linspace(0, 1, 250)
 grid = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)

@@ -2,10 +2,10 @@
 A mixture of kernels: a plane and four bumps
 ============================================
 
-The toy of the CG-Boost paper (Bi, Zhang, Bennett 2004): 50 noisy points of a tilted plane that
-carries four Gaussian bumps. A linear kernel cannot bend, a Gaussian one cannot learn the plane; a
-mixture takes columns of both. A sum of the two kernels can do as much, but every one of its columns
-is a slope and a bump together.
+The toy problem of the CG-Boost paper (Bi, Zhang, Bennett 2004): 50 noisy points of a plane with
+four Gaussian bumps. A linear kernel cannot fit the bumps and a Gaussian kernel cannot fit the
+plane; a mixture uses columns of both. A sum of the two kernels can also fit the target, but each of
+its columns contains a slope and a bump.
 """
 
 import matplotlib.pyplot as plt
@@ -29,7 +29,7 @@ def sample(seed):
 
 
 # %%
-# The libraries. A library is a list; the sum of two kernels is one kernel.
+# A library is a list of kernels; the sum of two kernels is one kernel.
 
 bump = Gaussian(10.0)
 libraries = {
@@ -42,8 +42,8 @@ grid = np.stack(np.meshgrid(*[np.linspace(-1, 1, 60)] * 2), axis=-1).reshape(-1,
 truth = target(grid)
 
 # %%
-# Ten draws of the points. The error is the root mean square over the square, as a share of the
-# deviation of the target.
+# Ten draws of the points. The error is the root mean square error over the domain, relative to the
+# standard deviation of the target.
 
 print(f"{'library':<22}{'error':>8}{'columns':>10}")
 for name, library in libraries.items():
@@ -55,8 +55,8 @@ for name, library in libraries.items():
     print(f"{name:<22}{np.mean(errors):>8.3f}{np.mean(columns):>10.1f}")
 
 # %%
-# The first draw in pictures; crosses are the centres of the columns. Those of the plane fold into
-# one vector, so that it does not matter where they lie.
+# The first draw; crosses are the centres of the columns. Linear columns fold into one vector, so
+# the positions of their centres do not matter.
 
 X, y = sample(0)
 figure, axes = plt.subplots(1, 4, figsize=(10, 2.9), layout="constrained", sharey=True)

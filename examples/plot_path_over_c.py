@@ -1,9 +1,10 @@
 """
-All models along C, each with its certificate
-=============================================
+A path over C
+=============
 
-`C` weighs errors against size. ``model_selection.path`` finds the optimum for many values at once:
-search and solvers stay warm from one to the next, so the path costs a fraction of separate fits.
+`C` weighs errors against the penalty. ``model_selection.path`` finds the optimum for many values,
+each with its gap. Each fit starts from the one before, so the path costs a fraction of separate
+fits.
 """
 
 import time
@@ -21,38 +22,38 @@ X, y = load_breast_cancer(return_X_y=True)
 X, X_val, y, y_val = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
 
 # %%
-# Twelve values of C, judged on rows that were held out.
+# Twelve values of C, evaluated on held-out rows.
 
 Cs = np.geomspace(0.003, 10, 12)
 start = time.process_time()
-found = path(KernelBoostClassifier(), X, y, Cs=Cs, X_val=X_val, y_val=y_val)
+result = path(KernelBoostClassifier(), X, y, Cs=Cs, X_val=X_val, y_val=y_val)
 seconds = time.process_time() - start
 print(f"{'C':>8}{'columns':>9}{'gap':>9}{'training error':>16}{'held-out error':>16}")
-for k, C in enumerate(found.C):
-    errors = f"{100 * found.train_error[k]:>14.1f} %{100 * found.validation_error[k]:>14.1f} %"
-    print(f"{C:>8.3f}{found.n_columns[k]:>9}{found.dual_gap[k]:>9.0e}{errors}")
+for k, C in enumerate(result.C):
+    errors = f"{100 * result.train_error[k]:>14.1f} %{100 * result.validation_error[k]:>14.1f} %"
+    print(f"{C:>8.3f}{result.n_columns[k]:>9}{result.dual_gap[k]:>9.0e}{errors}")
 
 # %%
-# The same models by separate fits have the same objectives, to the tolerance of both.
+# Separate fits have the same objectives, up to the tolerance.
 
 start = time.process_time()
 alone = [KernelBoostClassifier(C=C).fit(X, y) for C in Cs]
 print(f"path {seconds:.1f} s of CPU, separate fits {time.process_time() - start:.1f} s")
-apart = [abs(a.objective_ / b - 1) for a, b in zip(alone, found.objective, strict=True)]
-print(f"objectives differ by {max(apart):.0e} at most, relative")
+apart = [abs(a.objective_ / b - 1) for a, b in zip(alone, result.objective, strict=True)]
+print(f"relative difference of the objectives: at most {max(apart):.0e}")
 
 # %%
-# ``found.estimators`` are ready to predict; ``found.best`` is where the held-out error is lowest.
+# ``result.estimators`` are fitted; ``result.best`` is the index of the lowest held-out error.
 
-plot_path(found)
+plot_path(result)
 
 # %%
-# Coefficients over the union of all columns: columns come in, grow and make room for others. Each
-# line is a column; its size is measured by what it does to the rows.
+# Coefficients over the union of all columns, one line per column, multiplied by the standard
+# deviation of the column. Columns enter the model, grow, and may leave it again.
 
-kernels = [found.kernels[k] for k in found.kernel_of_column]
-size = [np.std(k(X, c[None])) for k, c in zip(kernels, found.centers, strict=True)]
+kernels = [result.kernels[k] for k in result.kernel_of_column]
+size = [np.std(k(X, c[None])) for k, c in zip(kernels, result.centers, strict=True)]
 figure, axis = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
-axis.plot(found.C, found.coef * np.array(size), linewidth=0.9)
+axis.plot(result.C, result.coef * np.array(size), linewidth=0.9)
 axis.set(xscale="log", xlabel="C", ylabel="coefficient × deviation of its column")
 plt.show()

@@ -1,10 +1,10 @@
 """
-Probabilities that can be taken at their word
-=============================================
+Calibrated probabilities
+========================
 
-What a margin is worth in probability has to be learnt, and not from the rows that were fitted: of
-those a margin classifier is too sure. Every fit therefore ends with one slope, found on rows left
-out; ``predict_proba`` never contradicts ``predict``.
+A margin classifier is overconfident on its training rows. Every fit therefore ends with the fit of
+one slope to held-out rows, which turns decision values into probabilities; ``predict_proba`` is
+always consistent with ``predict``.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 from kboost import KernelBoostClassifier
 
 # %%
-# Two features, and a true probability that is known at every point.
+# Two features, with a known probability at every point.
 
 
 def rows(n, seed):
@@ -30,30 +30,30 @@ X_new, y_new, p_new = rows(20_000, 1)
 model = KernelBoostClassifier().fit(X, y)
 f = model.decision_function(X_new)
 p = model.predict_proba(X_new)[:, 1]
-print(f"slope {model.calibration_.slope:.2f}, from rows left out: {model.calibration_.held_out}")
+print(f"slope {model.calibration_.slope:.2f}, from held-out rows: {model.calibration_.held_out}")
 print("same label for every row:", np.array_equal(p > 0.5, model.predict(X_new) == 1))
 
 # %%
-# Beside it, what the decision values say when they are put through the logistic function as they
-# are, and the true probabilities, which nobody can beat on average.
+# For comparison: the logistic function of the uncalibrated decision values, and the true
+# probabilities, which no method can beat on average.
 
-stated = {"kboost": p, "logistic of the margin": 1 / (1 + np.exp(-f)), "truth": p_new}
+probabilities = {"kboost": p, "logistic of the margin": 1 / (1 + np.exp(-f)), "truth": p_new}
 print(f"{'':<24}{'log loss':>10}{'Brier':>8}")
-for name, q in stated.items():
+for name, q in probabilities.items():
     print(f"{name:<24}{log_loss(y_new, q):>10.3f}{brier_score_loss(y_new, q):>8.3f}")
 
 # %%
-# Left: of the rows that were given a probability, how many were of the class. Right: the
-# probabilities themselves against the true ones, row by row.
+# Left: the share of the class among rows with a given predicted probability. Right: predicted
+# against true probabilities, one point per row.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 left.plot([0, 1], [0, 1], color="#9aa4ab", linewidth=1)
 for name in ("kboost", "logistic of the margin"):
-    share, said = calibration_curve(y_new, stated[name], n_bins=12)
-    left.plot(said, share, "o-", markersize=4, label=name)
-left.set(xlabel="stated probability", ylabel="share of the class", aspect="equal")
+    share, predicted = calibration_curve(y_new, probabilities[name], n_bins=12)
+    left.plot(predicted, share, "o-", markersize=4, label=name)
+left.set(xlabel="predicted probability", ylabel="share of the class", aspect="equal")
 left.legend()
 right.plot([0, 1], [0, 1], color="#9aa4ab", linewidth=1)
 right.plot(p_new[:2000], p[:2000], ".", markersize=2.5)
-right.set(xlabel="true probability", ylabel="stated probability", aspect="equal")
+right.set(xlabel="true probability", ylabel="predicted probability", aspect="equal")
 plt.show()

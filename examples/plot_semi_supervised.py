@@ -2,11 +2,11 @@
 Few labels, many rows
 =====================
 
-Digits, odd against even, when only a handful of rows have labels.
+Odd against even digits, with labels for a few rows only.
 
-`SemiSupervisedKernelBoostClassifier` asks for a margin at the labelled rows only, but may centre
-its columns at any row. We set it beside the same mixture with centres at the labelled rows alone,
-and look at rows that neither has seen.
+`SemiSupervisedKernelBoostClassifier` requires a margin at the labelled rows only, but may centre
+columns at any row. We compare it on test rows with the same mixture with centres at the labelled
+rows only.
 """
 
 import matplotlib.pyplot as plt
@@ -21,15 +21,15 @@ X, y = X / 16, digit % 2
 SIZES, TRIALS = (10, 20, 40, 80), 10
 
 # %%
-# Unlabelled rows carry the label -1. Features are centred by all rows there are to learn from,
-# labelled or not, for both models; that is a first use of the unlabelled ones. C is small, so that
-# not every label is fitted; with 80 labels a larger one would serve both models better.
-# It is the best to look at of four values tried on these very rows (1; 2, 5 or 10 over the number
-# of labels): at C = 1 the gain is there at 10 labels only. This is a picture, not a measurement.
+# Unlabelled rows have the label -1. For both models, features are centred over all training rows,
+# labelled or not, so both use the unlabelled rows to this extent. C is small, so that not every
+# label is fitted; with 80 labels a larger one would be better for both models. It was selected from
+# four values tried on the same rows (1; 2, 5 or 10 over the number of labels): at C = 1 there is a
+# gain at 10 labels only. This is an illustration, not a measurement.
 
 
 def trial(n_labels, seed):
-    """Errors on rows that were not there in training: with unlabelled rows, and without."""
+    """Return the test errors with and without unlabelled rows."""
     order = np.random.default_rng(seed).permutation(len(y))
     known, pool, test = order[:n_labels], order[: n_labels + 500], order[n_labels + 500 :]
     rows = X - X[pool].mean(axis=0)
@@ -46,13 +46,13 @@ for n, (both, few) in zip(SIZES, mean, strict=True):
     print(f"{n:4d} labels: {both:5.1f} % with 500 unlabelled rows, {few:5.1f} % without")
 
 # %%
-# The bars are standard errors of the means. Columns at unlabelled rows help, by a point or two;
-# with many labels there is less and less for them to add.
+# The bars are standard errors of the means. Columns at unlabelled rows reduce the error by one or
+# two points; the gain decreases with the number of labels.
 
 figure, axis = plt.subplots(figsize=(5.5, 3.4), layout="constrained")
 spread = errors.std(axis=1, ddof=1) / np.sqrt(TRIALS)
 for k, (name, colour) in enumerate(
-    (("500 unlabelled rows too", "#1b6ca8"), ("labelled rows only", "#d95f02"))
+    (("with 500 unlabelled rows", "#1b6ca8"), ("labelled rows only", "#d95f02"))
 ):
     axis.errorbar(SIZES, mean[:, k], spread[:, k], color=colour, capsize=2, label=name)
 axis.set(xscale="log", xlabel="labelled rows", ylabel="test error, %", ylim=(0, None))

@@ -2,8 +2,8 @@
 Text and numbers, several classes, sparse rows
 ==============================================
 
-Tickets of a help desk, in words and numbers, to be sent to one of four teams. Words become a sparse
-matrix, numbers stand beside them, and each part has its own kernels.
+Help desk tickets, with text and numbers, are assigned to one of four teams. Text becomes a sparse
+matrix, numeric columns are appended, and each part has its own kernels.
 """
 
 import matplotlib.pyplot as plt
@@ -16,8 +16,8 @@ from kboost import KernelBoostClassifier
 from kboost.kernels import Gaussian, Linear
 
 # %%
-# The tickets come from a small generator: most words are shared by all teams, a few are typical,
-# and how long a ticket has been open and what is at stake says something too.
+# The tickets are synthetic: most words are common to all teams, a few are typical of one team, and
+# the hours since opening and the amount at stake depend on the team.
 
 COMMON = """please help again since yesterday the my our customer cannot could still today new
 urgent question about with after update screen message waiting asked office team thanks"""
@@ -34,9 +34,9 @@ STAKES = {"billing": 300, "network": 900, "account": 60, "hardware": 700}
 def tickets(n, seed):
     rng = np.random.default_rng(seed)
     teams = rng.choice(list(TYPICAL), n)
-    shared, own = COMMON.split(), {team: words.split() for team, words in TYPICAL.items()}
+    common, typical = COMMON.split(), {team: words.split() for team, words in TYPICAL.items()}
     texts = [
-        " ".join([*rng.choice(shared, 12), *rng.choice(own[team], rng.integers(0, 3))])
+        " ".join([*rng.choice(common, 12), *rng.choice(typical[team], rng.integers(0, 3))])
         for team in teams
     ]
     hours = [rng.gamma(2, HOURS[team] / 2) for team in teams]
@@ -49,7 +49,7 @@ texts_new, numbers_new, team_new = tickets(4000, 1)
 print(f"{team[0]}: {texts[0]}")
 
 # %%
-# One CSR matrix, words first. A kernel looks at its own part of the columns.
+# One CSR matrix, words first. Each kernel uses its part of the columns.
 
 words = TfidfVectorizer().fit(texts)
 X = sp.hstack([words.transform(texts), numbers], format="csr")
@@ -61,7 +61,7 @@ on_numbers = [Linear(columns=of_numbers), Gaussian("mean", columns=of_numbers)]
 print(f"{X.shape[0]} rows, {X.shape[1]} features, {X.nnz / np.prod(X.shape):.0%} not zero")
 
 # %%
-# Neither part says enough alone.
+# Neither part is sufficient alone.
 
 for name, library in {
     "words": on_words,
@@ -70,10 +70,12 @@ for name, library in {
 }.items():
     model = KernelBoostClassifier(library, C=1.0).fit(X, team)
     right = model.score(X_new, team_new)
-    print(f"{name:<18} {100 * right:.1f} % right, {model.n_columns_} columns for {X.shape[0]} rows")
+    print(
+        f"{name:<18} {100 * right:.1f} % accuracy, {model.n_columns_} columns for {X.shape[0]} rows"
+    )
 
 # %%
-# The four classes share their columns; each has a certificate of its own.
+# The four classes share columns; each has its own gap.
 
 for label, gap in zip(model.classes_, model.dual_gap_, strict=True):
     print(f"{label:<10} gap {gap:.0e}")
@@ -84,13 +86,13 @@ figure, (left, right) = plt.subplots(
 ConfusionMatrixDisplay.from_estimator(
     model, X_new, team_new, ax=left, cmap="Blues", colorbar=False, normalize="true"
 )
-left.set(xlabel="predicted", ylabel="team", title="shares of each team's tickets")
-told = model.explain(X_new[:500])
-shares = np.abs(told.by_kernel).mean(axis=0)  # kernels by classes
+left.set(xlabel="predicted", ylabel="team", title="confusion matrix, normalised per team")
+explanation = model.explain(X_new[:500])
+shares = np.abs(explanation.by_kernel).mean(axis=0)  # kernels by classes
 parts = {"words": shares[:2].sum(axis=0), "numbers": shares[2:].sum(axis=0)}
 for k, (name, share) in enumerate(parts.items()):
     right.bar(np.arange(4) + 0.38 * k - 0.19, share, 0.38, label=name)
 right.set_xticks(range(4), model.classes_)
-right.set_title("mean size of their shares in the decision")
+right.set_title("mean absolute contribution")
 right.legend()
 plt.show()

@@ -1,12 +1,12 @@
 """
-A tube around a curve
-=====================
+Tube regression
+===============
 
-Regression with a tube of fitted width: errors inside it cost nothing.
+Regression with a tube of fitted width: errors inside the tube cost nothing.
 """
 
 # %%
-# With ``nu`` the share of rows outside the tube is bounded, and its width is found.
+# ``nu`` bounds the share of rows outside the tube, and the width is fitted.
 
 import matplotlib.pyplot as plt
 
@@ -19,7 +19,7 @@ model = KernelBoostRegressor(nu=0.2).fit(X, y)
 print(f"{model.n_columns_} columns, tube of half-width {model.epsilon_:.3f}")
 
 # %%
-# The points outside are marked, and the centres of the columns lie on the curve.
+# Points outside the tube and the centres of the columns are marked.
 
 plot_tube(model, X, y)
 plt.show()

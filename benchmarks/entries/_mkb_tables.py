@@ -17,7 +17,7 @@ from benchmarks.entries._mkb import RATIO, ROUNDS, VARIANTS, C, judged, mkboost,
 from benchmarks.objective import Row
 
 SCALINGS = ("trace", "mean")
-WORDS = {"trace": "trace 1", "mean": "mean diagonal 1", "none": "kernels as they are"}
+WORDS = {"trace": "trace 1", "mean": "mean diagonal 1", "none": "unscaled kernels"}
 DRAWS, FEW_DRAWS = 20, 3
 RUNS, FEW_RUNS = 10, 2  # of a stochastic variant, a draw; few on the large sets
 LARGE = ("D1", "D11", "D2", "D10", "D3")

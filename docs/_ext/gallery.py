@@ -1,4 +1,4 @@
-"""The order of the examples, and how their pictures look."""
+"""The order of the examples, and the style of their figures."""
 
 from kboost.plotting._axes import AMBER, BLUE, GREEN, GREY, PURPLE, RED
 
@@ -34,12 +34,12 @@ LOOK = {
 
 
 def place(filename):
-    """Where an example stands; a new one has to be put into the list."""
+    """Return the position of an example; add new examples to the list."""
     return ORDER.index(str(filename).removesuffix(".py"))
 
 
 def look(gallery_conf, fname):
-    """Set matplotlib before each example."""
+    """Set the style of matplotlib before each example."""
     from cycler import cycler
     from matplotlib import rcParams
 

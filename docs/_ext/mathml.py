@@ -1,6 +1,6 @@
-"""Formulas as MathML, which browsers draw themselves: no script, no font, nothing from elsewhere.
+"""Formulas as MathML, which browsers render without scripts, fonts or network access.
 
-The translation from TeX is docutils' own; Sphinx has no such renderer, only this place for one.
+docutils translates TeX; Sphinx has no MathML renderer, so this extension registers one.
 """
 
 from docutils import nodes
@@ -11,7 +11,7 @@ from sphinx.util.math import get_node_equation_number
 
 
 def translated(node, as_block):
-    """The formula; one that cannot be translated is a warning, with its page and line."""
+    """Translate the formula; warn with page and line if that fails."""
     try:
         return tex2mathml(node.astext(), as_block=as_block)
     except MathError as error:
@@ -20,13 +20,13 @@ def translated(node, as_block):
 
 
 def inline(self, node):
-    """A formula in a sentence."""
+    """Render an inline formula."""
     self.body.append(translated(node, as_block=False))
     raise nodes.SkipNode
 
 
 def block(self, node):
-    """A formula on lines of its own, with its number where it has one."""
+    """Render a displayed formula, with its number if it has one."""
     self.body.append(self.starttag(node, "div", CLASS="formula"))
     self.body.append(translated(node, as_block=True))
     if node["number"]:
