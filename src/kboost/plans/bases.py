@@ -90,12 +90,12 @@ class ActiveColumns(KernelColumns):
     width_bounds: tuple[float, float] | None = None
     # Active columns gather around the peaks of the search and hardly differ in their edges.
     interior_options: ClassVar[Mapping[str, Any]] = {
-        "idle_edge": 0.97,
-        "idle_share": 1e-2,
-        "fraction": 0.5,
-        "back": 1.0,
-        "closing": 2.0,
-        "naming": 1e-5,
+        "inactive_edge": 0.97,
+        "inactive_coef": 1e-2,
+        "gap_fraction": 0.5,
+        "resume_gap": 1.0,
+        "inactive_gap_factor": 2.0,
+        "crossover_gap": 1e-5,
         "patience": 30,
     }
 

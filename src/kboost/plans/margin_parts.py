@@ -105,7 +105,7 @@ class MarginParts:
 
     def path_master(self, library: Any) -> PathMaster:
         """The master of a path that chooses C."""
-        return self._optimum_master(library, loose=PATH_TOL / 2)
+        return self._optimum_master(library, path_gap=PATH_TOL / 2)
 
     def stop(self, *, monitored: bool) -> StopRule:
         """The stop rules of a fit."""
