@@ -37,6 +37,7 @@ from kboost.settings import (
     EarlyStopping,
     Full,
     Halfspaces,
+    LpNorm,
 )
 
 _RNG = np.random.default_rng(0)
@@ -139,8 +140,8 @@ MODELS: dict[str, tuple[Any, Any, Any]] = {
         SIGN,
     ),
     "composite": (CompositeSVC(), X, LETTERS),
-    "boosted machines": (MKBoostClassifier(max_iter=6), X, SIGN),
-    "boosted committees": (
+    "boosted SVMs": (MKBoostClassifier(max_iter=6), X, SIGN),
+    "boosted votes": (
         MKBoostClassifier([Gaussian(0.5), Linear(), Polynomial(2)], variant="S2", max_iter=6),
         csr_matrix(np.maximum(X, 0.0)),
         LETTERS,
@@ -156,7 +157,7 @@ MODELS: dict[str, tuple[Any, Any, Any]] = {
         SIGN,
     ),
     "mixture learned": (MKLClassifier(), X, SIGN),
-    "mixtures learned": (MKLClassifier(method="lp"), FRAME, LETTERS),
+    "mixtures learned": (MKLClassifier(method=LpNorm(1.5)), FRAME, LETTERS),
     "mixtures of four classes": (MKLClassifier([Gaussian(0.5), Linear()]), X, FOUR),
     "kernel designed": (KernelDesignClassifier(["linear", Gaussian()]), X, LETTERS),
     "composite regressor": (CompositeSVR([Linear(), Gaussian(1.0)]), X, VALUE),

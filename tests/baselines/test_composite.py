@@ -56,7 +56,7 @@ def test_a_sum_through_the_regressor_is_the_optimum_of_the_full_problem(name, pe
 
 
 @pytest.mark.parametrize("n_kernels", [2, 3])
-def test_classifier_is_the_machine_on_the_sum(n_kernels):
+def test_classifier_is_the_svm_on_the_sum(n_kernels):
     X, y, weight = table(3, n=60)
     kernels = [L, Q, R][:n_kernels]
     model = CompositeSVC(kernels, C=0.7, tol=1e-8).fit(X, y, weight)
@@ -67,7 +67,7 @@ def test_classifier_is_the_machine_on_the_sum(n_kernels):
     assert model.n_columns_ == n_kernels * len(peer.support_)
 
 
-def test_regressor_is_the_machine_on_the_sum():
+def test_regressor_is_the_svm_on_the_sum():
     X, y = make_regression(50, 3, noise=1.0, random_state=0)
     y = y / y.std()
     model = CompositeSVR([L, R], C=0.7, epsilon=0.05, tol=1e-8).fit(X, y)

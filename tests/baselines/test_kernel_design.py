@@ -1,4 +1,4 @@
-"""Kernels designed by boosting: what a round does, and the machine on the result."""
+"""Kernels designed by boosting: what a round does, and the SVM on the result."""
 
 import numpy as np
 import pytest
@@ -81,7 +81,7 @@ def test_pieces_are_functions_of_the_base_kernel(base):
 
 
 @pytest.mark.parametrize("how", ["mean", "trace"])
-def test_the_model_is_a_machine_on_the_designed_kernel(how):
+def test_the_model_is_an_svm_on_the_designed_kernel(how):
     X, y, weight = table(3, n=50)
     C = 5.0 if how == "mean" else 500.0
     model = KernelDesignClassifier(C=C, column_scaling=how, tol=1e-8).fit(X, y, weight)

@@ -78,7 +78,7 @@ def conic(matrices, y, caps, p):
 
 
 def dual_value(K, y, caps):
-    """The value of a machine, by scikit-learn."""
+    """The value of the dual of an SVM, by scikit-learn."""
     peer = SVC(kernel="precomputed", C=1.0, tol=1e-9).fit(K, y, caps)
     v = peer.dual_coef_[0]
     S = peer.support_
@@ -150,7 +150,7 @@ def test_a_wall_that_is_very_steep_does_not_hold_up_reduced_gradients(C):
 
 
 def test_reduced_gradients_go_on_past_a_wall_that_is_very_near():
-    """There J falls by less than machines are exact to, and the search must not end for that."""
+    """J falls by less than the accuracy of the SVMs there, which must not end the search."""
     X, y = make_classification(80, 6, n_informative=4, flip_y=0.15, random_state=28)
     kernels = [*(Gaussian(1 / (2 * 4.0**e)) for e in range(-6, 8)), *map(Polynomial, (1, 2, 3))]
     model = MKLClassifier(kernels, method="simple", C=50.0, tol=1e-4).fit(X, y)
@@ -192,7 +192,7 @@ def test_seventeen_kernels_on_several_scales_agree(seed):
     assert all(model.dual_gap_ <= 1e-5 for model in models)
 
 
-def test_decisions_are_those_of_the_machine_on_the_mixture(problem):
+def test_decisions_are_those_of_the_svm_on_the_mixture(problem):
     X, y, weight, matrices, _ = problem
     model = MKLClassifier(LIBRARY, C=4.0, tol=1e-6).fit(X, y, weight)
     scales = [(weight @ kernel.diag(X)) / weight.sum() for kernel in LIBRARY]
@@ -301,21 +301,21 @@ def test_bad_parameter(options, message):
     assert {k: v for k, v in vars(model).items() if k.endswith("_")} == before
 
 
-@pytest.mark.parametrize("machines", [0, 2])
-def test_interrupted(monkeypatch, machines):
+@pytest.mark.parametrize("n_svms", [0, 2])
+def test_interrupted(monkeypatch, n_svms):
     X, y, _ = table(1, n=40)
     model = MKLClassifier(LIBRARY, method="silp", tol=1e-8)
     at = MixtureSVM.at
 
     def stop(self, theta):
-        if self.n_solved == machines:
+        if self.n_solved == n_svms:
             raise KeyboardInterrupt
         return at(self, theta)
 
     monkeypatch.setattr(MixtureSVM, "at", stop)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
-    if machines:
+    if n_svms:
         assert model.stop_reason_.rule == "interrupted"
         assert model.predict(NEW).shape == (15,)
     else:
@@ -403,7 +403,7 @@ def test_the_least_distance_to_half_spaces():
     assert least_norm(np.array([[1.0], [-1.0]]), np.array([1.0, 1.0])) is None
 
 
-def test_a_machine_that_does_not_converge_is_not_asked_to_come_closer(monkeypatch):
+def test_an_svm_that_does_not_converge_is_not_solved_again(monkeypatch):
     X, y, weight = table(5, n=60)
     asked = []
 

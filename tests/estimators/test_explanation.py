@@ -8,7 +8,7 @@ from kboost.data.multiclass import class_scores
 from kboost.kernels import Gaussian, Linear
 from tests.fitted import MODELS, SIGN, VALUE, X, fitted, rows_of
 
-VOTES = ("boosted committees", "boosted against the rest")  # of several kernels in a round
+VOTES = ("boosted votes", "boosted against the rest")  # of several kernels in a round
 EXPLAINED = [name for name in MODELS if name not in VOTES]
 
 
@@ -56,7 +56,7 @@ def test_a_vote_of_several_kernels_has_no_split(name):
 
 
 def test_rounds_are_carried_by_their_kernels():
-    model = fitted("boosted machines")
+    model = fitted("boosted SVMs")
     told = model.explain(X)
     assert told.piece == "round"
     assert told.by_center.shape == (60, model.n_iter_)
@@ -71,7 +71,7 @@ def test_duels_are_named():
     assert three.explain(rows_of("mixtures learned")[:2]).outputs == (
         "bb over a", "ccc over a", "ccc over bb",
     )  # fmt: skip
-    assert fitted("boosted machines").explain(X[:2]).outputs == (1,)
+    assert fitted("boosted SVMs").explain(X[:2]).outputs == (1,)
 
 
 def test_a_group_changes_only_with_its_features():

@@ -37,7 +37,7 @@ def problem(n=80, seed=0, n_classes=2):
 
 
 def algorithm(variant, X, y, X_new, rounds, ratio, decay, C, seed):
-    """Algorithms 1 to 4, step by step, one scikit-learn machine after the other."""
+    """Algorithms 1 to 4, step by step, one scikit-learn SVM after the other."""
     N, M = len(y), len(KERNELS)
     target = np.where(y == 1, 1, -1)
     scales = [np.mean(np.diag(k(X))) for k in KERNELS]
@@ -57,10 +57,10 @@ def algorithm(variant, X, y, X_new, rounds, ratio, decay, C, seed):
         kernels = [j for j, u in enumerate(rng.random_sample(M)) if u < S[j]]
         f, f_new, e = {}, {}, {}
         for j in kernels:
-            machine = SVC(kernel="precomputed", C=C, tol=1e-9)
-            machine.fit(grams[j][np.ix_(sample, sample)], target[sample])
-            f[j] = np.where(machine.decision_function(grams[j][:, sample]) > 1e-6, 1, -1)
-            f_new[j] = np.where(machine.decision_function(grams_new[j][:, sample]) > 1e-6, 1, -1)
+            svm = SVC(kernel="precomputed", C=C, tol=1e-9)
+            svm.fit(grams[j][np.ix_(sample, sample)], target[sample])
+            f[j] = np.where(svm.decision_function(grams[j][:, sample]) > 1e-6, 1, -1)
+            f_new[j] = np.where(svm.decision_function(grams_new[j][:, sample]) > 1e-6, 1, -1)
             e[j] = sum(D[i] for i in range(N) if f[j][i] != target[i])
             if variant[0] == "S":
                 S[j] *= decay ** e[j]
@@ -274,7 +274,7 @@ def test_sparse_rows_and_frames_give_the_same(variant):
         np.testing.assert_allclose(model.decision_function(table), expected, atol=1e-8)
 
 
-def test_precomputed_matrices_make_the_machines_of_their_kernels():
+def test_precomputed_matrices_give_the_svms_of_their_kernels():
     X, y = problem()
     side_by_side = np.hstack([kernel(X) for kernel in KERNELS])
     order = [np.flatnonzero((side_by_side == row).all(axis=1))[0]
@@ -324,10 +324,10 @@ def test_matrices_with_their_axes_swapped_are_refused(estimator):
         clone(estimator).fit(swapped, y)
 
 
-MACHINES = [name for name in BEHIND if name != "mixture"]
+SVMS = [name for name in BEHIND if name != "mixture"]
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("name", SVMS)
 def test_matrices_and_functions_that_are_no_kernels_are_refused(name):
     X, y = problem()
     good, bad = Gaussian(1.0)(X), np.tanh(X @ X.T - 1.0) + np.eye(len(y))
@@ -506,6 +506,13 @@ def test_bad_parameters(options, message):
     with pytest.raises(ValueError, match=message):
         model.fit(X, y)
     assert all(vars(model)[k] is before[k] for k in before)
+
+
+def test_predictions_are_in_float64():
+    model = MKBoostClassifier()
+    assert model.set_predict_dtype("float64") is model
+    with pytest.raises(ValueError, match=r"^dtype must be 'float64'; got dtype='float32'\.$"):
+        model.set_predict_dtype("float32")
 
 
 def test_one_class_is_refused():

@@ -160,7 +160,7 @@ def test_machines_of_all_kinds(name, tmp_path, monkeypatch):
     assert {"summary", "certificate", "kernels", "errors", "comparison", "use", "made"} <= set(
         sections
     )
-    votes = name in ("boosted committees", "boosted against the rest")
+    votes = name in ("boosted votes", "boosted against the rest")
     assert ("explained" in sections) is not votes
     assert ("growth" in sections) is not name.startswith("composite")
     assert "nan" not in re.sub(r"<svg.*?</svg>", "", text, flags=re.S).lower().split()

@@ -6,8 +6,8 @@ j are the columns, t the terms of their kernels. Summed over all columns of a ke
 on the same features, or over all columns with the same centre, the shares of a split add up to f(x)
 in each case, to rounding. Nothing is approximated, and no background data are needed.
 
-Boosted machines are a sum over rounds, `f(x) = sum_t weight_t s_t(x)` with `s_t` the sign of a
-machine of one kernel. So they split exactly by kernel, by group (what a kernel looks at, all
+Boosted SVMs are a sum over rounds, `f(x) = sum_t weight_t s_t(x)` with `s_t` the sign of an SVM
+of one kernel. So they split exactly by kernel, by group (what a kernel looks at, all
 together) and by round; a sign is no sum, so there is no split by training row. Where several
 kernels vote in a round there is none by kernel either.
 """
@@ -41,7 +41,7 @@ class Explanation:
     ----------
     values : ndarray of shape (n,) or (n, n_outputs)
         What is explained: the decision values, or the predictions of a regressor; one against one,
-        the values of the duels, of which the classes score the wins.
+        the values of the binary problems.
     intercept : float or ndarray of shape (n_outputs,)
         The share that is in every value.
     by_kernel : ndarray of shape (n, n_kernels) or (n, n_kernels, n_outputs)
@@ -59,7 +59,7 @@ class Explanation:
     centers : ndarray or CSR matrix of shape (n_centers, n_features), or None
         These rows (their numbers, for precomputed kernels).
     outputs : tuple
-        The classes, the numbers of the targets, or the duels ("b over a").
+        The classes, the numbers of the targets, or the pairs of classes ("b over a").
     piece : {"center", "halfspace", "round"}
         What `by_center` is about.
 

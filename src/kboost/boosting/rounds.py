@@ -43,7 +43,7 @@ class RoundSettings:
 
 @dataclass(frozen=True)
 class BoostedSVMs:
-    """The rounds of one binary problem; support vectors are unique_names among its rows."""
+    """The rounds of one binary problem; support vectors are indices of its rows."""
 
     rounds: Sequence[tuple[Sequence[SVM], FloatArray]]  # SVMs of each round, with their votes
     weights: Sequence[float]
