@@ -3,6 +3,8 @@
 fit(X, y)  ->  run_plan  ->  prepare(estimator, X, y, ...)      a plan and training data
 fit_margin(plan, data)             plans/margin.py
 set_fitted(estimator, plan, fit)   fitted attributes
+
+`prepare` is registered for each estimator in its own file.
 """
 
 from __future__ import annotations
@@ -195,6 +197,9 @@ def checked_validation(
     return check_validation(estimator, **vars(validation), y_numeric=y_numeric)
 
 
-def _scalar_or_array(values: list[Any]) -> float | FloatArray:
+def _scalar_or_array(values: list[Any]) -> float | FloatArray | None:
+    """One number per output; None if one is unknown."""
+    if any(value is None for value in values):
+        return None
     array = np.array(values, dtype=np.float64)
     return float(array[0]) if len(array) == 1 else array
