@@ -179,11 +179,11 @@ def curve(method: str, kernel: Any, ridge: float, data: datasets.Data, seed: int
     from kboost.columns.candidates import CandidateColumns
     from kboost.core.validation import columns_at
     from kboost.formulations import TargetRows
-    from kboost.plans.growth import GrowthPlan, grow_basis
+    from kboost.plans.basis import BasisPlan, grow_basis
     from kboost.settings import SELECTIONS, Full
 
     ensemble = method == "ensemble"
-    plan = GrowthPlan(
+    plan = BasisPlan(
         selection=SELECTIONS["max-res" if ensemble else method](),
         update=Full(50, n_init_rows=500) if ensemble else Full(),
         ridge=ridge,

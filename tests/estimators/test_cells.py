@@ -139,7 +139,7 @@ def test_an_error_in_a_cell_is_raised_and_changes_nothing(monkeypatch):
     def broken(*_):
         raise RuntimeError("no solution")
 
-    monkeypatch.setattr(local_cells, "_fit_cell", broken)
+    monkeypatch.setattr(local_cells, "fit_cell", broken)
     model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=50)
     with pytest.raises(RuntimeError, match="no solution"):
         model.fit(X, y)
@@ -250,7 +250,7 @@ def test_out_of_time_partitions_that_are_whole_are_not_diluted(monkeypatch, in_t
     every = model.fit(X, y)._model.parts
     sizes = [part.tree.n_cells for part in every]
     assert sum(sizes[:whole]) <= in_time < sum(sizes[: whole + 1])
-    real, calls = local_cells._fit_cell, []
+    real, calls = local_cells.fit_cell, []
 
     class Clock:
         @property
@@ -269,7 +269,7 @@ def test_out_of_time_partitions_that_are_whole_are_not_diluted(monkeypatch, in_t
         calls.append(None)
         return real(*arguments)
 
-    monkeypatch.setattr(local_cells, "_fit_cell", counted)
+    monkeypatch.setattr(local_cells, "fit_cell", counted)
     monkeypatch.setattr(Deadline, "after", lambda _: Clock())
     parts = model.fit(X, y)._model.parts
     assert str(model.stop_reason_).startswith(f"max_seconds reached: {in_time} of {sum(sizes)} ")

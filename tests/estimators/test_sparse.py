@@ -10,7 +10,7 @@ from sklearn.kernel_ridge import KernelRidge
 from kboost import SparseKernelClassifier, SparseKernelRegressor
 from kboost.data.indexed_rows import indexed_rows
 from kboost.kernels import Gaussian
-from kboost.plans import growth
+from kboost.plans import basis
 from kboost.plans.least_squares import label_error
 from kboost.settings import ALD, RAN, EarlyStopping, Full, Joint, One
 from kboost.streaming.recursive_least_squares import RecursiveLeastSquares
@@ -266,7 +266,7 @@ def test_limits_are_kept_and_named():
 
 @pytest.mark.parametrize("place", [0, 3])
 def test_an_interrupt_keeps_what_there_is(monkeypatch, place):
-    real, calls = growth.ForwardOracle.start, []
+    real, calls = basis.ForwardOracle.start, []
 
     def start(self, problem):
         search = real(self, problem)
@@ -281,7 +281,7 @@ def test_an_interrupt_keeps_what_there_is(monkeypatch, place):
         search.propose = interrupted
         return search
 
-    monkeypatch.setattr(growth.ForwardOracle, "start", start)
+    monkeypatch.setattr(basis.ForwardOracle, "start", start)
     model = SparseKernelRegressor(KERNEL, ridge=0.01, update="full", selection="mp")
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
@@ -294,7 +294,7 @@ def test_an_interrupt_keeps_what_there_is(monkeypatch, place):
 @pytest.mark.parametrize("count", [0, 1, 4, 7])
 def test_an_interrupt_of_a_series_keeps_what_there_is(monkeypatch, count):
     """Ensembles of three: in the first one, at its end, in the second, in the third."""
-    real, calls = growth.CholeskyMaster.start, []
+    real, calls = basis.CholeskyMaster.start, []
 
     def start(self, problem):
         run = real(self, problem)
@@ -309,7 +309,7 @@ def test_an_interrupt_of_a_series_keeps_what_there_is(monkeypatch, count):
         run.extend = interrupted
         return run
 
-    monkeypatch.setattr(growth.CholeskyMaster, "start", start)
+    monkeypatch.setattr(basis.CholeskyMaster, "start", start)
     model = SparseKernelRegressor(KERNEL, ridge=0.01, update=Full(series=3), max_columns=30)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
@@ -322,7 +322,7 @@ def test_an_interrupt_before_the_first_step_of_a_series_changes_nothing(monkeypa
     def start(self, problem):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(growth.CholeskyMaster, "start", start)
+    monkeypatch.setattr(basis.CholeskyMaster, "start", start)
     model = SparseKernelRegressor(KERNEL, ridge=0.01, update=Full(series=3), max_columns=30)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)

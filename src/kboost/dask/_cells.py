@@ -24,15 +24,14 @@ from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.stopping import OUT_OF_TIME, StopReason
 from kboost.dask._malloc import with_tuned_malloc
 from kboost.dask._table import PartitionedTable, assemble, take
+from kboost.local.cell import CellPlan, squares
 from kboost.local.cells import (
     COMPLETE,
     CellFit,
-    CellPlan,
     CellProgress,
     CellStep,
     averaged,
     run_cells,
-    squares,
 )
 from kboost.local.rows import LocalRows
 

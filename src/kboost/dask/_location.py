@@ -19,7 +19,8 @@ from kboost.dask._table import PartitionedTable
 from kboost.dask._workers import Workers
 from kboost.data.indexed_rows import IndexedRows
 from kboost.kernels.base import Kernel
-from kboost.local.cells import CellFit, CellPlan
+from kboost.local.cell import CellPlan
+from kboost.local.cells import CellFit
 from kboost.local.executor import Executor
 from kboost.local.rows import LocalRows
 

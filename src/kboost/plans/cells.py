@@ -14,7 +14,7 @@ from kboost.core.model import AdditiveModel
 from kboost.core.trace import Trace
 from kboost.data.indexed_rows import IndexedRows
 from kboost.data.kernel_checks import check_psd
-from kboost.local.cells import CellPlan, columns_per_cell, memory_of_cell
+from kboost.local.cell import CellPlan, columns_per_cell, memory_of_cell
 from kboost.local.choice import LocalChoice, choose_local, choose_local_ridge, given
 from kboost.local.rows import LocalRows
 from kboost.plans.sparse import SparseData, SparsePlan, SparseResult

@@ -2,7 +2,7 @@
 
     minimise  sum_i w_i loss(y_i, f(x_i)) + ridge/2 |f|^2     over f in the span of a growing basis
 
-The basis grows by column generation (plans/growth.py), in a series of ensembles (plans/series.py)
+The basis grows by column generation (plans/basis.py), in a series of ensembles (plans/series.py)
 or inside cells (plans/cells.py).
 """
 
@@ -25,8 +25,8 @@ from kboost.data.indexed_rows import IndexedRows
 from kboost.data.kernel_checks import nugget_of, sample_rows
 from kboost.formulations import TargetRows
 from kboost.kernels.base import Kernel
+from kboost.plans.basis import BasisFit, BasisPlan, grow_basis
 from kboost.plans.cells import cell_settings, fit_in_cells
-from kboost.plans.growth import Growth, GrowthPlan, grow_basis
 from kboost.plans.series import fit_series
 from kboost.plans.sparse import SparseData, SparsePlan, SparseResult, as_float64
 from kboost.selection.kernels import ROWS, choose, sample_size
@@ -55,13 +55,13 @@ def fit(
         sample = data.sample(plan, rows, seed, size)
         choice = choose(plan.kernels, plan.ridge, sample, until)
         candidates = _candidates(plan, data, choice.kernels, rows)
-        growth_plan = _growth_plan(plan, choice.ridge, candidates, seed)
+        basis_plan = _basis_plan(plan, choice.ridge, candidates, seed)
         monitor = None if held_out is None else _monitor(plan, data, held_out)
         problem = TargetRows.of(rows.targets, rows.weight)
-        growth = _grow(plan, growth_plan, candidates, problem, deadline, monitor, listeners)
-    if not growth.trace:
+        basis_fit = _grow(plan, basis_plan, candidates, problem, deadline, monitor, listeners)
+    if not basis_fit.trace:
         raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
-    result = _result(candidates, choice.ridge, growth)
+    result = _result(candidates, choice.ridge, basis_fit)
     chosen = choice.finished and len(sample.weight) == min(ROWS, len(rows.order))
     return result if chosen else _cut_short(result)
 
@@ -137,11 +137,11 @@ def _max_columns(plan: SparsePlan, n_columns: int, n_rows: int) -> int:
     return int(min(n_columns, np.ceil(_COLUMNS * np.sqrt(n_rows))))
 
 
-def _growth_plan(
+def _basis_plan(
     plan: SparsePlan, ridge: float, candidates: CandidateColumns, seed: int
-) -> GrowthPlan:
+) -> BasisPlan:
     stopping = plan.early_stopping
-    return GrowthPlan(
+    return BasisPlan(
         selection=plan.selection,
         update=plan.update,
         loss=plan.loss,
@@ -157,18 +157,18 @@ def _growth_plan(
 
 def _grow(
     plan: SparsePlan,
-    growth_plan: GrowthPlan,
+    basis_plan: BasisPlan,
     candidates: CandidateColumns,
     problem: TargetRows,
     deadline: Deadline,
     monitor: ValidationMonitor | None,
     listeners: Sequence[Listener],
-) -> Growth:
+) -> BasisFit:
     learners = getattr(plan.update, "series", None)
     if learners is None:
-        return grow_basis(growth_plan, candidates, problem, deadline, monitor, listeners)
+        return grow_basis(basis_plan, candidates, problem, deadline, monitor, listeners)
     return fit_series(
-        growth_plan,
+        basis_plan,
         learners,
         candidates,
         problem,
@@ -179,16 +179,16 @@ def _grow(
     )
 
 
-def _result(candidates: CandidateColumns, ridge: float, growth: Growth) -> SparseResult:
+def _result(candidates: CandidateColumns, ridge: float, basis_fit: BasisFit) -> SparseResult:
     return SparseResult(
-        model=AdditiveModel.assemble(list(growth.hypotheses), growth.coef, growth.bias),
+        model=AdditiveModel.assemble(list(basis_fit.hypotheses), basis_fit.coef, basis_fit.bias),
         kernels=candidates.kernels,
         no_centers=candidates.points(np.zeros(0, dtype=np.intp)),
         ridge=ridge,
-        objective=growth.objective,
-        reason=growth.reason,
-        trace=growth.trace,
-        n_iter=max(1, len(growth.trace) - 1),
+        objective=basis_fit.objective,
+        reason=basis_fit.reason,
+        trace=basis_fit.trace,
+        n_iter=max(1, len(basis_fit.trace) - 1),
     )
 
 

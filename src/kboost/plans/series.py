@@ -24,14 +24,14 @@ from kboost.core.stopping import AnyOf, StopReason
 from kboost.core.trace import Step, Trace
 from kboost.core.validation import ValidationMonitor
 from kboost.formulations import TargetRows
-from kboost.plans.growth import Growth, GrowthPlan, grow_basis, stop_rule
+from kboost.plans.basis import BasisFit, BasisPlan, grow_basis, stop_rule
 
 LOW_MARGIN, MOST_ROWS = 0.5, 25_000
 _LEARNT = StopReason("margins", "every row has a margin of at least 1/2; no row is left to fit.")
 
 
 def fit_series(
-    plan: GrowthPlan,
+    plan: BasisPlan,
     learners: int,
     candidates: CandidateColumns,
     rows: TargetRows,
@@ -40,7 +40,7 @@ def fit_series(
     deadline: Deadline = NO_LIMIT,
     monitor: ValidationMonitor | None = None,
     listeners: Sequence[Listener] = (),
-) -> Growth:
+) -> BasisFit:
     """Fit ensembles of `learners` each until `plan.max_columns` basis vectors are taken."""
     series = EnsembleSeries(plan, learners, candidates, rows, labels, deadline, monitor, listeners)
     stop = AnyOf((series.inner_reason, stop_rule(plan, monitor)))
@@ -53,7 +53,7 @@ class EnsembleSeries(Method[Step]):
 
     def __init__(
         self,
-        plan: GrowthPlan,
+        plan: BasisPlan,
         learners: int,
         candidates: CandidateColumns,
         rows: TargetRows,
@@ -70,7 +70,7 @@ class EnsembleSeries(Method[Step]):
         self._started = time.monotonic()
         self._reason: StopReason | None = None  # of the last ensemble
         q = rows.targets.shape[1]
-        self.sum = Growth([], np.zeros((0, q)), np.zeros(q), 0.0, Trace(), _LEARNT)
+        self.sum = BasisFit([], np.zeros((0, q)), np.zeros(q), 0.0, Trace(), _LEARNT)
         self.kept = self.sum
         self.trace: list[Step] = []
 
@@ -109,7 +109,7 @@ class EnsembleSeries(Method[Step]):
     def _n_steps(self) -> int:
         return max(0, len(self.sum.trace) - 1)
 
-    def _fit_ensemble(self, chosen: IntArray, seconds: float) -> Growth:
+    def _fit_ensemble(self, chosen: IntArray, seconds: float) -> BasisFit:
         plan, rows, columns = self._plan, self._rows, len(self.sum.coef)
         inner = replace(
             plan,
@@ -153,7 +153,7 @@ def _training_rows(targets: FloatArray, decision: FloatArray, *, labels: bool) -
     return chosen
 
 
-def _joined(total: Growth, new: Growth, seconds: float) -> Growth:
+def _joined(total: BasisFit, new: BasisFit, seconds: float) -> BasisFit:
     """The sum with one more ensemble, whose fit began so many seconds after the start."""
     steps, columns = max(0, len(total.trace) - 1), len(total.coef)
     later = [
@@ -165,7 +165,7 @@ def _joined(total: Growth, new: Growth, seconds: float) -> Growth:
         )
         for step in list(new.trace)[1 if total.trace else 0 :]  # its first is our last
     ]
-    return Growth(
+    return BasisFit(
         [*total.hypotheses, *new.hypotheses],
         np.concatenate([total.coef, new.coef]),
         total.bias + new.bias,

@@ -18,7 +18,8 @@ from kboost.core.stopping import StopReason
 from kboost.core.trace import Trace
 from kboost.data.indexed_rows import IndexedRows
 from kboost.kernels.base import Kernel
-from kboost.local.cells import CellFit, CellPlan, fit_cells
+from kboost.local.cell import CellPlan
+from kboost.local.cells import CellFit, fit_cells
 from kboost.local.choice import LocalChoice
 from kboost.local.executor import Executor
 from kboost.local.rows import LocalRows

@@ -50,7 +50,7 @@ _LATE = "max_seconds was reached before the coefficients were final; raise max_s
 
 
 @dataclass(frozen=True)
-class GrowthPlan:
+class BasisPlan:
     """How a basis grows, with every number resolved."""
 
     selection: Selection
@@ -78,7 +78,7 @@ class GrowthPlan:
 
 
 @dataclass(frozen=True)
-class Growth:
+class BasisFit:
     """The basis, its coefficients, and how the fit went."""
 
     hypotheses: Sequence[Hypothesis]
@@ -90,14 +90,14 @@ class Growth:
 
 
 def grow_basis(
-    plan: GrowthPlan,
+    plan: BasisPlan,
     pool: CandidateColumns,
     rows: TargetRows,
     deadline: Deadline = NO_LIMIT,
     monitor: ValidationMonitor | None = None,
     listeners: Sequence[Listener] = (),
     remaining: TimeRemaining | None = None,
-) -> Growth:
+) -> BasisFit:
     """Grow a model of these rows; they are the rows of the pool, in a random order.
 
     `remaining` estimates the time where this fit is a part of a larger one.
@@ -113,10 +113,10 @@ def grow_basis(
     remark = _LATE if late else None if fit.solver_gap is None else _not_converged(fit.solver_gap)
     if remark is not None and reason is not INTERRUPTED:
         reason = replace(reason, message=f"{reason.message} {remark}")
-    return Growth(result.hypotheses, fit.coef, fit.bias, fit.objective, result.trace, reason)
+    return BasisFit(result.hypotheses, fit.coef, fit.bias, fit.objective, result.trace, reason)
 
 
-def stop_rule(plan: GrowthPlan, monitor: ValidationMonitor | None) -> StopRule:
+def stop_rule(plan: BasisPlan, monitor: ValidationMonitor | None) -> StopRule:
     """The held-out error, where there is a monitor, and the limits."""
     rules: list[StopRule] = []
     if monitor is not None:
@@ -140,7 +140,7 @@ def _not_converged(gain: float) -> str:
     )
 
 
-def _oracle(plan: GrowthPlan) -> Any:
+def _oracle(plan: BasisPlan) -> Any:
     selection, size = plan.selection, plan.step_size
     name: Any = short_form(selection, SELECTIONS)
     if isinstance(selection, ALD | RAN):
@@ -166,7 +166,7 @@ def _oracle(plan: GrowthPlan) -> Any:
     )
 
 
-def _master(plan: GrowthPlan) -> Any:
+def _master(plan: BasisPlan) -> Any:
     loss, update = LOSSES[plan.loss], plan.update
     budget = plan.memory_budget // 2  # for the columns; the other half is work space
     if isinstance(update, Joint):
