@@ -1,8 +1,8 @@
 """What the kernel-boosting estimators share: parameter rules, running a plan, showing its fit.
 
-fit(X, y)  ->  run_plan  ->  prepare(estimator, X, y, ...)      a plan and training data
-fit_margin(plan, data)             plans/margin.py
-set_fitted(estimator, plan, fit)   fitted attributes
+    fit(X, y)  ->  run_plan  ->  prepare(estimator, X, y, ...)      a plan and training data
+                                 fit_margin(plan, data)             plans/margin.py
+                                 set_fitted(estimator, plan, fit)   fitted attributes
 
 `prepare` is registered for each estimator in its own file.
 """
