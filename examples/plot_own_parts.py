@@ -133,7 +133,9 @@ class LittleGain:
         before, now = trace[-1 - self.steps].objective, trace[-1].objective
         if before - now > self.share * before:
             return None
-        return StopReason("gain", f"{self.steps} columns lowered the objective by less than {self.share:.0%}.")
+        return StopReason(
+            "gain", f"{self.steps} columns lowered the objective by less than {self.share:.0%}."
+        )
 
 
 # %%
