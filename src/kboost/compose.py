@@ -18,11 +18,10 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import ClassifierMixin, RegressorMixin
 
-from kboost._estimator.base import flat
-from kboost._estimator.labels import check_two_classes, encode_labels, predicted_codes
+from kboost._estimator.labels import check_two_classes, encode_labels
 from kboost._estimator.parameter_rules import RULES
+from kboost._estimator.predictors import KernelClassifierMixin, KernelRegressorMixin
 from kboost._rules import Rule, check_params
 from kboost._typing import FloatArray
 from kboost.core.protocols import Master, Oracle
@@ -128,7 +127,7 @@ class _Composed(MarginEstimator):
         )
 
 
-class ColumnGenerationClassifier(ClassifierMixin, _Composed):
+class ColumnGenerationClassifier(KernelClassifierMixin, _Composed):
     """Classify with column generation composed from parts.
 
     More than two classes are fitted one-vs-rest on shared columns.
@@ -186,40 +185,8 @@ stop_reason_, trace_, n_iter_, n_features_in_, feature_names_in_ : see above
     True
     """
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return the decision values.
 
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, n_classes)
-            Positive for the second class; with more than two classes, largest for the predicted
-            class.
-        """
-        return flat(self._decision(X))
-
-    def predict(self, X: Any) -> Any:
-        """Return the label of each row.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels from `classes_`.
-        """
-        codes = predicted_codes(flat(self._decision(X)))
-        return self.classes_[codes]
-
-
-class ColumnGenerationRegressor(RegressorMixin, _Composed):
+class ColumnGenerationRegressor(KernelRegressorMixin, _Composed):
     """Regress with column generation composed from parts.
 
     Parameters
@@ -249,21 +216,6 @@ stop_reason_, trace_, n_iter_, n_features_in_, feature_names_in_ : see above
     >>> model.score(X, y) > 0.9
     True
     """
-
-    def predict(self, X: Any) -> FloatArray:
-        """Return the predicted value of each row.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Values.
-        """
-        return flat(self._decision(X))
 
 
 @prepare.register

@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from kboost._estimator.base import KernelEstimator
 from kboost._estimator.callbacks import callback_listeners
-from kboost._estimator.labels import predicted_codes
+from kboost._estimator.predictors import KernelClassifierMixin
 from kboost._typing import FloatArray
 from kboost.core.iterate import Listener
 from kboost.data.multiclass import BinaryProblem, class_scores, output_names
@@ -19,7 +18,7 @@ from kboost.kernels.base import Kernel
 from kboost.kernels.names import unique_names
 
 
-class SVMClassifier(ClassifierMixin, KernelEstimator):
+class SVMClassifier(KernelClassifierMixin, KernelEstimator):
     """Class scores and labels from the values of the binary problems."""
 
     _binary_problems: Sequence[BinaryProblem]
@@ -56,22 +55,6 @@ class SVMClassifier(ClassifierMixin, KernelEstimator):
             is that of the predicted class.
         """
         return class_scores(self._decision(X), self._binary_problems, len(self.classes_))
-
-    def predict(self, X: Any) -> Any:
-        """Return the label of each row.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels from `classes_`.
-        """
-        codes = predicted_codes(self.decision_function(X))
-        return self.classes_[codes]
 
 
 def set_support_vectors(

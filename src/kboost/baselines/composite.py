@@ -20,15 +20,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.svm import SVC, SVR
 
-from kboost._estimator.base import KernelEstimator, flat
-from kboost._estimator.labels import check_two_classes, encode_labels, predicted_codes
+from kboost._estimator.base import KernelEstimator
+from kboost._estimator.labels import check_two_classes, encode_labels
+from kboost._estimator.predictors import KernelClassifierMixin, KernelRegressorMixin
 from kboost._estimator.svm_classifier import set_support_vectors
 from kboost._estimator.svm_input import centers_of, svm_kernels
 from kboost._rules import NOT_NEGATIVE, POSITIVE, Rule, check_params
-from kboost._typing import FloatArray
 from kboost._validation import check_table, check_weights
 from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
@@ -63,7 +62,7 @@ def _fit_sum(
     set_support_vectors(estimator, kernels, [len(used)] * len(kernels), centers, coef, bias)
 
 
-class CompositeSVC(ClassifierMixin, KernelEstimator):
+class CompositeSVC(KernelClassifierMixin, KernelEstimator):
     """Classify with a support vector machine on the sum of several kernels.
 
     A baseline for sparse mixtures: the same kernels, with one coefficient per training row for all
@@ -152,39 +151,8 @@ class CompositeSVC(ClassifierMixin, KernelEstimator):
         svm = SVC(kernel="precomputed", C=self.C, tol=self.tol)
         _fit_sum(self, rows, X.shape[0], svm, targets)
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return the model's values: (n,), or (n, n_classes) for more than two classes.
 
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray
-            Positive for the second class, or largest for the predicted class.
-        """
-        return flat(self._decision(X))
-
-    def predict(self, X: Any) -> Any:
-        """Return the label of each row.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels from `classes_`.
-        """
-        codes = predicted_codes(self.decision_function(X))
-        return self.classes_[codes]
-
-
-class CompositeSVR(RegressorMixin, KernelEstimator):
+class CompositeSVR(KernelRegressorMixin, KernelEstimator):
     """Regress with a support vector machine on the sum of several kernels.
 
     Parameters
@@ -269,18 +237,3 @@ class CompositeSVR(RegressorMixin, KernelEstimator):
         rows = merge_rows(X, codes, check_weights(sample_weight, len(codes)))
         svm = SVR(kernel="precomputed", C=self.C, epsilon=self.epsilon, tol=self.tol)
         _fit_sum(self, rows, X.shape[0], svm, [values[rows.codes]])
-
-    def predict(self, X: Any) -> FloatArray:
-        """Return the value of each row.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Values.
-        """
-        return flat(self._decision(X))

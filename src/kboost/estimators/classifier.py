@@ -6,10 +6,10 @@ from typing import Any, cast
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import ClassifierMixin
 
 from kboost._estimator.base import flat
-from kboost._estimator.labels import check_two_classes, encode_labels, predicted_codes
+from kboost._estimator.labels import check_two_classes, encode_labels
+from kboost._estimator.predictors import KernelClassifierMixin
 from kboost._rules import check_params
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.data.class_weight import apply_class_factors, class_factors
@@ -36,7 +36,7 @@ from kboost.selection.calibration import Calibration
 from kboost.selection.left_out import Norm
 
 
-class KernelBoostClassifier(ClassifierMixin, MarginEstimator):
+class KernelBoostClassifier(KernelClassifierMixin, MarginEstimator):
     """Classify with a sparse mixture of kernels, grown by column generation (CG-Boost).
 
     Every pair of a kernel and a training point is a candidate column ``k(., x_j)``. Column
@@ -216,38 +216,6 @@ class KernelBoostClassifier(ClassifierMixin, MarginEstimator):
         return self._guarded_fit(
             lambda: run_plan(self, X, y, sample_weight, validation), X, y, sample_weight
         )
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return the decision values.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, n_classes)
-            Positive for the second class; with more than two classes, largest for the predicted
-            class.
-        """
-        return flat(self._decision(X))
-
-    def predict(self, X: Any) -> Any:
-        """Return the label of each row.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels from `classes_`.
-        """
-        codes = predicted_codes(flat(self._decision(X)))
-        return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class; the predicted class has the largest.

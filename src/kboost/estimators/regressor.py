@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import RegressorMixin
 
-from kboost._estimator.base import flat
+from kboost._estimator.predictors import KernelRegressorMixin
 from kboost._rules import NOT_NEGATIVE, UNIT, Rule, check_params, optional
 from kboost._typing import FloatArray
 from kboost.data.merged_rows import merge_rows
@@ -45,7 +44,7 @@ _NU = 0.5
 _COLUMN_ATTRIBUTES = ("centers_", "widths_", "directions_", "cuts_", "selected_features_")
 
 
-class KernelBoostRegressor(RegressorMixin, MarginEstimator):
+class KernelBoostRegressor(KernelRegressorMixin, MarginEstimator):
     """Regress with a sparse mixture of kernels, grown by column generation (CG-Boost, SRE).
 
     Every pair of a kernel and a training point is a candidate column ``k(., x_j)``. Column
@@ -235,21 +234,6 @@ class KernelBoostRegressor(RegressorMixin, MarginEstimator):
         return self._guarded_fit(
             lambda: run_plan(self, X, y, sample_weight, validation), X, y, sample_weight
         )
-
-    def predict(self, X: Any) -> FloatArray:
-        """Return the predicted value of each row.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Values.
-        """
-        return flat(self._decision(X))
 
 
 @prepare.register

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
-from kboost._estimator.base import flat
-from kboost._estimator.labels import check_two_classes, encode_labels, predicted_codes
+from kboost._estimator.labels import check_two_classes, encode_labels
+from kboost._estimator.predictors import KernelClassifierMixin
 from kboost._rules import check_params, one_of
 from kboost._typing import FloatArray
 from kboost._validation import check_table, check_weights
@@ -37,7 +36,7 @@ def _requires_loss(model: Any, method: str, loss: str) -> bool:
     return True
 
 
-class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
+class SparseKernelClassifier(KernelClassifierMixin, SparseKernelBase):
     """Classify with few basis vectors among many rows.
 
     The model is ``f(x) = intercept + sum_j coef_j k(x, c_j)`` with centres among the training rows,
@@ -242,37 +241,6 @@ class SparseKernelClassifier(ClassifierMixin, SparseKernelBase):
         return self._guarded_fit(
             lambda: self._learn_batch(X, y, classes, sample_weight), X, y, sample_weight
         )
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return the values of the model: (n,), or (n, n_classes) for more than two classes.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray
-            Positive for the second class, or largest for the predicted class.
-        """
-        return flat(self._decision(X))
-
-    def predict(self, X: Any) -> Any:
-        """Return the label of each row.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels from `classes_`.
-        """
-        scores = flat(self._decision(X))
-        return self.classes_[predicted_codes(scores)]
 
     @available_if(is_logistic)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:

@@ -1,10 +1,10 @@
 """Oracle, master and stop rules of a margin problem, from the parameters of an estimator.
 
-    penalty    master of a fit
-    l1         simplex where each step counts (early stops, few columns) or is cheap (few rows);
-               otherwise an interior-point method, and simplex for the vertex at the end
-    l1, nu     simplex on the nu problem
-    l2         the dual QP
+penalty    master of a fit
+l1         simplex where each step counts (early stops, few columns) or is cheap (few rows);
+otherwise an interior-point method, and simplex for the vertex at the end
+l1, nu     simplex on the nu problem
+l2         the dual QP
 """
 
 from __future__ import annotations
