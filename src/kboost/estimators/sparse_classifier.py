@@ -292,7 +292,7 @@ class SparseKernelClassifier(KernelClassifierMixin, SparseKernelBase):
         weight = weight * class_factors(self.class_weight, self.classes_, codes, weight)[codes]
         if not weight.any():
             raise ValueError(
-                "class_weight must leave a positive weight to a row of the batch; "
+                "class_weight must leave a positive weight in the batch; "
                 f"got class_weight={self.class_weight!r}."
             )
         self._add_batch(plan, X, self._signs(codes), weight)
