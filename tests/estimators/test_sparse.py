@@ -472,7 +472,7 @@ def test_a_stream_of_classes():
         (
             {"class_weight": {0: 0.0, 1: 0.0}},
             {"classes": [0, 1]},
-            r"^class_weight must leave a positive weight to a row of the batch; got class_weight=",
+            r"^class_weight must leave a positive weight in the batch; got class_weight=",
         ),
         (
             {"kernels": "precomputed"},
