@@ -19,6 +19,7 @@ ORDER = [
     "plot_million_rows",
     "plot_dask",
     "plot_deploy_onnx",
+    "plot_own_parts",
 ]
 LOOK = {
     "figure.figsize": (6.4, 3.8),

@@ -1,6 +1,6 @@
 """kboost: sparse, boosted mixtures of kernels for scikit-learn users."""
 
-from kboost import datasets, kernels, settings, time_series
+from kboost import compose, datasets, exceptions, kernels, settings, time_series
 from kboost._suggest import suggest
 from kboost.estimators.classifier import KernelBoostClassifier
 from kboost.estimators.mkboost import MKBoostClassifier
@@ -23,7 +23,9 @@ __all__ = [
     "SparseKernelClassifier",
     "SparseKernelRegressor",
     "__version__",
+    "compose",
     "datasets",
+    "exceptions",
     "kernels",
     "load_model",
     "save_model",

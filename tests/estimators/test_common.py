@@ -1,7 +1,11 @@
 """scikit-learn's own checks, with no list of expected failures."""
 
 import pytest
-from sklearn.utils.estimator_checks import check_classifiers_classes, parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_classifiers_classes,
+    estimator_checks_generator,
+    parametrize_with_checks,
+)
 
 from kboost import (
     KernelBoostClassifier,
@@ -12,15 +16,22 @@ from kboost import (
     SparseKernelClassifier,
     SparseKernelRegressor,
 )
+from kboost.compose import ColumnGenerationClassifier, ColumnGenerationRegressor
 from kboost.kernels import Gaussian
 from kboost.settings import ColumnGeneration, Full
 
-ESTIMATORS = [
-    SparseKernelClassifier(),
-    SparseKernelClassifier(loss="log", update=Full(10), max_columns=30, ridge=0.1),
-    SparseKernelRegressor(),
-    SparseKernelRegressor("ard", selection="ran", update="full", max_columns=30),
+DEFAULTS = [
+    ColumnGenerationClassifier(),
+    ColumnGenerationRegressor(),
     KernelBoostClassifier(),
+    KernelBoostNovelty(),
+    KernelBoostRegressor(),
+    MKBoostClassifier(max_iter=10),
+    SemiSupervisedKernelBoostClassifier(C=1.0),
+    SparseKernelClassifier(),
+    SparseKernelRegressor(),
+]
+VARIANTS = [
     KernelBoostClassifier(kernels=[Gaussian()], intercept="penalized", column_scaling=None),
     KernelBoostClassifier(
         C=1.0, class_weight="balanced", solver=ColumnGeneration(early_stopping=0.3)
@@ -28,20 +39,38 @@ ESTIMATORS = [
     KernelBoostClassifier(
         C=0.1, penalty="l2", max_columns=40, solver=ColumnGeneration(pricing="stratified")
     ),
-    KernelBoostNovelty(),
-    KernelBoostRegressor(),
     KernelBoostRegressor(C=0.1, penalty="l2", epsilon=0.1, max_columns=40),
     KernelBoostRegressor("active", C=0.1, max_iter=10),
     KernelBoostRegressor("halfspaces", C=0.1, solver="barrier", max_iter=10),
-    SemiSupervisedKernelBoostClassifier(C=1.0),
-    MKBoostClassifier(max_iter=10),
     MKBoostClassifier(variant="S2", max_iter=10, column_scaling="trace", multi_class="ovr"),
+    SparseKernelClassifier(loss="log", update=Full(10), max_columns=30, ridge=0.1),
+    SparseKernelRegressor("ard", selection="ran", update="full", max_columns=30),
 ]
+# Containers and data types are the business of the code that the variants share with the defaults.
+CONTAINERS = {
+    "check_classifier_data_not_an_array",
+    "check_classifiers_train",
+    "check_dtype_object",
+    "check_estimator_sparse_array",
+    "check_estimator_sparse_matrix",
+    "check_estimators_dtypes",
+    "check_readonly_memmap_input",
+    "check_regressor_data_not_an_array",
+    "check_regressors_train",
+    "check_supervised_y_2d",
+}
+
+
+def checks_of_variants():
+    for estimator in VARIANTS:
+        for instance, check in estimator_checks_generator(estimator):
+            if check.func.__name__ not in CONTAINERS:
+                yield pytest.param(instance, check, id=f"{instance}-{check.func.__name__}")
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore:y has no unlabelled rows")
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks(DEFAULTS)
 def test_scikit_learn_check(estimator, check):
     if (
         isinstance(estimator, SemiSupervisedKernelBoostClassifier)
@@ -52,3 +81,9 @@ def test_scikit_learn_check(estimator, check):
         check.func("SelfTrainingClassifier", estimator)
     else:
         check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.parametrize(("estimator", "check"), checks_of_variants())
+def test_scikit_learn_check_of_a_variant(estimator, check):
+    check(estimator)

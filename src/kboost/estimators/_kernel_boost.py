@@ -184,8 +184,8 @@ def validation_fraction(estimator: Any, validation: ValidationInput) -> float | 
         )
     if fraction is not None and validation.X_val is not None:
         raise ValueError(
-            "validation_fraction of early_stopping must be None with X_val and y_val; "
-            f"got validation_fraction={fraction!r} and X_val."
+            "validation_fraction must be None if X_val and y_val are given; "
+            f"got validation_fraction={fraction!r}."
         )
     return fraction
 
