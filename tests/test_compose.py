@@ -96,9 +96,11 @@ def test_a_master_of_ones_own_with_rows_of_ones_own():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"oracle": "scan"}, "oracle must be an object with a method start, or None; got oracle="),
-        ({"master": 3}, "master must be an object with a method start, or None; got master=3"),
-        ({"stop": 10}, "stop must be callable, or None; got stop=10"),
+        ({"oracle": "scan"}, "oracle must be an object .* with a method start, or None; got ora"),
+        ({"master": 3}, "master must be an object .* with a method start, or None; got master=3"),
+        ({"master": QPMaster}, "master must be an object .not a class. with a method start"),
+        ({"stop": 10}, "stop must be callable .not a class., or None; got stop=10"),
+        ({"stop": MaxColumns}, "stop must be callable .not a class., or None; got stop="),
         ({"formulation": "hinge"}, "formulation must be callable, or None; got formulation="),
         ({"memory_budget": 0}, "memory_budget must be an integer of at least 1"),
     ],
@@ -106,6 +108,13 @@ def test_a_master_of_ones_own_with_rows_of_ones_own():
 def test_bad_parts(options, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         ColumnGenerationClassifier(**options).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("answer", ["enough", False])
+def test_a_stop_rule_that_gives_no_reason(answer):
+    model = ColumnGenerationClassifier(["rbf"], stop=lambda trace: answer)
+    with pytest.raises(TypeError, match="stop must return a StopReason or None; got a"):
+        model.fit(*make_moons(30, random_state=0))
 
 
 def test_the_search_is_the_one_given():

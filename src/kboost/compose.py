@@ -44,14 +44,21 @@ from kboost.plans.training_data import OutputSet, TrainingData, one_vs_rest, reg
 
 __all__ = ["ColumnGenerationClassifier", "ColumnGenerationRegressor"]
 
-_STARTS = Rule("an object with a method start, or None", lambda v: v is None or hasattr(v, "start"))
+_STARTS = Rule(
+    "an object (not a class) with a method start, or None",
+    lambda v: v is None or (hasattr(v, "start") and not isinstance(v, type)),
+)
 _CALLABLE = Rule("callable, or None", lambda v: v is None or callable(v))
+_STOPS = Rule(
+    "callable (not a class), or None",
+    lambda v: v is None or (callable(v) and not isinstance(v, type)),
+)
 _NAMES = ("column_scaling", "max_seconds", "memory_budget", "n_jobs", "verbose")
 _RULES = {name: RULES[name] for name in _NAMES} | {
     "formulation": _CALLABLE,
     "oracle": _STARTS,
     "master": _STARTS,
-    "stop": _CALLABLE,
+    "stop": _STOPS,
 }
 _STOP = AnyOf((PriceBelow(1e-4), GapBelow(1e-4), MaxIterations(1000)))
 

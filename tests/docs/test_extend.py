@@ -45,6 +45,10 @@ def oracle_page():
     return run_page("oracle")
 
 
+def test_the_first_page_runs():
+    assert run_page("index")["model"].n_columns_ > 0
+
+
 def test_every_page_is_here():
     assert {page.stem for page in PAGES.glob("*.md")} == {
         "index", "kernel", "master", "oracle", "stop_rule",

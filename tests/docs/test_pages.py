@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 PAGES = (
     "index", "getting_started", "how_to_choose", "plots", "files", "deploy",
-    "extend/kernel", "extend/master", "extend/oracle", "extend/stop_rule",
+    "extend/index", "extend/kernel", "extend/master", "extend/oracle", "extend/stop_rule",
     "papers/mkboost", "papers/mkl_rivals", "user_guide/several_kernels",
 )  # fmt: skip
 NOT_RUN = {

@@ -84,8 +84,11 @@ def iterate(
                 if best:
                     method.keep()
                 requests = [listener.on_step(method.trace) for listener in listeners]
-                reason = stop(method.trace) if stop is not None else None
-                reason = reason or next(filter(None, requests), None)
+                given: Any = stop(method.trace) if stop is not None else None
+                if not isinstance(given, StopReason | None):
+                    got = type(given).__name__
+                    raise TypeError(f"stop must return a StopReason or None; got a {got}.")
+                reason = given or next(filter(None, requests), None)
                 if reason is None and deadline.remaining == 0.0:
                     reason = out_of_time(deadline, record)
             method.finish()

@@ -42,6 +42,11 @@ def check_kernel(
     reads_sparse : bool, default=True
         Whether the kernel can be resolved on sparse rows.
     """
+    if not isinstance(kernel, Kernel):
+        raise TypeError(
+            f"kernel must be a Kernel; got {kernel!r}; wrap a function in "
+            "kboost.kernels.adapters.FunctionKernel."
+        )
     for check in KERNEL_CHECKS:
         check(kernel, X, Z, feature_names)
     if reads_sparse:

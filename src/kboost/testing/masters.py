@@ -71,8 +71,9 @@ def check_fit(
         assert fit.decision.shape == fit.weights.shape == (len(H),)
         assert_allclose(fit.decision, H[:, ids] @ fit.coef + fit.bias, atol=1e-9)
         value = reference.objective(H[:, ids], fit.coef, fit.bias)
-        assert_allclose(fit.objective, value, rtol=1e-9, atol=1e-10)
-        assert fit.converged
+        message = "fit.objective is not reference.objective at the coefficients"
+        assert_allclose(fit.objective, value, rtol=1e-9, atol=1e-10, err_msg=message)
+        assert fit.converged, "fit.converged is False"
 
 
 def check_optimum(
@@ -82,10 +83,11 @@ def check_optimum(
     H, objectives = _all_columns(problem), []
     for run, ids in _steps(master, problem, seed):
         optimum = reference.optimum(H[:, ids])
-        assert_allclose(run.fit.objective, optimum, rtol=1e-7, atol=1e-8)
+        message = f"fit.objective with {len(ids)} columns is not reference.optimum"
+        assert_allclose(run.fit.objective, optimum, rtol=1e-7, atol=1e-8, err_msg=message)
         objectives.append(run.fit.objective)
-    assert (np.diff(objectives) <= 1e-9 * np.abs(objectives[:-1])).all()
-    assert objectives[-1] < objectives[0]
+    assert (np.diff(objectives) <= 1e-9 * np.abs(objectives[:-1])).all(), "the objective rose"
+    assert objectives[-1] < objectives[0], "no column lowered the objective: take another problem"
 
 
 def check_bound(
@@ -97,10 +99,12 @@ def check_bound(
         bound = run.bound(problem.columns.edges(run.fit.weights))
         if bound is None:  # no certificate
             return
-        assert bound <= optimum + 1e-9 * abs(optimum)
+        message = f"the bound {bound} is above the optimum over all columns, {optimum}"
+        assert bound <= optimum + 1e-9 * abs(optimum), message
     assert_allclose(run.fit.objective, optimum, rtol=1e-6, atol=1e-8)
     assert bound is not None
-    assert_allclose(bound, optimum, rtol=1e-5, atol=1e-8)
+    message = "with all columns in the model, the bound does not meet the optimum"
+    assert_allclose(bound, optimum, rtol=1e-5, atol=1e-8, err_msg=message)
 
 
 def check_price(
@@ -115,10 +119,13 @@ def check_price(
         optimum = reference.optimum(H[:, ids])
         for j in others[:: max(1, len(others) // 8)]:
             drop = optimum - reference.optimum(H[:, np.append(ids, j)])
+            message = (
+                f"column {j} has the price {prices[j]:.3g}, but lowers the optimum by {drop:.3g}"
+            )
             if prices[j] > 1e-6:
-                assert drop > 1e-10
+                assert drop > 1e-10, message
             elif prices[j] < 1e-10:
-                assert abs(drop) < 1e-7
+                assert abs(drop) < 1e-7, message
 
 
 def check_price_inside(
@@ -127,7 +134,9 @@ def check_price_inside(
     """Columns in the model have the price of `reference.price_inside`."""
     for run, ids in _steps(master, problem, seed, limit=20):
         prices = run.price(problem.columns.edges(run.fit.weights))[ids]
-        assert_allclose(np.maximum(prices, 0.0), reference.price_inside(run.fit), atol=1e-6)
+        expected = reference.price_inside(run.fit)
+        message = "the prices of columns in the model are not reference.price_inside"
+        assert_allclose(np.maximum(prices, 0.0), expected, atol=1e-6, err_msg=message)
 
 
 def check_empty_proposal(
