@@ -130,7 +130,10 @@ class _Composed(MarginEstimator):
             The fitted estimator.
         """
         return self._guarded_fit(
-            lambda: run_plan(self, X, y, sample_weight, ValidationInput()), X, y, sample_weight
+            lambda: run_plan(self, *prepare(self, X, y, sample_weight, ValidationInput())),
+            X,
+            y,
+            sample_weight,
         )
 
 

@@ -18,6 +18,7 @@ Target rows serve the least-squares family.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -130,6 +131,23 @@ def nu_margin(signs: FloatArray, sample_weight: FloatArray, nu: float) -> Margin
     """Rows of the nu-SVM: `-nu rho + 1/W sum_i w_i max(0, rho - y_i f(x_i))`."""
     slack_costs = sample_weight / float(sample_weight.sum())
     return MarginRows(signs, np.zeros_like(signs), slack_costs, margin_width=MarginWidth(-1.0, -nu))
+
+
+def nu_classification(
+    nu: float, *, free: bool
+) -> Callable[[FloatArray, FloatArray, float], MarginRows]:
+    """The nu problem of signs and weights, whatever C; `free`: the bias is not penalised."""
+
+    def formulate(signs: FloatArray, weight: FloatArray, C: float) -> MarginRows:
+        lighter = min(weight[signs > 0].sum(), weight[signs < 0].sum()) / weight.sum()
+        if free and nu > 2 * lighter:
+            raise ValueError(
+                f"nu must be at most twice the weight fraction of the smaller class, "
+                f"{2 * lighter:.3g}, with a free intercept; got nu={nu!r}."
+            )
+        return nu_margin(signs, weight, nu)
+
+    return formulate
 
 
 def _both_sides(

@@ -1,8 +1,8 @@
 """What the kernel-boosting estimators share: parameter rules, running a plan, showing its fit.
 
-    fit(X, y)  ->  run_plan  ->  prepare(estimator, X, y, ...)      a plan and training data
-                                 fit_margin(plan, data)             plans/margin.py
-                                 set_fitted(estimator, plan, fit)   fitted attributes
+    fit(X, y)  ->  prepare(estimator, X, y, ...)      a plan and training data
+                   run_plan(estimator, plan, data)    fit_margin of plans/margin.py, then
+                                                      set_fitted(estimator, plan, fit)
 
 `prepare` is registered for each estimator in its own file.
 """
@@ -58,11 +58,8 @@ class MarginEstimator(KernelEstimator):
         return X, y, check_weights(sample_weight, X.shape[0])
 
 
-def run_plan(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, validation: ValidationInput
-) -> None:
-    """Fit the estimator: prepare a plan, run it, set the fitted attributes."""
-    plan, data = prepare(estimator, X, y, sample_weight, validation)
+def run_plan(estimator: Any, plan: MarginPlan, data: TrainingData) -> None:
+    """Run the plan of an estimator and set the fitted attributes."""
 
     def listen(number: int | None, snapshot: Callable[[], MarginFit]) -> Sequence[Listener]:
         if number is not None:

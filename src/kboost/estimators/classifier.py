@@ -26,7 +26,7 @@ from kboost.estimators._kernel_boost import (
     solver_settings,
     validation_fraction,
 )
-from kboost.formulations import MarginRows, hinge, nu_margin
+from kboost.formulations import hinge, nu_classification
 from kboost.masters.margin import MarginPenalty
 from kboost.plans.bases import KernelColumns
 from kboost.plans.library import CenterRows
@@ -214,7 +214,10 @@ class KernelBoostClassifier(KernelClassifierMixin, MarginEstimator):
         """
         validation = ValidationInput(X_val, y_val, sample_weight_val)
         return self._guarded_fit(
-            lambda: run_plan(self, X, y, sample_weight, validation), X, y, sample_weight
+            lambda: run_plan(self, *prepare(self, X, y, sample_weight, validation)),
+            X,
+            y,
+            sample_weight,
         )
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -355,25 +358,10 @@ def classifier_attributes(fit: MarginFit) -> dict[str, Any]:
 
 def _outputs(estimator: Any) -> OutputSet:
     """One problem per class: a hinge loss, or the nu-SVM."""
-    nu, free = estimator.nu, estimator.intercept == "free"
-
-    def formulation(signs: FloatArray, weight: FloatArray, C: float) -> MarginRows:
-        if nu is None:
-            return hinge(signs, weight, C)
-        if free:
-            _check_nu(nu, signs, weight)
-        return nu_margin(signs, weight, nu)
-
+    formulation: Any = hinge
+    if estimator.nu is not None:
+        formulation = nu_classification(estimator.nu, free=estimator.intercept == "free")
     return one_vs_rest(len(estimator.classes_), formulation)
-
-
-def _check_nu(nu: float, signs: FloatArray, weight: FloatArray) -> None:
-    lighter = min(weight[signs > 0].sum(), weight[signs < 0].sum()) / weight.sum()
-    if nu > 2 * lighter:
-        raise ValueError(
-            f"nu must be at most twice the weight fraction of the smaller class, "
-            f"{2 * lighter:.3g}, with a free intercept; got nu={nu!r}."
-        )
 
 
 def _validation_rows(

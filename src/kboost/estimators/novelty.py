@@ -152,7 +152,10 @@ class KernelBoostNovelty(OutlierMixin, MarginEstimator):
             The fitted estimator.
         """
         return self._guarded_fit(
-            lambda: run_plan(self, X, None, sample_weight, ValidationInput()), X, y, sample_weight
+            lambda: run_plan(self, *prepare(self, X, None, sample_weight, ValidationInput())),
+            X,
+            y,
+            sample_weight,
         )
 
     def score_samples(self, X: Any) -> FloatArray:
@@ -183,8 +186,8 @@ class KernelBoostNovelty(OutlierMixin, MarginEstimator):
         ndarray of shape (n,)
             Negative for outliers.
         """
-        offset: float = self.offset_
-        return self.score_samples(X) - offset
+        scores = self.score_samples(X)
+        return scores - float(self.offset_)
 
     def predict(self, X: Any) -> IntArray:
         """Return 1 for inliers and -1 for outliers.
