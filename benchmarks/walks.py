@@ -36,7 +36,8 @@ class Walk:
         sys.setprofile(None)
 
     def _record(self, frame: FrameType, event: str, argument: Any) -> None:
-        if event != "call" or (callee := _file(frame)) is None:
+        is_import = frame.f_code.co_name == "<module>"
+        if event != "call" or is_import or (callee := _file(frame)) is None:
             return
         self.files.add(callee)
         caller = frame.f_back
@@ -46,14 +47,11 @@ class Walk:
         if caller is None or origin is None or origin == callee or _is_leaf(callee):
             return
         hop = (f"{origin}:{_name(caller)}", f"{callee}:{_name(frame)}")
+        if "<module>" in hop[0]:
+            return
         if hop not in self._seen and not _is_leaf(origin):
             self._seen.add(hop)
             self.hops.append(hop)
-
-    def crossings(self, first: str, second: str) -> int:
-        """How many hops go between two files, either way."""
-        pair = {first, second}
-        return sum({a.partition(":")[0], b.partition(":")[0]} == pair for a, b in self.hops)
 
 
 def _file(frame: FrameType) -> str | None:
