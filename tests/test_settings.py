@@ -16,7 +16,6 @@ from kboost.settings import (
     ColumnGeneration,
     EarlyStopping,
     Halfspaces,
-    as_early_stopping,
 )
 
 BAD = [
@@ -78,5 +77,5 @@ def test_a_grid_search_goes_over_them():
 
 
 def test_a_fraction_is_short_for_early_stopping():
-    assert as_early_stopping(0.3) == EarlyStopping(0.3)
-    assert as_early_stopping(None) is None
+    assert EarlyStopping.of(0.3) == EarlyStopping(0.3)
+    assert EarlyStopping.of(None) is None

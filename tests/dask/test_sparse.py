@@ -259,7 +259,10 @@ def test_a_worker_that_is_killed_does_not_end_the_fit(client, tmp_path, more):
         ({"X": da.zeros((0, 2))}, "X must have at least one row; got only empty partitions"),
         ({"y": da.zeros(3)}, "y must have one value per row; got 3 for 4 rows"),
         ({"X": da.from_array(np.full((4, 2), np.nan))}, "X contains NaN"),
-        ({"kernels": "precomputed"}, "kernels must be evaluated at rows in kboost.dask; got kernels='precomputed'"),
+        (
+            {"kernels": "precomputed"},
+            "kernels must be evaluated at rows in kboost.dask; got",
+        ),
         ({"client": "here"}, "client must be a distributed.Client"),
         ({"ridge": -1.0}, "ridge must be positive"),
         ({"cells": 2, "update": "one"}, r"cells require .*update='joint'.*; got .*update=One\("),

@@ -365,7 +365,7 @@ def test_progress_tells_the_time_left(capsys):
         ),
         ({"ridge": 0.0}, r"^ridge must be positive, or 'auto'; got ridge=0\.0\.$"),
         ({"intercept": True}, r"^intercept must be 'free' or 'none'; got intercept=True\.$"),
-        ({"early_stopping": 1.5}, r"^early_stopping must be None, a fraction .*; got early_stop"),
+        ({"early_stopping": 1.5}, r"^early_stopping must be a fraction .* or None; got early_stop"),
         ({"cells": 0}, r"^cells must be None, 'auto', an integer of at least 1 or a Cells; got"),
         ({"kernels": ["sigmoid"]}, r"^kernels must be positive semidefinite"),
         ({"kernels": "best"}, r"^kernels must be one of 'auto', .*'ard', .*; got 'best'\.$"),

@@ -66,7 +66,10 @@ def test_a_short_form_stands_for_its_object(name, short, value):
         (lambda: Cells(0), r"^size must be an integer of at least 1; got size=0\.$"),
         (lambda: Cells(partitions=0), r"^partitions must be .*; got partitions=0\.$"),
         (lambda: Cells(columns_per_cell=0.5), r"^columns_per_cell must be .*; got columns_per_"),
-        (lambda: EarlyStopping(1.0), r"^validation_fraction must be strictly between 0 and 1; "),
+        (
+            lambda: EarlyStopping(1.0),
+            r"^validation_fraction must be strictly between 0 and 1, or",
+        ),
         (lambda: EarlyStopping(n_iter_no_change=0), r"^n_iter_no_change must be .*=0\.$"),
         (lambda: MatchingPursuit(0), r"^n_candidates must be .*, or None; got n_candidates=0\.$"),
         (lambda: ALD(0.0), r"^threshold must be positive; got threshold=0\.0\.$"),
