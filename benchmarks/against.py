@@ -30,9 +30,10 @@ def jobs(entry: str) -> list[dict[str, Any]]:
 
 def is_ours(entry: str, job: dict[str, Any]) -> bool:
     if entry == "mkb_speed":
-        return job["what"] in ("D1", "S1 0")
+        return bool(job["what"] == "D1")
     if entry == "kin40k":
-        return job["method"] == "joint" and job["size"] <= MOST_COLUMNS
+        first = job["method"] == "joint" and job["seed"] == 0
+        return bool(first and job["size"] <= MOST_COLUMNS)
     parameters = job["solver_parameters"]
     plain = not {"max_columns", "columns_per_cell", "predict_dtype", "n_jobs"} & set(parameters)
     return job["solver"].startswith("kboost") and (plain or (entry == "covtype" and (
