@@ -1,8 +1,7 @@
-"""scikit-learn's callbacks (`set_callbacks`, from 1.9 on); before that, nothing of this happens.
+"""scikit-learn's callbacks (`set_callbacks`, from version 1.9 on); before that, nothing happens.
 
-A fit is a task. Its subtasks are the steps of the loop, or, with more than two classes, the
-classes or their duels, whose subtasks are the steps (rounds count as steps). How many there will
-be is not known, and not said.
+A fit is a task. Its subtasks are the steps of the method; with several outputs they are the outputs
+(classes or pairs of classes), whose subtasks are the steps. Their number is not known in advance.
 """
 
 from __future__ import annotations

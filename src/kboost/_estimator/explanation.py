@@ -70,10 +70,11 @@ class Explanation:
     >>> from kboost.kernels import Gaussian, Linear
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> library = [Linear(columns=[0, 1], on="standard"), Gaussian(on="standard")]
-    >>> told = KernelBoostClassifier(library, C=1.0).fit(X, y).explain(X[:2])
-    >>> told.groups
+    >>> explanation = KernelBoostClassifier(library, C=1.0).fit(X, y).explain(X[:2])
+    >>> explanation.groups
     ('0, 1', 'all features')
-    >>> bool(abs(told.intercept + told.by_group.sum(axis=1) - told.values).max() < 1e-8)
+    >>> total = explanation.intercept + explanation.by_group.sum(axis=1)
+    >>> bool(abs(total - explanation.values).max() < 1e-8)
     True
     """
 
@@ -109,11 +110,11 @@ class Explanation:
 
     def _lines(self, row: int) -> Iterator[tuple[int, Any, str, Any, float]]:
         offsets = np.ravel(self.intercept)
-        for place, output in enumerate(self.outputs):
-            yield row, output, "intercept", "intercept", float(offsets[place])
+        for number, output in enumerate(self.outputs):
+            yield row, output, "intercept", "intercept", float(offsets[number])
             for split, names, shares in self._splits():
                 flat = shares[row].reshape(len(names), len(self.outputs))
-                for name, share in zip(names, flat[:, place].tolist(), strict=True):
+                for name, share in zip(names, flat[:, number].tolist(), strict=True):
                     yield row, output, split, name, share
 
     def __repr__(self) -> str:
@@ -128,8 +129,10 @@ class Explanation:
             flat = shares[0].reshape(len(names), len(self.outputs))[:, top]
             order = np.argsort(-np.abs(flat), kind="stable")[:_SHOWN]
             rest = len(flat) - len(order)
-            told = [f"{names[j]} {flat[j]:+.4g}" for j in order.tolist()]
-            lines.append(f"    by {split}: " + "; ".join(told) + (f"; {rest} more" if rest else ""))
+            largest = [f"{names[j]} {flat[j]:+.4g}" for j in order.tolist()]
+            lines.append(
+                f"    by {split}: " + "; ".join(largest) + (f"; {rest} more" if rest else "")
+            )
         return "\n".join(lines)
 
 
@@ -249,9 +252,9 @@ def _by_center(parts: Sequence[Any], by_column: FloatArray) -> tuple[FloatArray,
     centers = stack_rows([part.centers for part in parts])
     first, group = group_rows(centers)
     order = np.argsort(first)
-    place = np.argsort(order)[group]
+    center_of_column = np.argsort(order)[group]
     summed = np.zeros((len(first), by_column.shape[0], by_column.shape[2]))
-    np.add.at(summed, place, by_column.transpose(1, 0, 2))
+    np.add.at(summed, center_of_column, by_column.transpose(1, 0, 2))
     return summed.transpose(1, 0, 2), centers[first[order]]
 
 

@@ -29,7 +29,7 @@ from kboost._typing import FloatArray, IntArray
 from kboost.columns.gram import SVM, Gram, signs
 
 SolveDual: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], tuple[FloatArray, float, int]]
-"""From a matrix (s, s), signs (s,) and caps (s,) to duals (s,), the bias, and the iterations."""
+"""From a matrix (s, s), signs (s,) and upper (s,) to duals (s,), the bias, and the iterations."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,12 @@ class SVMLearners:
         n_jobs: int = 1,
     ) -> list[SVM]:
         """One SVM per kernel, in the order of the kernels."""
-        targets, caps = self._targets[rows], self._C * counts
+        targets, upper = self._targets[rows], self._C * counts
         if np.ptp(targets) == 0:
             return [SVM(j, rows[:0], np.zeros(0), float(targets[0])) for j in kernels]
 
         def train_svm(square: tuple[int, FloatArray]) -> SVM:
-            duals, bias, _ = self._solve_dual(square[1], targets, caps)
+            duals, bias, _ = self._solve_dual(square[1], targets, upper)
             support = duals.nonzero()[0]
             return SVM(square[0], rows[support], (duals * targets)[support], bias)
 

@@ -174,7 +174,7 @@ def _range(values: Any) -> str:
 
 def _table(*names: str) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 2), header_style="dim")
-    for place, name in enumerate(names):
-        numbers = name in ("missing", "the constant answer") or (place == 1 and not name)
-        table.add_column(name, justify="right" if numbers else "left", no_wrap=place < 3)
+    for position, name in enumerate(names):
+        numbers = name in ("missing", "the constant answer") or (position == 1 and not name)
+        table.add_column(name, justify="right" if numbers else "left", no_wrap=position < 3)
     return table

@@ -48,14 +48,14 @@ class AdditiveModel:
     @classmethod
     def stack(cls, outputs: Sequence[tuple[Sequence[Hypothesis], Fit]]) -> AdditiveModel:
         """One model of several outputs; equal hypotheses are shared."""
-        place: dict[Hypothesis, int] = {}
+        number: dict[Hypothesis, int] = {}
         for hypotheses, _ in outputs:
             for hypothesis in hypotheses:
-                place.setdefault(hypothesis, len(place))
-        coef = np.zeros((len(place), len(outputs)))
+                number.setdefault(hypothesis, len(number))
+        coef = np.zeros((len(number), len(outputs)))
         for k, (hypotheses, fit) in enumerate(outputs):
-            coef[[place[h] for h in hypotheses], k] = fit.coef
-        return cls.assemble(list(place), coef, np.array([fit.bias for _, fit in outputs]))
+            coef[[number[h] for h in hypotheses], k] = fit.coef
+        return cls.assemble(list(number), coef, np.array([fit.bias for _, fit in outputs]))
 
     @property
     def n_columns(self) -> int:

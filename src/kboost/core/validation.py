@@ -1,4 +1,4 @@
-"""Rows held out to judge each step, their columns computed once as they come."""
+"""Held-out rows on which each step is evaluated; their columns are computed once."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def columns_at(X: Any, hypotheses: Sequence[Hypothesis]) -> FloatArray:
         there: FloatArray = X.columns_at(hypotheses)
         return there
     members: dict[Family, list[int]] = {}
-    for place, hypothesis in enumerate(hypotheses):
-        members.setdefault(hypothesis.family, []).append(place)
+    for number, hypothesis in enumerate(hypotheses):
+        members.setdefault(hypothesis.family, []).append(number)
     out = np.empty((X.shape[0], len(hypotheses)))
-    for family, places in members.items():
-        out[:, places] = family.columns([hypotheses[j] for j in places], X)
+    for family, numbers in members.items():
+        out[:, numbers] = family.columns([hypotheses[j] for j in numbers], X)
     return out

@@ -41,8 +41,8 @@ class DistributedCandidates(CandidateColumns):
         chosen = self.order if rows is None else self.order[rows]
         out = np.empty((len(chosen), len(ids))) if out is None else out
         if len(ids):
-            for place, block in self.table.each(chosen, kernel_columns, self.groups(ids)):
-                out[place] = block
+            for positions, block in self.table.each(chosen, kernel_columns, self.groups(ids)):
+                out[positions] = block
         return out
 
     def design(self, capacity: int, budget: int) -> Any:
@@ -54,7 +54,9 @@ class DistributedCandidates(CandidateColumns):
     def groups(self, ids: IntArray) -> Groups:
         """Kernels, positions in `ids`, and centres."""
         points = self.points(ids)
-        return [(self.kernels[p], place, points[place]) for p, place in self._by_kernel(ids)]
+        return [
+            (self.kernels[p], positions, points[positions]) for p, positions in self._by_kernel(ids)
+        ]
 
     def subset(self, rows: IntArray) -> CandidateColumns:
         if len(rows) == self.n_rows:
@@ -73,7 +75,7 @@ class DistributedCandidates(CandidateColumns):
 def kernel_columns(part: FloatArray, inside: IntArray, groups: Groups) -> FloatArray:
     """On a worker: columns at some rows of a partition."""
     rows = part[inside].astype(np.float64, copy=False)
-    out = np.empty((len(rows), sum(len(place) for _, place, _ in groups)))
-    for kernel, place, centers in groups:
-        out[:, place] = kernel(rows, centers)
+    out = np.empty((len(rows), sum(len(positions) for _, positions, _ in groups)))
+    for kernel, positions, centers in groups:
+        out[:, positions] = kernel(rows, centers)
     return out

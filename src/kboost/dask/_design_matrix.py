@@ -31,7 +31,7 @@ class DistributedDesignMatrix:
         self._ids: IntArray = np.zeros(0, dtype=np.intp)
         self._parts = list(
             candidates.table.spread(candidates.order)
-        )  # partition, places, numbers inside
+        )  # partition, all_positions, numbers inside
         room = budget * max(1, len(self._client.nthreads()))
         n_entries = candidates.n_rows * capacity
         self._dtype = np.float64 if 8 * n_entries <= room else np.float32
@@ -56,8 +56,8 @@ class DistributedDesignMatrix:
         out = np.zeros((self._candidates.n_rows, coef.shape[1]))
         if self.size:
             images = self._client.gather(self._each(_times, self._blocks, self._made(), coef))
-            for (_, place, _), image in zip(self._parts, images, strict=True):
-                out[place] = image
+            for (_, positions, _), image in zip(self._parts, images, strict=True):
+                out[positions] = image
         return out
 
     def transposed_times(
@@ -68,7 +68,7 @@ class DistributedDesignMatrix:
         if not len(out):
             return out
         made = self._made(after)
-        pieces = [right[place] for _, place, _ in self._parts]
+        pieces = [right[positions] for _, positions, _ in self._parts]
         futures = [
             self._client.submit(_transposed, part, inside, block, made, piece, after, pure=False)
             for (part, _, inside), block, piece in zip(

@@ -47,7 +47,7 @@ class DistributedLibrary:
         self._check = before_block
         points = centers.together(_identity)
         parts = list(rows.table.spread(rows.order))
-        self._places = [place for _, place, _ in parts]
+        self._positions = [positions for _, positions, _ in parts]
         self._libraries = [
             self._client.submit(
                 _partition_library,
@@ -55,12 +55,12 @@ class DistributedLibrary:
                 inside,
                 points,
                 self.kernels,
-                sample_weight[place],
+                sample_weight[positions],
                 memory_budget // len(parts),
                 copies,
                 pure=False,
             )
-            for part, place, inside in parts
+            for part, positions, inside in parts
         ]
         rms, peak, self.is_nonnegative = self._sizes()
         self.scales = column_scales(scaling, rms, peak)
@@ -83,8 +83,8 @@ class DistributedLibrary:
     def edges(self, weights: FloatArray, ids: IntArray | None = None) -> FloatArray:
         self._check()
         futures = [
-            self._client.submit(_edges, library, weights[place], ids, pure=False)
-            for library, place in zip(self._libraries, self._places, strict=True)
+            self._client.submit(_edges, library, weights[positions], ids, pure=False)
+            for library, positions in zip(self._libraries, self._positions, strict=True)
         ]
         scales = self.scales if ids is None else self.scales[ids]
         edges: FloatArray = np.sum(self._client.gather(futures), axis=0) / scales
@@ -97,8 +97,8 @@ class DistributedLibrary:
                 self._client.submit(_values, library, ids, keep, pure=False)
                 for library in self._libraries
             ]
-            for place, block in zip(self._places, self._client.gather(futures), strict=True):
-                out[place] = block
+            for positions, block in zip(self._positions, self._client.gather(futures), strict=True):
+                out[positions] = block
         out /= self.scales[ids]
         return out
 
@@ -116,7 +116,7 @@ class DistributedLibrary:
         measures = self._client.gather(
             [self._client.submit(_measures, library, pure=False) for library in self._libraries]
         )
-        share = [self.sample_weight[place].sum() for place in self._places]
+        share = [self.sample_weight[positions].sum() for positions in self._positions]
         squares = np.average([rms**2 for rms, _, _ in measures], axis=0, weights=share)
         peak: FloatArray = np.max([peak for _, peak, _ in measures], axis=0)
         return np.sqrt(squares), peak, all(sign for *_, sign in measures)

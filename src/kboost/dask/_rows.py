@@ -35,8 +35,8 @@ class DistributedRows:
         """Values of hypotheses, (n, m)."""
         out = np.empty((len(self.order), len(hypotheses)))
         if len(hypotheses):
-            for place, values in self.table.each(self.order, _columns, list(hypotheses)):
-                out[place] = values
+            for positions, values in self.table.each(self.order, _columns, list(hypotheses)):
+                out[positions] = values
         return out
 
     def group_rows(self) -> tuple[IntArray, IntArray]:
@@ -46,8 +46,8 @@ class DistributedRows:
 
     def together(self, work: Callable[..., Any], *more: Any) -> Any:
         """A future of `work(rows, *more)` on one worker, to which all rows are sent."""
-        places, pieces = self.table.sent(self.order, take, None)
-        return self.table.client.submit(_together, work, places, pieces, *more, pure=False)
+        all_positions, pieces = self.table.sent(self.order, take, None)
+        return self.table.client.submit(_together, work, all_positions, pieces, *more, pure=False)
 
 
 # On a worker ---------------------------------------------------------------------------------
@@ -58,6 +58,6 @@ def _columns(part: FloatArray, inside: IntArray, hypotheses: Sequence[Hypothesis
 
 
 def _together(
-    work: Callable[..., Any], places: list[IntArray], pieces: list[FloatArray], *more: Any
+    work: Callable[..., Any], all_positions: list[IntArray], pieces: list[FloatArray], *more: Any
 ) -> Any:
-    return work(assemble(places, pieces), *more)
+    return work(assemble(all_positions, pieces), *more)

@@ -114,26 +114,26 @@ class PartitionedTable:
     def _fetch(self, rows: IntArray, feature: int | None) -> FloatArray:
         width = () if feature is not None else (self.shape[1],)
         out = np.empty((len(rows), *width), dtype=self.dtype)
-        for place, values in self.each(rows, take, feature):
-            out[place] = values
+        for positions, values in self.each(rows, take, feature):
+            out[positions] = values
         return out
 
     def each(
         self, rows: IntArray, work: Callable[..., Any], *more: Any
     ) -> Iterator[tuple[IntArray, Any]]:
         """`work(partition, its rows, *more)` on the workers: positions in `rows`, and results."""
-        places, futures = self.sent(rows, work, *more)
-        yield from zip(places, self.client.gather(futures), strict=True)
+        all_positions, futures = self.sent(rows, work, *more)
+        yield from zip(all_positions, self.client.gather(futures), strict=True)
 
     def sent(
         self, rows: IntArray, work: Callable[..., Any], *more: Any
     ) -> tuple[list[IntArray], list[Any]]:
         """The same with futures instead of results."""
-        places, futures = [], []
-        for part, place, inside in self.spread(rows):
-            places.append(place)
+        all_positions, futures = [], []
+        for part, positions, inside in self.spread(rows):
+            all_positions.append(positions)
             futures.append(self._submit(work, part, inside, *more))
-        return places, futures
+        return all_positions, futures
 
     def _submit(self, work: Callable[..., Any], part: Any, *more: Any) -> Any:
         """A future of `work(partition, *more)`; rows are taken on the worker of the partition.
@@ -159,14 +159,14 @@ class PartitionedTable:
             if len(inside) <= size:
                 cells |= dict.fromkeys(members.tolist(), inside)
                 continue
-            places, pieces = self.sent(inside, take, None)
+            all_positions, pieces = self.sent(inside, take, None)
             here = np.flatnonzero(np.isin(inside, members))
             insides.append(inside)
             futures.append(
                 self.client.submit(
                     with_tuned_malloc,
                     _around,
-                    places,
+                    all_positions,
                     pieces,
                     self.dtype,
                     size,
@@ -213,10 +213,10 @@ class PartitionedTable:
         owner = owner.astype(np.min_scalar_type(len(self._parts)))  # short numbers sort fast
         order = np.argsort(owner, kind="stable").astype(_short(len(rows)))
         ends = np.cumsum(np.bincount(owner, minlength=len(self._parts)))
-        for p, place in enumerate(np.split(order, ends[:-1])):
-            if len(place):
-                inside = rows[place] - self._starts[p]
-                yield self._parts[p], place, inside.astype(_short(self.shape[0]))
+        for p, positions in enumerate(np.split(order, ends[:-1])):
+            if len(positions):
+                inside = rows[positions] - self._starts[p]
+                yield self._parts[p], positions, inside.astype(_short(self.shape[0]))
 
 
 def _short(n: int) -> Any:
@@ -241,24 +241,24 @@ def _facts(rows: FloatArray) -> tuple[int, int, Any, Any]:
 
 
 def assemble(
-    places: Sequence[IntArray], pieces: Sequence[FloatArray], dtype: Any = np.float64
+    all_positions: Sequence[IntArray], pieces: Sequence[FloatArray], dtype: Any = np.float64
 ) -> FloatArray:
     """Concatenate pieces of rows in the order of their positions."""
-    rows = np.empty((sum(map(len, places)), pieces[0].shape[1]), dtype=dtype)
-    for place, piece in zip(places, pieces, strict=True):
-        rows[place] = piece
+    rows = np.empty((sum(map(len, all_positions)), pieces[0].shape[1]), dtype=dtype)
+    for positions, piece in zip(all_positions, pieces, strict=True):
+        rows[positions] = piece
     return rows
 
 
 def _around(
-    places: list[IntArray],
+    all_positions: list[IntArray],
     pieces: list[FloatArray],
     dtype: Any,
     size: int,
     view: View,
     here: IntArray,
 ) -> list[tuple[int, IntArray]]:
-    rows = assemble(places, pieces, dtype)
+    rows = assemble(all_positions, pieces, dtype)
     cells = cells_around(rows, np.arange(len(rows)), size, view, here)
     return list(zip(here.tolist(), cells, strict=True))
 

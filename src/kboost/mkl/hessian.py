@@ -56,7 +56,7 @@ class HessianSearch:
 
     def hessian_root(self, point: MKLPoint) -> FloatArray:
         """W with the bias projected out, (n_free, P): H = W'W."""
-        free = np.flatnonzero(active_sets(point.duals, self._svm.caps)[0])
+        free = np.flatnonzero(active_sets(point.duals, self._svm.upper)[0])
         V = point.products[:, free].T
         if not len(free):
             return V

@@ -120,9 +120,9 @@ def learn_mixtures(
 
     def solve(output: int, until: Deadline) -> MKLResult:
         problem = data.problems[output]
-        rows, caps = problem.rows, plan.C * data.rows.weight[problem.rows]
+        rows, upper = problem.rows, plan.C * data.rows.weight[problem.rows]
         matrices = kernel_matrices(data.kernels, data.rows.X[rows], data.centers[rows])
-        svm = MixtureSVM(matrices, problem.signs, caps, plan.tol, until.check)
+        svm = MixtureSVM(matrices, problem.signs, upper, plan.tol, until.check)
         stop = AnyOf((GapBelow(plan.tol), MaxIterations(plan.max_iter)))
         return learn(svm, plan.method, plan.p, stop, deadline=until, listeners=listeners(output))
 

@@ -1,14 +1,14 @@
 """The support vector machine at given kernel weights: its value, gradient and certificate.
 
-Multiple kernel learning, with kernel matrices K_j, signs s and caps = C x row weight:
+Multiple kernel learning, with kernel matrices K_j, signs s and upper = C x row weight:
 
     minimise over theta >= 0, |theta|_p <= 1     J(theta) = max_u  sum u - 1/2 theta'S(u)
-    S_j(u) = v'K_j v,   v = s u,                            0 <= u <= caps,   s'u = 0
+    S_j(u) = v'K_j v,   v = s u,                            0 <= u <= upper,   s'u = 0
 
 J is a maximum of linear functions, so it is convex, and at the best u its gradient is -S/2. Every
 SVM gives two bounds:
 
-    above   the primal value P = 1/2 theta'S + caps'max(0, 1 - s (f + bias)), f = sum theta_j K_j v
+    above   the primal value P = 1/2 theta'S + upper'max(0, 1 - s (f + bias)), f = sum theta_j K_j v
     below   t sum u - t^2/2 |S|_q <= J*, for any u and 0 <= t <= 1; 1/p + 1/q = 1 (p = 1: max_j S_j)
 
 The gap is therefore proven at any accuracy of the SVM; for an exact SVM it is the papers'
@@ -72,7 +72,7 @@ class MixtureSVM:
         self,
         matrices: FloatArray,
         signs: FloatArray,
-        caps: FloatArray,
+        upper: FloatArray,
         tol: float,
         before_each: Callable[[], None] = lambda: None,
     ) -> None:
@@ -80,7 +80,7 @@ class MixtureSVM:
 
         `before_each` is called before every SVM but the first, and may raise.
         """
-        self.matrices, self.signs, self.caps = matrices, signs, caps
+        self.matrices, self.signs, self.upper = matrices, signs, upper
         self.accuracy = max(_SHARE * tol, _BEST)
         self.n_solved = 0
         self._before_each = before_each
@@ -122,7 +122,7 @@ class MixtureSVM:
 
     def _solve(self, K: FloatArray) -> DualPoint:
         if self._last is not None and self._failures < _MAX_FAILURES:
-            warm = from_guess(K, self.signs, self.caps, self._last, self.accuracy)
+            warm = from_guess(K, self.signs, self.upper, self._last, self.accuracy)
             if warm is not None:
                 self._failures = 0
                 return warm
@@ -133,15 +133,15 @@ class MixtureSVM:
         """By libsvm, with tighter tolerances as needed, refined by Newton's method."""
         best: DualPoint | None = None
         while True:
-            duals, _, steps = solve_dual(K, self.signs, self.caps, self._libsvm_tol)
-            point = certified(K, self.signs, self.caps, balanced(self.signs, self.caps, duals))
+            duals, _, steps = solve_dual(K, self.signs, self.upper, self._libsvm_tol)
+            point = certified(K, self.signs, self.upper, balanced(self.signs, self.upper, duals))
             if point.gap > self.accuracy:
-                exact = from_guess(K, self.signs, self.caps, duals, self.accuracy)
+                exact = from_guess(K, self.signs, self.upper, duals, self.accuracy)
                 point = exact if exact is not None else point
             if best is None or point.gap < best.gap:
                 best = point
             if best.gap <= self.accuracy:
                 return best
             if self._libsvm_tol <= _TIGHT or steps >= MOST_STEPS:
-                return best_multiple(K, self.signs, self.caps, best)
+                return best_multiple(K, self.signs, self.upper, best)
             self._libsvm_tol /= 10

@@ -53,7 +53,7 @@ def days_come_first(words: Any) -> bool:
     """
     pd = require("pandas", extra="cli", what="kboost.tables")
     fields = pd.Series(words, dtype=object).str.extract(_TWO_FIRST).astype("float64")
-    day, month = (int((fields[place] > 12).sum()) for place in (0, 1))
+    day, month = (int((fields[position] > 12).sum()) for position in (0, 1))
     if day != month:
         return day > month
     spans = [_span(read_dates(words, day_first=first)) for first in (True, False)]
