@@ -1,8 +1,7 @@
 """scikit-learn's callbacks (`set_callbacks`, from 1.9 on); before that, nothing of this happens.
 
-A fit is a task. Its subtasks are the steps of the loop, or, with more than two classes, the
-classes or their duels, whose subtasks are the steps (rounds count as steps). How many there will
-be is not known, and not said.
+A fit is a task. Its subtasks are the steps, or, with more than two classes, the binary problems,
+whose subtasks are the steps (rounds count as steps). Their number is not known in advance.
 """
 
 from __future__ import annotations
@@ -92,7 +91,7 @@ def fit_task(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Non
 
 
 class _OutputListener:
-    """Tells the callbacks of the steps of one output."""
+    """Passes the steps of one output on to the callbacks."""
 
     def __init__(
         self,

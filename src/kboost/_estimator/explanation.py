@@ -70,10 +70,11 @@ class Explanation:
     >>> from kboost.kernels import Gaussian, Linear
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> library = [Linear(columns=[0, 1], on="standard"), Gaussian(on="standard")]
-    >>> told = KernelBoostClassifier(library, C=1.0).fit(X, y).explain(X[:2])
-    >>> told.groups
+    >>> explanation = KernelBoostClassifier(library, C=1.0).fit(X, y).explain(X[:2])
+    >>> explanation.groups
     ('0, 1', 'all features')
-    >>> bool(abs(told.intercept + told.by_group.sum(axis=1) - told.values).max() < 1e-8)
+    >>> total = explanation.intercept + explanation.by_group.sum(axis=1)
+    >>> bool(abs(total - explanation.values).max() < 1e-8)
     True
     """
 
@@ -128,8 +129,9 @@ class Explanation:
             flat = shares[0].reshape(len(names), len(self.outputs))[:, top]
             order = np.argsort(-np.abs(flat), kind="stable")[:_SHOWN]
             rest = len(flat) - len(order)
-            told = [f"{names[j]} {flat[j]:+.4g}" for j in order.tolist()]
-            lines.append(f"    by {split}: " + "; ".join(told) + (f"; {rest} more" if rest else ""))
+            terms = [f"{names[j]} {flat[j]:+.4g}" for j in order.tolist()]
+            more = f"; {rest} more" if rest else ""
+            lines.append(f"    by {split}: " + "; ".join(terms) + more)
         return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""Rows held out to judge each step, their columns computed once as they come."""
+"""The error on held-out rows after each step; their columns are computed once."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class PathDisplay:
     n_columns : ndarray of shape (n_C,)
         Columns in each model.
     train_error, validation_error : ndarray of shape (n_C,) or None
-        Errors on the rows learnt from, and on those to judge by.
+        Errors on the training rows and on the validation rows.
     best : int or None
         Index of the chosen C.
 
