@@ -364,3 +364,29 @@ main()
     first, *rest = done.stdout.splitlines()
     assert first == "[]"
     assert any("KernelBoostClassifier" in line for line in rest)
+
+
+def test_set_shows_the_message_of_wrong_settings(folder, tmp_path):
+    def fails(*given):
+        path = tmp_path / "m.kboost"
+        options = ["-o", path, "--estimator", "KernelBoostClassifier", *given]
+        result = run("fit", folder / "orders.csv", "-t", "late", *options)
+        assert result.exit_code == 1
+        return result.stderr
+
+    wrong_value = fails("--set", "solver=ColumnGeneration(columns_per_step=0)")
+    assert "columns_per_step must be an integer of at least 1" in wrong_value
+    assert "--set must name settings" in fails("--set", "solver=ColumnGeneration(steps=1)")
+    wrong_solver = fails("--set", "solver=simplex", "--validation-fraction", "0.2")
+    assert "solver must be 'cg'" in wrong_solver
+
+
+def test_set_takes_settings_inside_settings(folder, tmp_path):
+    path = tmp_path / "m.kboost"
+    solver = "solver=ColumnGeneration(early_stopping=EarlyStopping(0.2, n_iter_no_change=2))"
+    run(
+        "fit", folder / "orders.csv", "-t", "late", "-o", path, "--set", "C=1.0",
+        "--estimator", "KernelBoostClassifier", "--set", solver,
+    )  # fmt: skip
+    fitted = kboost.load_model(path)[-1]
+    assert fitted.solver.early_stopping == kboost.settings.EarlyStopping(0.2, n_iter_no_change=2)

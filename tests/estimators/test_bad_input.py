@@ -63,6 +63,7 @@ PARAMETERS = [
     ({"verbose": "yes"}, r"^verbose must be an integer; got verbose='yes'\.$"),
     ({"C": 1e13}, r"^C times the largest sample weight must be below 1e\+12; got 1e\+13\.$"),
     ({"solver": "simplex"}, r"^solver must be 'cg' or a ColumnGeneration; got solver='simplex'\.$"),
+    ({"solver": np.array([1, 2])}, r"^solver must be 'cg' or a ColumnGeneration; got solver="),
     ({"solver": TINY_FRACTION}, r"^validation_fraction must leave rows on both sides; got "),
     ({"kernels": ["rbff"]}, r"^kernels must be one of .*'rbf'.*; got 'rbff'\.$"),
     ({"kernels": [3]}, r"^kernels must be .*; got 3\.$"),

@@ -124,6 +124,30 @@ def test_an_interrupt_keeps_the_cells_fitted_so_far(monkeypatch, n_jobs):
     assert model.fit(X, y).stop_reason_.rule == "cells"
 
 
+def test_an_interrupt_right_after_a_cell_was_collected_does_not_repeat_it(monkeypatch):
+    class Interrupted(list):
+        def append(self, cell):
+            super().append(cell)
+            if len(self) == 2:
+                raise KeyboardInterrupt
+
+    real, started = local_cells.CellFitting.__init__, []
+
+    def init(self, *args):
+        real(self, *args)
+        self._fitted = Interrupted()
+        started.append(self)
+
+    X, y = surface(600)
+    monkeypatch.setattr(local_cells.CellFitting, "__init__", init)
+    model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=100)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    (fitting,) = started
+    assert len(fitting._fitted) == len(set(map(id, fitting._fitted))) == fitting.n_cells
+    assert np.isfinite(model.predict(X)).all()
+
+
 def test_an_interrupt_before_the_first_cell_changes_nothing(monkeypatch):
     X, y = surface(200)
     model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=50)

@@ -131,3 +131,21 @@ def test_a_step_that_held_out_rows_chose_has_the_margin_one_too(moons, penalty):
     margins = np.where(y == model.classes_[1], 1.0, -1.0) * model.decision_function(X)
     assert np.mean(margins < 1.0 - 1e-6) <= nu + 1e-9
     assert np.mean(margins <= 1.0 + 1e-6) >= nu - 1e-9
+
+
+def test_novelty_takes_a_name_as_the_kernel_of_that_name(moons):
+    X, _ = moons
+    named, listed = KernelBoostNovelty("laplacian").fit(X), KernelBoostNovelty(["laplacian"]).fit(X)
+    assert named.kernels_ == listed.kernels_
+    with pytest.raises(ValueError, match="kernels must be one of"):
+        KernelBoostNovelty("gaussian").fit(X)
+
+
+def test_novelty_on_precomputed_kernels(moons):
+    X, _ = moons
+    K = Gaussian(0.5)(X, X)
+    direct = KernelBoostNovelty([Gaussian(0.5)]).fit(X)
+    precomputed = KernelBoostNovelty("precomputed").fit(K)
+    np.testing.assert_allclose(
+        precomputed.decision_function(K), direct.decision_function(X), atol=1e-9
+    )

@@ -1,7 +1,7 @@
 """scikit-learn's callbacks (`set_callbacks`, from version 1.9 on); before that, nothing happens.
 
-A fit is a task. Its subtasks are the steps of the method; with several outputs they are the outputs
-(classes or pairs of classes), whose subtasks are the steps. Their number is not known in advance.
+A fit is a task. Its subtasks are the steps, or, with more than two classes, the binary problems,
+whose subtasks are the steps (rounds count as steps). Their number is not known in advance.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def fit_task(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Non
 
 
 class _OutputListener:
-    """Tells the callbacks of the steps of one output."""
+    """Passes the steps of one output on to the callbacks."""
 
     def __init__(
         self,

@@ -129,10 +129,9 @@ class Explanation:
             flat = shares[0].reshape(len(names), len(self.outputs))[:, top]
             order = np.argsort(-np.abs(flat), kind="stable")[:_SHOWN]
             rest = len(flat) - len(order)
-            largest = [f"{names[j]} {flat[j]:+.4g}" for j in order.tolist()]
-            lines.append(
-                f"    by {split}: " + "; ".join(largest) + (f"; {rest} more" if rest else "")
-            )
+            terms = [f"{names[j]} {flat[j]:+.4g}" for j in order.tolist()]
+            more = f"; {rest} more" if rest else ""
+            lines.append(f"    by {split}: " + "; ".join(terms) + more)
         return "\n".join(lines)
 
 

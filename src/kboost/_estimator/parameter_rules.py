@@ -5,7 +5,6 @@ from __future__ import annotations
 from kboost._rules import (
     BOOLEAN,
     COUNT,
-    FRACTION,
     INTEGER,
     NOT_NEGATIVE,
     POSITIVE,
@@ -22,20 +21,14 @@ RULES: dict[str, Rule] = {
     "nonnegative": BOOLEAN,
     "intercept": one_of("free", "penalized", "none"),
     "column_scaling": one_of("unit", None),
-    "columns_per_step": either(COUNT, "auto"),
     "max_columns": optional(COUNT),
     "max_iter": COUNT,
     "max_seconds": optional(POSITIVE),
     "tol": NOT_NEGATIVE,
-    "validation_fraction": optional(FRACTION),
-    "n_iter_no_change": COUNT,
     "memory_budget": COUNT,
     "n_jobs": optional(
         Rule("an integer other than 0", lambda v: bool(INTEGER.holds(v) and v != 0))
     ),
-    "predict_dtype": one_of("float64", "float32"),
     "random_state": SEED,
     "verbose": Rule("an integer", lambda v: INTEGER.holds(v) or BOOLEAN.holds(v)),
-    "pricing": one_of("scan", "stratified"),
-    "stop_at_errors": BOOLEAN,
 }

@@ -70,8 +70,10 @@ class BoostedSVMClassifier(BoostedSVMBase):
         The chosen kernel, scaled.
     cv_errors_ : dict of str to float
         The cross-validated error of each kernel; empty for a single kernel.
-    estimator_weights_, errors_, trace_, stop_reason_, n_iter_, kernel_usage_
+    estimator_weights_, errors_, trace_, stop_reason_, n_iter_, dual_gap_
         As in :class:`kboost.MKBoostClassifier`.
+    n_columns_, columns_per_kernel_, kernel_usage_, kernels_, centers_
+        As in :class:`kboost.MKBoostClassifier`, for the chosen kernel.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of str

@@ -73,9 +73,9 @@ def estimator_for(
             )
         wanted[key] = _literal(value)
     fraction = given.get("validation_fraction")
-    if fraction is not None and "solver" in known:
-        solver = solver_settings(wanted.get("solver", estimator.solver))
-        wanted["solver"] = replace(solver, early_stopping=fraction)
+    solver = wanted.get("solver", known.get("solver"))
+    if fraction is not None and _is_solver(solver):
+        wanted["solver"] = replace(solver_settings(solver), early_stopping=fraction)
     return estimator.set_params(**wanted), reason
 
 
@@ -126,21 +126,35 @@ def _shaped(data: Data) -> Any:
     return np.zeros((len(data.y), max(1, data.X.shape[1])))
 
 
+def _is_solver(value: Any) -> bool:
+    return isinstance(value, settings.ColumnGeneration | settings.Barrier) or (
+        isinstance(value, str) and value in ("cg", "barrier")
+    )
+
+
 def _literal(text: str) -> Any:
     """A Python literal, settings such as Barrier(columns_per_step=1), or the text itself."""
     try:
         tree = ast.parse(text, mode="eval").body
-        if isinstance(tree, ast.Call):
-            return _settings(tree)
+    except SyntaxError:
+        return text
+    if isinstance(tree, ast.Call) and getattr(tree.func, "id", "") in settings.__all__:
+        return _settings(tree)
+    try:
         return ast.literal_eval(tree)
-    except (ValueError, SyntaxError):
+    except ValueError:
         return text
 
 
-def _settings(call: ast.Call) -> Any:
-    name = getattr(call.func, "id", "")
-    if name not in settings.__all__:
-        raise ValueError
-    args = [ast.literal_eval(node) for node in call.args]
-    options = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
-    return getattr(settings, name)(*args, **options)
+def _settings(node: ast.AST) -> Any:
+    """The settings that a call stands for, whose arguments are literals or settings."""
+    if not isinstance(node, ast.Call):
+        return ast.literal_eval(node)
+    args = [_settings(value) for value in node.args]
+    options = {str(k.arg): _settings(k.value) for k in node.keywords}
+    try:
+        cls = getattr(settings, getattr(node.func, "id", ""))
+        return cls(*args, **options)
+    except (AttributeError, TypeError) as error:
+        text = ast.unparse(node)
+        raise ValueError(f"--set must name settings and their fields; got {text}.") from error

@@ -54,7 +54,7 @@ class Family(Hashable, Protocol):
 
 
 class Dictionary(Protocol):
-    """A finite library: unique_names columns, computed in blocks and never all in memory."""
+    """A finite library: numbered columns, computed in blocks and never all in memory."""
 
     @property
     def n_columns(self) -> int: ...

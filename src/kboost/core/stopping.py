@@ -1,4 +1,4 @@
-"""Stop rules: each looks at the trace and either says nothing or gives its reason in words.
+"""Stop rules: each returns None for a trace, or the reason to stop.
 
 A rule is a frozen dataclass that is called with the trace. The reason is a value: which rule, and
 a sentence with what to change to go on.
@@ -168,7 +168,7 @@ class ValidationStall:
 
 @dataclass(frozen=True)
 class AnyOf:
-    """Stop at the first rule that wants to, in the order given."""
+    """Stop for the reason of the first rule that gives one, in the order given."""
 
     rules: tuple[StopRule, ...]
 

@@ -1,4 +1,4 @@
-"""Held-out rows on which each step is evaluated; their columns are computed once."""
+"""The error on held-out rows after each step; their columns are computed once."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class TableLibrary(LibraryPlan):
         kernels = rows.X.together(
             _resolved, self.base.kernels, rows.weight, self.feature_names
         ).result()
-        options = self.bank_options(rows, deadline, among)
+        options = self.library_options(rows, deadline, among)
         del options["measured_on"], options["n_jobs"]  # of local rows only
         return DistributedLibrary(kernels, rows.X, **options)
 

@@ -32,7 +32,10 @@ from kboost.plans.margin_parts import MarginParts
 from kboost.plans.training_data import TrainingData
 from kboost.settings import Barrier, ColumnGeneration, EarlyStopping
 
-SOLVER = Rule("'cg' or a ColumnGeneration", lambda v: v == "cg" or isinstance(v, ColumnGeneration))
+SOLVER = Rule(
+    "'cg' or a ColumnGeneration",
+    lambda v: (isinstance(v, str) and v == "cg") or isinstance(v, ColumnGeneration),
+)
 _NAMES = ("penalty", "C", "nonnegative", "intercept", "column_scaling", "max_columns", "max_iter",
           "max_seconds", "tol", "n_jobs", "random_state", "verbose")  # fmt: skip
 MARGIN_RULES = {name: RULES[name] for name in _NAMES} | {"nu": optional(UNIT), "solver": SOLVER}

@@ -45,7 +45,7 @@ class KernelBoostNovelty(OutlierMixin, MarginEstimator):
 
     Parameters
     ----------
-    kernels : "auto", or list of kernels, names and callables, default="auto"
+    kernels : "auto", "precomputed", or list of kernels, names and callables, default="auto"
         The library. "auto" is one Gaussian with the median rule: of several widths the widest
         would always be chosen.
     nu : float, default=0.1
@@ -79,7 +79,7 @@ class KernelBoostNovelty(OutlierMixin, MarginEstimator):
     kernels_ : list of Kernel
         The library with its fitted widths.
     centers_ : ndarray or CSR matrix of shape (n_columns_, n_features_in_)
-        Centre of each column.
+        Centre of each column (its row number, for precomputed kernels).
     coef_ : ndarray of shape (n_columns_,)
         Coefficients of the columns.
     intercept_ : float
@@ -221,7 +221,8 @@ def prepare_novelty(
     codes = np.zeros(X.shape[0], dtype=np.intp)
     rows = merge_rows(X, codes, check_weights(sample_weight, len(codes)))
     kernels = estimator.kernels
-    base = KernelColumns([Gaussian("median")] if isinstance(kernels, str) else kernels)
+    is_auto = isinstance(kernels, str) and kernels == "auto"
+    base = KernelColumns([Gaussian("median")] if is_auto else kernels)
     plan = MarginPlan(
         outputs=_one_class(estimator.nu),
         library=library_plan(estimator, base, X.shape[0], memory_budget=solver.memory_budget),

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Executor as FutureExecutor
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -142,7 +141,7 @@ class CellFitting(Method[CellStep]):
         self._position = np.empty(rows.X.shape[0], dtype=np.intp)  # in `rows`, by number
         self._position[rows.order] = np.arange(len(rows.order))
         self._buffers = threading.local()  # for kernel values: large arrays are slow to allocate
-        self._pending: deque[Future[_FittedCell]] | None = None  # None before the first step
+        self._futures: list[Future[_FittedCell]] | None = None  # None before the first step
         self._fitted: list[_FittedCell] = []
         self._started = time.monotonic()
         self.trace: list[CellStep] = []
@@ -157,10 +156,9 @@ class CellFitting(Method[CellStep]):
         return sum(cell.in_time for cell in self._fitted)
 
     def advance(self) -> CellStep | StopReason:
-        pending = self._submitted()
-        if not pending:
+        if len(self._fitted) == self.n_cells:
             return COMPLETE
-        self._collect(pending)
+        self._collect()
         if not self._fitted[-1].in_time:
             return OUT_OF_TIME
         seconds = time.monotonic() - self._started
@@ -171,15 +169,14 @@ class CellFitting(Method[CellStep]):
         if len(self._fitted) == self.n_cells:
             return
         self._deadline.call_off()
-        pending = self._submitted()
-        while pending:
-            self._collect(pending)
+        while len(self._fitted) < self.n_cells:
+            self._collect()
 
     abort = finish
 
     def cancel(self) -> None:
         """Let no further cell start."""
-        for future in self._pending or ():
+        for future in self._futures or ():
             future.cancel()
 
     def parts(self) -> list[tuple[CellPart, float]]:
@@ -192,14 +189,11 @@ class CellFitting(Method[CellStep]):
             out.append((part, sum(cell.objective for cell in fitted)))
         return out
 
-    def _submitted(self) -> deque[Future[_FittedCell]]:
-        if self._pending is None:
-            self._pending = deque(self._pool.submit(self._fit, cell) for cell in self._cells)
-        return self._pending
-
-    def _collect(self, pending: deque[Future[_FittedCell]]) -> None:
-        self._fitted.append(pending[0].result())
-        pending.popleft()
+    def _collect(self) -> None:
+        """Wait for the next cell; Ctrl-C at any point neither loses nor repeats one."""
+        if self._futures is None:
+            self._futures = [self._pool.submit(self._fit, cell) for cell in self._cells]
+        self._fitted.append(self._futures[len(self._fitted)].result())
 
     def _fit(self, cell: IntArray) -> _FittedCell:
         """In a thread: the fit of a cell; out of time it stays empty."""

@@ -91,18 +91,18 @@ class BasisFit:
 
 def grow_basis(
     plan: BasisPlan,
-    pool: CandidateColumns,
+    candidates: CandidateColumns,
     rows: TargetRows,
     deadline: Deadline = NO_LIMIT,
     monitor: ValidationMonitor | None = None,
     listeners: Sequence[Listener] = (),
     remaining: TimeRemaining | None = None,
 ) -> BasisFit:
-    """Grow a model of these rows; they are the rows of the pool, in a random order.
+    """Grow a model of these rows; they are the rows of the candidates, in a random order.
 
     `remaining` estimates the time where this fit is a part of a larger one.
     """
-    problem = Problem(pool, rows, deadline)
+    problem = Problem(candidates, rows, deadline)
     listeners = [*listeners, remaining or plan.time_remaining(deadline)]
     stop = stop_rule(plan, monitor)
     result = grow(problem, _oracle(plan), _master(plan), stop, monitor, listeners=listeners)

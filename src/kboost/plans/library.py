@@ -50,9 +50,9 @@ class LibraryPlan:
                 width=self.n_input_rows,
             )
 
-        return self.base.library(rows, resolve, self.bank_options(rows, deadline, among))
+        return self.base.library(rows, resolve, self.library_options(rows, deadline, among))
 
-    def bank_options(self, rows: MergedRows, deadline: Deadline, among: int) -> dict[str, Any]:
+    def library_options(self, rows: MergedRows, deadline: Deadline, among: int) -> dict[str, Any]:
         """The arguments of a library."""
         source, center_of_row = self._center_source(rows)
         precomputed = isinstance(self.base.kernels, str) and self.base.kernels == "precomputed"

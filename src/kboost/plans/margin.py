@@ -44,7 +44,7 @@ DEFAULT_C = 1.0  # where there are too few rows to choose by
 
 @dataclass(frozen=True)
 class CalibrationPlan:
-    """What the calibration of probabilities must know of the problem."""
+    """The norm and penalty of the problem, for the calibration of probabilities."""
 
     norm: Norm
     penalty: MarginPenalty
@@ -87,7 +87,7 @@ Listen = Callable[[int | None, Callable[[], MarginFit]], Sequence[Listener]]
 
 
 def no_listeners(number: int | None, snapshot: Callable[[], MarginFit]) -> Sequence[Listener]:
-    """Of a fit that nobody follows."""
+    """No listeners."""
     return []
 
 

@@ -82,7 +82,7 @@ def kernel_of_centers(model: Any) -> list[str]:
 def kernel_weights(model: Any, X: Any) -> FloatArray:
     """Standard deviation over the rows of the contribution of each kernel to the output.
 
-    For boosted machines, whose votes are not a sum over kernels: the weight of the rounds that use
+    For boosted SVMs, whose votes are not a sum over kernels: the weight of the rounds that use
     the kernel.
     """
     if hasattr(model, "kernel_usage_"):

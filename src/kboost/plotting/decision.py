@@ -77,7 +77,7 @@ class DecisionDisplay:
         y : array-like of shape (n,), optional
             Their labels.
         grid_resolution : int, default=200
-            Points of the grid a feature.
+            Points of the grid per feature.
         ax : matplotlib axes, optional
             Axes to draw on; by default a new figure.
 
@@ -199,7 +199,7 @@ def plot_decision(
     y : array-like of shape (n,), optional
         Their labels.
     grid_resolution : int, default=200
-        Points of the grid a feature.
+        Points of the grid per feature.
     ax : matplotlib axes, optional
         Axes to draw on; by default a new figure.
 

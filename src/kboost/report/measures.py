@@ -117,13 +117,13 @@ def reference_figures(model: Any, X_learn: Any, y_learn: Any, X: Any, y: Any) ->
         learn, y_learn = learn[chosen], np.asarray(y_learn)[chosen]
         note = f"fitted to {REFERENCE_ROWS:,} of the rows"
     scale = StandardScaler(with_mean=isinstance(learn, np.ndarray))  # gamma depends on the means
-    machine = make_pipeline(scale, SVC() if labels else SVR())
-    machine.fit(learn, y_learn)
-    score = scores(machine, rows, y, y_learn)[0]
-    n = int(np.sum(machine[-1].n_support_))
-    size = len(pickle.dumps(machine))
+    svm = make_pipeline(scale, SVC() if labels else SVR())
+    svm.fit(learn, y_learn)
+    score = scores(svm, rows, y, y_learn)[0]
+    n = int(np.sum(svm[-1].n_support_))
+    size = len(pickle.dumps(svm))
     name = "SVC" if labels else "SVR"
-    return ModelFigures(name, score, f"{n:,} support vectors", size, _clock(machine, rows), note)
+    return ModelFigures(name, score, f"{n:,} support vectors", size, _clock(svm, rows), note)
 
 
 def _plain(rows: Any) -> Any:
