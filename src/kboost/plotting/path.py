@@ -22,13 +22,7 @@ class PathDisplay:
     n_columns : ndarray of shape (n_C,)
         Columns in each model.
     train_error, validation_error : ndarray of shape (n_C,) or None
-    <<<<<<< .merge_file_Z3MuRI
-        Training error, and error on held-out rows.
-    ||||||| .merge_file_EFpaXJ
-        Errors on the rows learnt from, and on those to judge by.
-    =======
         Errors on the training rows and on the validation rows.
-    >>>>>>> .merge_file_OkBTlX
     best : int or None
         Index of the chosen C.
 
