@@ -352,8 +352,9 @@ def test_the_time_left_is_the_one_a_fit_tells_itself():
 
 def test_a_process_of_its_own_and_what_importing_kboost_brings(folder):
     heavy = ["matplotlib", "typer", "kboost.cli", "kboost.report", "kboost.plotting"]
+    heavy += ["dask", "distributed", "onnx", "skl2onnx", "onnxruntime"]
     code = f"""
-import sys, kboost
+import sys, kboost, kboost.export.onnx
 print([name for name in {heavy} if name in sys.modules])
 from kboost.cli import main
 main()
