@@ -20,16 +20,15 @@ from kboost.kernels import Gaussian
 from kboost.settings import ColumnGeneration, Full
 
 ALL_CHECKS = [
-    KernelBoostClassifier(C=1.0),
+    KernelBoostClassifier(),
     KernelBoostNovelty(),
-    KernelBoostRegressor(C=1.0),
+    KernelBoostRegressor(),
     MKBoostClassifier(max_iter=10),
     SemiSupervisedKernelBoostClassifier(C=1.0),
     SparseKernelClassifier(),
     SparseKernelRegressor(),
 ]
 VARIANTS = [
-    KernelBoostClassifier(),
     KernelBoostClassifier([Gaussian()], C=1.0, intercept="penalized", column_scaling=None),
     KernelBoostClassifier(
         C=1.0, class_weight="balanced", solver=ColumnGeneration(early_stopping=0.3)
@@ -37,7 +36,6 @@ VARIANTS = [
     KernelBoostClassifier(
         C=0.1, penalty="l2", max_columns=40, solver=ColumnGeneration(pricing="stratified")
     ),
-    KernelBoostRegressor(),
     KernelBoostRegressor(C=0.1, penalty="l2", epsilon=0.1, max_columns=40),
     KernelBoostRegressor("active", C=0.1, max_iter=10),
     KernelBoostRegressor("halfspaces", C=0.1, solver="barrier", max_iter=10),

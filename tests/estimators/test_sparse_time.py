@@ -139,7 +139,7 @@ def test_a_local_choice_is_made_whenever_time_ends(looks):
         assert found.metric == least.removesuffix(", in parts") or found.metric in later
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(4))
 def test_errors_of_a_choice_that_is_cut_are_over_the_same_cells(seed):
     """Noise in half of the space: an error in one of the other cells would be far too low."""
     rng = np.random.default_rng(seed)
