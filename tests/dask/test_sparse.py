@@ -263,8 +263,11 @@ def test_a_worker_that_is_killed_does_not_end_the_fit(client, tmp_path, more):
         ),
         ({"client": "here"}, "client must be a distributed.Client"),
         ({"ridge": -1.0}, "ridge must be positive"),
-        ({"cells": 2, "update": "one"}, r"cells require .*update='joint'.*; got .*update=One\("),
-        ({"cells": 2, "update": Joint(5)}, r"cells require .*; got .*columns_per_step=5"),
+        ({"cells": 2, "update": "one"}, r"cells require update='joint'; got update=One\("),
+        (
+            {"cells": 2, "update": Joint(5)},
+            r"cells require update='joint'; got .*per_step=5",
+        ),
         ({"cells": 2, "memory_budget": 7}, "memory_budget must hold the kernel values of a cell"),
     ],
 )

@@ -43,27 +43,26 @@ def cell_settings(plan: SparsePlan, X: Any, n_rows: int) -> Cells | None:
 
 
 def _conflict(plan: SparsePlan, cells: Cells, X: Any) -> str | None:
-    """What a fit in cells cannot do; None if the plan asks for nothing of it."""
+    """The first thing that a fit in cells requires and the plan does not have; None if none."""
     selections: list[Selection] = [MaxResidual()]
+    words = "'max-res' unless columns are limited"
     if cells.columns_per_cell is not None or plan.max_columns is not None:
         selections += [MatchingPursuit(), SteepestDescent()]
-    possible = (
-        plan.loss == "squared"
-        and plan.update == Joint()
-        and plan.selection in selections
-        and plan.early_stopping is None
-        and not plan.is_precomputed
-        and not issparse(X)
+        words = "'max-res', 'mp' or 'boost'"
+    requirements = (
+        (plan.loss == "squared", "loss='squared'", f"loss={plan.loss!r}"),
+        (plan.update == Joint(), "update='joint'", f"update={plan.update!r}"),
+        (plan.selection in selections, f"selection={words}", f"selection={plan.selection!r}"),
+        (
+            plan.early_stopping is None,
+            "early_stopping=None",
+            f"early_stopping={plan.early_stopping!r}",
+        ),
+        (not plan.is_precomputed, "kernels that are not precomputed", f"kernels={plan.kernels!r}"),
+        (not issparse(X), "a dense X", "a sparse X"),
     )
-    if possible:
-        return None
-    return (
-        "cells require loss='squared', update='joint', early_stopping=None, a dense X, kernels "
-        "that are not precomputed, and selection='max-res' (or 'mp' or 'boost' where the columns "
-        f"are limited); got loss={plan.loss!r}, update={plan.update!r}, "
-        f"selection={plan.selection!r}, early_stopping={plan.early_stopping!r}, "
-        f"kernels={plan.kernels!r} and {'a sparse' if issparse(X) else 'a dense'} X."
-    )
+    broken = (f"cells require {rule}; got {given}." for met, rule, given in requirements if not met)
+    return next(broken, None)
 
 
 def _memory_problem(plan: SparsePlan, cells: Cells, n_rows: int) -> str | None:
