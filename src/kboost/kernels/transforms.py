@@ -95,6 +95,10 @@ class Standardize(Transform):
         """Number of features the transform was fitted on."""
         return len(self.scale)
 
+    def scaled(self, factor: FloatArray) -> Standardize:
+        """The transform with each feature multiplied by a factor."""
+        return Standardize(self.exponent, self.shift, self.scale * factor)
+
     def apply(self, X: Matrix) -> Matrix:
         """Return the transformed rows; CSR stays CSR unless the transform centres."""
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
@@ -132,6 +136,10 @@ class Ranks(Transform):
     def n_features(self) -> int:
         """Number of features the transform was fitted on."""
         return len(self.starts) - 1
+
+    def scaled(self, factor: FloatArray) -> Ranks:
+        """The transform with each feature multiplied by a factor."""
+        return Ranks(self.starts, self.values, self.ranks * np.repeat(factor, np.diff(self.starts)))
 
     def apply(self, X: Matrix) -> Matrix:
         """Return the ranks, always dense."""

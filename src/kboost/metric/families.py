@@ -1,0 +1,73 @@
+"""Families of kernels whose metric is learned: a kernel of a distance on transformed features.
+
+    name              kernel                    features
+    laplacian ranks   exp(-gamma |x - z|_1)     ranks
+    laplacian         exp(-gamma |x - z|_1)     standardised
+    matern            (1 + s) exp(-s)           standardised
+    gaussian          exp(-gamma |x - z|^2)     standardised
+    matern ranks      (1 + s) exp(-s)           ranks
+
+Features of two values, such as those of one-hot encodings, are never standardised: their values
+differ by 1, however rare one of them is. All other features have a variance of 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kboost._typing import FloatArray
+from kboost.kernels.base import ViewKernel
+from kboost.kernels.stationary import Gaussian, Laplacian, Matern
+from kboost.kernels.transforms import Ranks, Standardize
+
+
+@dataclass(frozen=True)
+class Family:
+    """A kernel with its width and its transform still open."""
+
+    name: str
+    kind: Any  # Laplacian, Gaussian or Matern
+    ranked: bool = False
+
+    def transform(self, X: FloatArray, weight: FloatArray) -> Standardize | Ranks:
+        """The transform before any width is learned."""
+        return unit_ranks(X, weight) if self.ranked else unit_variance(X, weight)
+
+    def kernel(self, gamma: float, transform: Any) -> ViewKernel:
+        """The kernel of one width on transformed features."""
+        kernel: ViewKernel = self.kind(gamma, on=transform)
+        return kernel
+
+    def widen(self, gamma: float, factor: float) -> float:
+        """Gamma with all lengths multiplied by `factor`."""
+        return gamma / factor if self.kind is Laplacian else gamma / factor**2
+
+
+FAMILIES = (
+    Family("laplacian ranks", Laplacian, ranked=True),
+    Family("laplacian", Laplacian),
+    Family("matern", Matern),
+    Family("gaussian", Gaussian),
+    Family("matern ranks", Matern, ranked=True),
+)
+
+
+def unit_variance(X: FloatArray, weight: FloatArray) -> Standardize:
+    """Standardised features, except for those of two values."""
+    transform = Standardize.fit(X, weight)
+    low, high = X.min(axis=0), X.max(axis=0)
+    two = np.all((low == X) | (high == X), axis=0) & (high > low)
+    with np.errstate(over="ignore"):
+        gap = np.ldexp(high, -transform.exponent) - np.ldexp(low, -transform.exponent)
+    scale = np.where(two, 1.0 / np.where(two, gap, 1.0), transform.scale)
+    return replace(transform, scale=scale)
+
+
+def unit_ranks(X: FloatArray, weight: FloatArray) -> Ranks:
+    """Ranks with a variance of 1; two values differ by 1."""
+    transform = Ranks.fit(X, weight)
+    knots = np.diff(transform.starts)
+    return transform.scaled(np.where(knots == 2, 2.0, np.sqrt(12.0)))

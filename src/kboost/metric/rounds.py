@@ -1,0 +1,141 @@
+"""Widths per feature learned in rounds, each judged on rows left out.
+
+A round fits kernel ridge regression on the training rows with the metric so far,
+
+    minimise  1/2 sum_i w_i (y_i - f(x_i))^2 + ridge/2 |f|^2,
+
+at the width and the ridge of the lowest error on the rows left out, found by doubling and halving.
+The slopes of that fit (metric/gradients.py) scale the features of the next round. Round 0 has equal
+scales, so a metric that does not help is never taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kboost._typing import FloatArray, IntArray
+from kboost.core.deadline import NO_LIMIT, Deadline
+from kboost.kernels.base import ViewKernel
+from kboost.kernels.widths import width
+from kboost.metric.families import Family
+from kboost.metric.gradients import slopes
+from kboost.solvers.ridge import precision, ridge_solve
+
+ROUNDS = 3
+_LENGTH, _RIDGE = 2.0, 4.0  # factors of the steps of the search
+_FIRST_LENGTH, _FIRST_RIDGE = 2.0, 3e-2
+_LENGTHS, _RIDGES = (0.1, 300.0), (1e-7, 30.0)
+_SLOPE_ROWS = 400  # at which slopes are computed
+_LEAST = 1e-3  # scale of a feature, of the largest
+_GAIN = 0.002  # a step of the search must lower the error by this part
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Training rows and the rows left out; targets have the weighted mean of the training rows 0."""
+
+    X: FloatArray
+    targets: FloatArray  # (n, q)
+    weight: FloatArray
+    X_left: FloatArray
+    targets_left: FloatArray
+    weight_left: FloatArray
+    mean: FloatArray  # what was subtracted from all targets
+    left: IntArray  # numbers of the rows left out
+
+    def error(self, values: FloatArray) -> float:
+        """The weighted mean squared error on the rows left out, summed over targets."""
+        share = self.weight_left / self.weight_left.sum()
+        return float(share @ np.sum((values - self.targets_left) ** 2, axis=1))
+
+
+@dataclass(frozen=True)
+class RoundFit:
+    """The best fit of a round."""
+
+    family: Family
+    scale: FloatArray  # of the features, the largest 1
+    length: float  # in units of the mean distance
+    ridge: float
+    error: float
+    left_out: FloatArray  # values of the rows left out (m, q)
+    coef: FloatArray  # (n, q)
+    kernel: ViewKernel
+
+
+class _Blocks:
+    """Distances of one metric between the rows of a fold."""
+
+    def __init__(self, family: Family, fold: Fold, scale: FloatArray) -> None:
+        self.family, self.fold, self.scale = family, fold, scale
+        self.transform = family.transform(fold.X, fold.weight).scaled(scale)
+        self.Z: Any = self.transform.apply(fold.X)
+        kernel = family.kernel(1.0, self.transform)
+        self.inside = kernel.pairing.compute_viewed(self.Z, self.Z)
+        self.outside = kernel.pairing.compute_viewed(self.transform.apply(fold.X_left), self.Z)
+        self.unit = width("mean", family.kind.kind, self.Z, fold.weight)
+        self.seen: dict[tuple[float, float], RoundFit] = {}
+
+    def fit(self, length: float, ridge: float) -> RoundFit:
+        """Kernel ridge regression at this width and ridge."""
+        if (length, ridge) not in self.seen:
+            kernel: Any = self.family.kernel(self.family.widen(self.unit, length), self.transform)
+            dtype = precision(len(self.Z), ridge, self.fold.weight)
+            K = kernel.profile(self.inside).astype(dtype, copy=False)
+            coef = ridge_solve(K, self.fold.targets, self.fold.weight, ridge)
+            values = kernel.profile(self.outside) @ coef
+            error = self.fold.error(values)
+            self.seen[length, ridge] = RoundFit(
+                self.family, self.scale, length, ridge, error, values, coef, kernel
+            )
+        return self.seen[length, ridge]
+
+    def search(self, start: tuple[float, float], deadline: Deadline) -> RoundFit:
+        """Double and halve length and ridge as long as the error falls."""
+        best = self.fit(*start)
+        moves = [(1.0, 1 / _RIDGE), (_LENGTH, 1.0), (1.0, _RIDGE), (1 / _LENGTH, 1.0)]
+        tried, number = 0, 0
+        while tried < len(moves) and deadline.remaining:
+            longer, more = moves[number]
+            length = float(np.clip(best.length * longer, *_LENGTHS))
+            ridge = float(np.clip(best.ridge * more, *_RIDGES))
+            found = self.fit(length, ridge)
+            if found.error < (1 - _GAIN) * best.error:
+                best, tried = found, 0
+            else:
+                tried, number = tried + 1, (number + 1) % len(moves)
+        return best
+
+
+def learn_rounds(
+    family: Family,
+    fold: Fold,
+    rounds: int = ROUNDS,
+    deadline: Deadline = NO_LIMIT,
+    scale: FloatArray | None = None,
+    start: tuple[float, float] = (_FIRST_LENGTH, _FIRST_RIDGE),
+) -> list[RoundFit]:
+    """The best fit of each round, as many as there is time for, at least one."""
+    scale = np.ones(fold.X.shape[1]) if scale is None else scale
+    out: list[RoundFit] = []
+    for number in range(rounds + 1):
+        if out and not deadline.remaining:
+            break
+        blocks = _Blocks(family, fold, scale)
+        best = blocks.search(start, deadline)
+        out.append(best)
+        if number < rounds:
+            scale = _next_scale(blocks, best)
+            start = best.length, best.ridge
+    return out
+
+
+def _next_scale(blocks: _Blocks, best: RoundFit) -> FloatArray:
+    rows = slice(_SLOPE_ROWS)  # rows are in random order
+    slope = slopes(best.kernel, blocks.Z, blocks.Z[rows], best.coef, blocks.fold.weight[rows])
+    scale = slope * best.scale  # along the features before scaling
+    top = float(scale.max(initial=0.0))
+    return np.maximum(scale / top, _LEAST) if top > 0 else np.ones(len(scale))
