@@ -39,7 +39,7 @@ class DateEncoding:
     def encode(self, column: TypedColumn) -> FloatArray:
         gaps = column.gaps
         dates = np.where(gaps, np.datetime64(self.fill, "us"), column.values).astype(DATE)
-        out = [_PARTS[part](dates) for part in self.parts]
+        out = [PARTS[part](dates) for part in self.parts]
         return np.column_stack(out + [gaps.astype(np.float64)] * self.has_indicator)
 
 
@@ -47,7 +47,7 @@ def fit_date(column: TypedColumn, weight: FloatArray) -> DateEncoding:
     """The encoding of a column with dates; without parts if they are all the same."""
     gaps = column.gaps
     known = column.values[~gaps]
-    parts = [part for part in _PARTS if _varies(part, known)]
+    parts = [part for part in PARTS if _varies(part, known)]
     day = weighted_median(known.astype(np.int64) / _DAY, weight[~gaps])
     return DateEncoding(parts, round(day * _DAY), bool(gaps.any()))
 
@@ -60,7 +60,7 @@ def span(dates: Any) -> str:
 
 
 def _varies(part: str, dates: Any) -> bool:
-    values = _PARTS[part](dates)
+    values = PARTS[part](dates)
     if part == "weekday":
         day = dates.astype("datetime64[D]")
         month = day.astype("datetime64[M]")
@@ -91,4 +91,4 @@ def _hour(dates: Any) -> FloatArray:
     return hours
 
 
-_PARTS = {"days": _days, "month": _month, "weekday": _weekday, "hour": _hour}
+PARTS = {"days": _days, "month": _month, "weekday": _weekday, "hour": _hour}

@@ -12,6 +12,7 @@ import numpy as np
 
 from kboost.preparation.typed_column import TypedColumn
 
+_LOOKED_AT = 2000  # values
 FEW = 20  # rows below which ids are not recognised
 _TEXT_SHARE = 0.5  # of the values that are different, and of those with several words
 _PATTERNS = 0.05  # distinct patterns per value up to which values are ids
@@ -42,12 +43,13 @@ def kind_of_strings(name: str, levels: Sequence[str], n_rows: int, max_levels: i
     `n_rows` is the number of distinct rows that have a value.
     """
     n = len(levels)
+    some = levels[:: 1 + n // _LOOKED_AT]
     if n <= max_levels and (n < n_rows or n < FEW):
         return "category"
-    words = np.mean([_has_words(level) for level in levels]) >= _TEXT_SHARE
+    words = np.mean([_has_words(level) for level in some]) >= _TEXT_SHARE
     if n == n_rows:
-        patterns = len({_DIGITS.sub("0", level) for level in levels})
-        if has_id_name(name) or not words or patterns <= max(1, _PATTERNS * n):
+        patterns = len({_DIGITS.sub("0", level) for level in some})
+        if has_id_name(name) or not words or patterns <= max(1, _PATTERNS * len(some)):
             return "id"
     return "text" if words and n > _TEXT_SHARE * n_rows else "category"
 

@@ -12,14 +12,23 @@ from scipy import sparse
 
 from kboost._typing import FloatArray
 from kboost.kernels.rows import as_rows
-from kboost.preparation.objects import SECOND, objects_column
-from kboost.preparation.typed_column import DATE, TypedColumn, as_floats, strings
+from kboost.preparation.objects import SECOND, is_gap, objects_column
+from kboost.preparation.typed_column import DATE, TypedColumn, as_floats, strings, text_of
 
 
 def as_frame(X: Any) -> Any:
     """A frame of narwhals, or None if X is not a frame."""
+    _check_distinct(X)
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _check_distinct(X: Any) -> None:
+    index = getattr(X, "columns", None)
+    if getattr(index, "is_unique", True) is False:  # of pandas; others have distinct names
+        names = list(index)
+        repeated = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ValueError(f"X must have distinct column names; got {repeated!r} twice.")
 
 
 def column_names(X: Any) -> list[str] | None:
@@ -34,8 +43,6 @@ def column_names(X: Any) -> list[str] | None:
     names = list(names)
     if not names or not all(isinstance(name, str) for name in names):
         return None
-    if repeated := [name for i, name in enumerate(names) if name in names[:i]]:
-        raise ValueError(f"X must have distinct column names; got {repeated[0]!r} twice.")
     return [str(name) for name in names]
 
 
@@ -106,6 +113,9 @@ def _of_series(name: str, series: Any) -> TypedColumn:
         return TypedColumn(name, "date", np.asarray(series.to_numpy()).astype(DATE))
     if dtype == nw.Duration:
         return _of_array(name, np.asarray(series.to_numpy()))
+    if dtype in (nw.Categorical, nw.Enum):  # also of numbers
+        known = (None if is_gap(value) else text_of(value) for value in series.to_list())
+        return strings(name, known)
     if dtype in (nw.List, nw.Array, nw.Struct, nw.Binary):
         raise TypeError(
             f"column {name!r} must hold numbers, booleans, dates or strings; got {dtype}."

@@ -71,13 +71,14 @@ class TypedColumn:
 
 def strings(name: str, values: Iterable[str | None]) -> TypedColumn:
     """A column of strings; None is a gap."""
-    index: dict[str | None, int] = {}
-    codes = np.array([index.setdefault(value, len(index)) for value in values], dtype=np.intp)
-    found = list(index)
-    levels = sorted(value for value in found if value is not None)
-    place = {level: i for i, level in enumerate(levels)}
-    order = np.array([-1 if v is None else place[v] for v in found], dtype=np.intp)
-    return TypedColumn(name, "strings", order[codes] if len(codes) else codes, levels)
+    values = list(values)
+    levels: Any = set(values)
+    levels.discard(None)
+    levels = sorted(levels)
+    place: dict[str | None, int] = {level: i for i, level in enumerate(levels)}
+    place[None] = -1
+    codes = np.fromiter(map(place.__getitem__, values), dtype=np.intp, count=len(values))
+    return TypedColumn(name, "strings", codes, levels)
 
 
 def relabelled(column: TypedColumn, texts: Sequence[str | None], codes: IntArray) -> TypedColumn:
