@@ -55,12 +55,14 @@ def fit_date(column: TypedColumn, weight: FloatArray) -> DateEncoding:
 def span(dates: Any) -> str:
     """The first and the last date."""
     first, last = dates.min(), dates.max()
-    unit = "D" if first.astype("datetime64[D]") != last.astype("datetime64[D]") else "m"
-    return f"{np.datetime_as_string(first, unit=unit)} to {np.datetime_as_string(last, unit=unit)}"
+    unit: Any = "D" if first.astype("datetime64[D]") != last.astype("datetime64[D]") else "m"
+    return " to ".join(str(np.datetime_as_string(date, unit=unit)) for date in (first, last))
 
 
 def _varies(part: str, dates: Any) -> bool:
     values = PARTS[part](dates)
+    if part == "days":
+        values = np.floor(values)  # within one day only the hour differs
     if part == "weekday":
         day = dates.astype("datetime64[D]")
         month = day.astype("datetime64[M]")

@@ -15,7 +15,6 @@ from kboost.preparation.typed_column import TypedColumn
 _LOOKED_AT = 2000  # values
 FEW = 20  # rows below which ids are not recognised
 _TEXT_SHARE = 0.5  # of the values that are different, and of those with several words
-_PATTERNS = 0.05  # distinct patterns per value up to which values are ids
 _ID = re.compile(r"(^|[_\W])(id|ids|uuid|guid|key|index|idx|nr|no)$|[a-z]I[dD]$|^unnamed: 0$", re.I)
 _TIME = re.compile(r"^t$|time|date|day|week|month|year|step|hour|epoch", re.I)
 _NO_BLANKS = 0x2E80  # first character of Chinese and Japanese
@@ -49,7 +48,7 @@ def kind_of_strings(name: str, levels: Sequence[str], n_rows: int, max_levels: i
     words = np.mean([_has_words(level) for level in some]) >= _TEXT_SHARE
     if n == n_rows:
         patterns = len({_DIGITS.sub("0", level) for level in some})
-        if has_id_name(name) or not words or patterns <= max(1, _PATTERNS * len(some)):
+        if has_id_name(name) or not words or patterns == 1:
             return "id"
     return "text" if words and n > _TEXT_SHARE * n_rows else "category"
 

@@ -44,7 +44,7 @@ class LevelEncoding:
     def encode(self, column: TypedColumn) -> FloatArray:
         group = np.append(self.group, [self.group_of_unseen, self.group_of_gap])
         codes = codes_in(self.levels, column)
-        rows = np.eye(self.n_groups + 1, self.n_groups)[group[codes]]  # no group: zeros
+        rows: FloatArray = np.eye(self.n_groups + 1, self.n_groups)[group[codes]]  # last: zeros
         return rows[:, 1:] if self.n_groups == 2 else rows
 
     def decode(self, rows: FloatArray) -> list[str | None]:
@@ -88,8 +88,7 @@ def counts(column: TypedColumn, weight: FloatArray) -> FloatArray:
     """The weight of each level, and at the end that of the gaps."""
     n = len(column.levels)
     places = np.where(column.values < 0, n, column.values)
-    found: FloatArray = np.bincount(places, weights=weight, minlength=n + 1)
-    return found
+    return np.bincount(places, weights=weight, minlength=n + 1).astype(np.float64)
 
 
 def codes_in(levels: list[str], column: TypedColumn) -> IntArray:

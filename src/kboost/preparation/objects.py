@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -74,7 +74,7 @@ def _times(name: str, known: Sequence[Any]) -> TypedColumn:
     return TypedColumn(name, "number", np.array(hours), note="a time of day, in hours")
 
 
-_MAKERS: list[tuple[Any, Any]] = [
+_MAKERS: list[tuple[Any, Callable[[str, Sequence[Any]], TypedColumn]]] = [
     ((bool, np.bool_), _booleans),
     ((Real, Decimal, np.bool_), _numbers),
     (_DATES, _dates),

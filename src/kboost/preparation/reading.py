@@ -24,7 +24,7 @@ def as_frame(X: Any) -> Any:
 
 
 def _check_distinct(X: Any) -> None:
-    index = getattr(X, "columns", None)
+    index: Any = getattr(X, "columns", None)
     if getattr(index, "is_unique", True) is False:  # of pandas; others have distinct names
         names = list(index)
         repeated = next(name for i, name in enumerate(names) if name in names[:i])

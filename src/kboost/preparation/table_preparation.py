@@ -10,7 +10,6 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import (
     _check_feature_names_in,
-    _check_n_features,
     check_consistent_length,
     check_is_fitted,
 )
@@ -38,7 +37,7 @@ _RULES = {
 _SHOWN = 8  # names in a message
 
 
-class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TablePreparation(TransformerMixin, BaseEstimator):
     """Turn a table of any kinds of columns into a matrix of numbers.
 
     Frames (pandas, polars, pyarrow, ...), NumPy arrays of numbers, strings or objects, structured
@@ -172,7 +171,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = reading.as_table(X)
         if self._is_matrix and is_matrix(X):
-            _check_n_features(self, X, reset=False)
+            self._check_n_columns(X)
             return self._encode_matrix(X)
         if sparse.issparse(X):
             X = X.toarray()
@@ -220,9 +219,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if rows is None and not self._is_matrix:  # a column has no values
             rows = TrainingRows.of(columns, None, weight)
         self.n_features_in_ = len(fitted)
-        vars(self).pop("feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
         return X, rows
 
     def _target(self, columns: Sequence[TypedColumn], y: Any, weight: FloatArray) -> Target | None:
@@ -250,7 +250,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         used = [j for j, encoding in enumerate(self._encodings) if encoding is not None]
         given = reading.column_names(X)
         if given is None or not hasattr(self, "feature_names_in_"):
-            _check_n_features(self, X, reset=False)
+            self._check_n_columns(X)
             return used
         place = {name: j for j, name in enumerate(given)}
         names = self.feature_names_in_[used].tolist()
@@ -260,6 +260,14 @@ class TablePreparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"X must have the columns of fit; {missing[0]!r} is missing; got {shown}."
             )
         return [place[name] for name in names]
+
+    def _check_n_columns(self, X: Any) -> None:
+        n = reading.len_of(X)[1]
+        if n != self.n_features_in_:
+            raise ValueError(
+                f"X must have the columns of fit: X has {n} features, but {type(self).__name__} is "
+                f"expecting {self.n_features_in_} features as input."
+            )
 
     def _encode(self, columns: Sequence[TypedColumn]) -> FloatArray:
         """The output for the columns that are used, or for all columns."""

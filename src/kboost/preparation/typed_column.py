@@ -59,7 +59,7 @@ class TypedColumn:
             return self
         if self.gaps.all():
             return _nothing(self.name, kind, len(self.values))
-        made = _CONVERSIONS[kind](self)
+        made: TypedColumn | None = _CONVERSIONS[kind](self)
         if made is None:
             odd = self.levels[0] if self.kind == "strings" else self.values[~self.gaps][0]
             words = {"number": "numbers", "boolean": "true or false", "date": "dates"}[kind]
@@ -90,8 +90,9 @@ def relabelled(column: TypedColumn, texts: Sequence[str | None], codes: IntArray
 
 def text_of(value: Any) -> str:
     """A value as the name of a category: 3.0 is "3"."""
-    if isinstance(value, float | np.floating) and value == int(value) and abs(value) < _EXACT:
-        return str(int(value))
+    if isinstance(value, float | np.floating) and abs(float(value)) < _EXACT:
+        whole = int(value)
+        return str(whole) if whole == value else str(value)
     return str(value)
 
 
