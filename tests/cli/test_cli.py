@@ -46,7 +46,7 @@ def test_fit_says_what_it_did_with_each_column(folder):
     said = (folder / "fit.txt").read_text("utf-8")
     for words in ("an id", "category", "date", "number", "one value only", "are not numbers"):
         assert words in said
-    for words in ("SimpleImputer", "OneHotEncoder", "classification, 2 classes"):
+    for words in ("TablePreparation", "a 0/1 column per value", "classification, 2 classes"):
         assert words in said
     assert "2 classes and" in said  # the reason of the suggestion
     assert "accuracy" in said
@@ -135,7 +135,7 @@ def test_a_matrix_with_gaps_is_filled_and_rows_without_target_are_left_out(tmp_p
     result = run("fit", tmp_path / "t.npz", "-o", tmp_path / "m.kboost", *SMALL)
     assert result.exit_code == 0, result.output
     assert "57 rows (3 more have no y and are left out)" in result.output
-    assert "SimpleImputer" in result.output
+    assert "TablePreparation" in result.output
     assert len(run("predict", tmp_path / "m.kboost", tmp_path / "t.npz").output.split()) == 61
 
 
@@ -175,7 +175,7 @@ def test_a_model_with_names_finds_its_columns(tmp_path):
 
 def test_inspect(folder):
     words = run("inspect", folder / "m.kboost").output
-    assert "ColumnTransformer" in words
+    assert "TablePreparation" in words
     assert "columns:" in words
     found = json.loads(run("inspect", folder / "m.kboost", "--json").output)
     assert found["classes"] == ["in time", "late"]

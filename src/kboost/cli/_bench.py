@@ -38,11 +38,9 @@ def bench(data: Data, estimator: Any, *, test_size: float, seed: int) -> list[Be
     if held_out is None:
         raise ValueError("--test-size must be above 0 for a comparison; got 0.")
     before = data.preparation()
-    learn, test = (
-        (train.X, held_out.X)
-        if before is None
-        else map(before.fit(train.X).transform, (train.X, held_out.X))
-    )
+    learn, test = train.X, held_out.X
+    if before is not None:
+        learn, test = before.fit_transform(learn, train.y), before.transform(test)
     return [
         _measure(name, model, learn, train.y, test, held_out.y)
         for name, model in _models(data, estimator, len(train.y)).items()

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.impute import SimpleImputer
 
 from kboost._suggest import task_of
+from kboost.preparation import TablePreparation
 from kboost.tables import Column, Table, describe, preparation, read_table, target_of, tidy
 
 _SHOWN = 20  # column names in a message
@@ -40,8 +40,8 @@ class Data:
     def preparation(self) -> Any:
         """The unfitted transformer; None for a matrix without missing values."""
         if self.is_table:
-            return preparation(self.X)
-        return SimpleImputer(strategy="median", add_indicator=True) if self.has_gaps else None
+            return preparation(self.X, self.task)
+        return TablePreparation(target_type=self.task) if self.has_gaps else None
 
     def part(self, rows: Any) -> Data:
         """A subset of the rows."""

@@ -101,7 +101,7 @@ def learn(data: Data, estimator: Any, reason: str, console: Any, **options: Any)
     """Fit to the training rows; after Ctrl-C the model so far is returned."""
     train, held_out = split(data, options["test_size"], options["seed"])
     before = data.preparation()
-    rows = train.X if before is None else before.fit_transform(train.X)
+    rows = train.X if before is None else before.fit_transform(train.X, train.y)
     start, interrupted = time.perf_counter(), False
     with shown(console, estimator, live=options.get("live", False)) as progress:
         try:

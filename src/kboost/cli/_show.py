@@ -15,7 +15,7 @@ from kboost.cli._learn import FitResult
 from kboost.plotting._fitted import kernel_names
 from kboost.report.page import different, gap_words, size_words
 from kboost.report.scores import Score
-from kboost.tables.preparing import GAP, MAX_CATEGORIES
+from kboost.tables.columns import MAX_LEVELS
 
 __all__ = [
     "counted",
@@ -29,6 +29,13 @@ __all__ = [
 ]
 
 MAX_COLUMNS = 25  # of a table that are listed
+_STEPS = {
+    "number": "numbers: the median in place of a gap, and a column that marks gaps",
+    "date": "dates: as the numbers days since 1970, month, weekday, hour, where they vary",
+    "category": f"categories: a 0/1 column per value; the mean target of each of more than "
+    f"{MAX_LEVELS} values",
+    "text": "text: the leading directions of its letter sequences, and its length",
+}
 
 
 def heading(console: Console, title: str, rest: str = "") -> None:
@@ -74,26 +81,13 @@ def words_of(data: Data) -> str:
 
 
 def pipeline_words(data: Data) -> list[str]:
-    """Describe the preparation, one line per group of columns."""
+    """Describe the preparation, one line per kind of columns."""
     if data.has_gaps:
-        return ['SimpleImputer(strategy="median", add_indicator=True)']
+        return ["TablePreparation", _STEPS["number"]]
     if not data.is_table:
         return ["none: the features are numbers already"]
-    kinds: dict[str, list[str]] = {}
-    for column in data.columns:
-        kinds.setdefault(column.kind, []).append(column.name)
-    out = []
-    if "number" in kinds or "date" in kinds:
-        out.append('numbers: SimpleImputer(strategy="median", add_indicator=True)')
-    if "date" in kinds:
-        parts = "days since 1970, month, weekday, hour"
-        out.append(f"dates: as the numbers {parts}, where they vary")
-    if "category" in kinds:
-        out.append(
-            f'categories: SimpleImputer(fill_value="{GAP}"), OneHotEncoder('
-            f'max_categories={MAX_CATEGORIES}, handle_unknown="infrequent_if_exist")'
-        )
-    return out
+    kinds = {column.kind for column in data.columns}
+    return ["TablePreparation", *(words for kind, words in _STEPS.items() if kind in kinds)]
 
 
 def show_plan(console: Console, data: Data, estimator: Any, reason: str) -> None:

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, csr_matrix
 from kboost import settings
 from kboost._rules import BOOLEAN, Rule, optional
 from kboost.core.trace import Step, Trace
-from kboost.persistence import rules
+from kboost.persistence import preparation_rules, rules
 from kboost.persistence.entry import Entry
 from kboost.persistence.rules import (
     ANY,
@@ -245,6 +245,18 @@ ESTIMATORS = [
     *_estimators("kboost.dask.boost", "DaskKernelBoostClassifier", "DaskKernelBoostRegressor"),
 ]
 
+PREPARATION = [
+    *(
+        _part(f"preparation.{path}", fields_of, preparation_rules.part_fits)
+        for path, fields_of in preparation_rules.FIELDS.items()
+    ),
+    Entry(
+        "kboost.preparation.table_preparation.TablePreparation",
+        holds=preparation_rules.preparation_fits,
+        is_estimator=True,
+    ),
+]
+
 PREPROCESSING = [
     *_estimators("sklearn.pipeline", "Pipeline", "FeatureUnion"),
     *_estimators("sklearn.compose", "ColumnTransformer"),
@@ -269,7 +281,7 @@ PREPROCESSING = [
     ),
 ]
 
-OF_KBOOST = [*PARTS_OF_MODELS, *SETTINGS, *ESTIMATORS]
+OF_KBOOST = [*PARTS_OF_MODELS, *SETTINGS, *ESTIMATORS, *PREPARATION]
 ENTRIES = {entry.name: entry for entry in (*OF_KBOOST, *PREPROCESSING)}
 
 _BY_CLASS_NAME: dict[str, list[Entry]] = {}

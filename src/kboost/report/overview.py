@@ -8,6 +8,7 @@ import numpy as np
 import sklearn
 
 import kboost
+from kboost.preparation import TablePreparation
 from kboost.report.page import (
     code,
     different,
@@ -92,7 +93,7 @@ def certificate(s: ReportData) -> Section:
 def use(s: ReportData) -> Section:
     """How to load and predict."""
     name = s.file.name if s.file is not None else "model.kboost"
-    table_ = hasattr(s.model, "steps") and hasattr(s.model[0], "transformers_")
+    table_ = hasattr(s.model, "steps") and isinstance(s.model[0], TablePreparation)
     lines = ["import kboost", "", f'model = kboost.load_model("{name}")']
     if table_:
         lines += [

@@ -1,4 +1,4 @@
-"""Infer the type of each column of a table: number, category, date, or left out."""
+"""Infer the type of each column of a table: number, category, date, text, or left out."""
 
 from __future__ import annotations
 
@@ -9,19 +9,16 @@ from typing import Any
 import numpy as np
 
 from kboost._optional import require
+from kboost.preparation.kinds import FEW, has_id_name, kind_of_strings
 from kboost.tables.numerals import days_come_first, read_dates, with_points
 
 MISSING = ("", "na", "n/a", "nan", "null", "none", "nil", "?", "-", "--", ".", "nat", "#n/a")
 MOST = 0.9  # share of the values that must have the type
-CATEGORIES = 50  # distinct values up to which a column is always categorical
-OFTEN = 0.2  # distinct values per row above which a column is text
-_FEW = 20  # rows below which ids are not recognised
-_ID = re.compile(r"(^|[_\W])(id|ids|uuid|guid|key|index|idx|nr|no)$|[a-z]I[dD]$|^unnamed: 0$", re.I)
+MAX_LEVELS = 30  # distinct values up to which a category has a column per value
 _CODE = r"^0\d+$"  # 007 is not a number
 _DATE_LIKE = re.compile(
     r"\d[-/.:]\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b", re.I
 )
-DATE_PARTS = ("days", "month", "weekday", "hour")
 DAY_FIRST = " (d/m)"  # suffix of the name of a column in which 3/4 is the third of April
 
 
@@ -33,7 +30,7 @@ class Column:
     ----------
     name : str
         Name of the column.
-    kind : {"number", "category", "date", "left out"}
+    kind : {"number", "category", "date", "text", "left out"}
         Inferred type.
     n_missing : int
         Number of values that are missing or do not have the type.
@@ -93,8 +90,8 @@ def _number(name: str, numbers: Any, note: str) -> Column:
     present, n_missing = numbers.dropna(), int(numbers.isna().sum())
     if present.nunique() < 2:
         return Column(name, "left out", n_missing, "one value only")
-    whole = len(present) >= _FEW and present.nunique() == len(present) and (present % 1 == 0).all()
-    if whole and (_ID.search(name) or (np.abs(present.diff().dropna()) == 1).all()):
+    whole = len(present) >= FEW and present.nunique() == len(present) and (present % 1 == 0).all()
+    if whole and (has_id_name(name) or (np.abs(present.diff().dropna()) == 1).all()):
         return Column(name, "left out", n_missing, "an id: a different number in each row")
     return Column(name, "number", n_missing, note)
 
@@ -112,10 +109,11 @@ def _category(name: str, text: Any, present: Any) -> Column:
     n_missing, different = int(text.isna().sum()), int(present.nunique())
     if different < 2 and not n_missing:
         return Column(name, "left out", 0, "one value only")
-    if len(present) >= _FEW and different == len(present):
-        return Column(name, "left out", n_missing, "an id or text: different in each row")
-    if different > max(CATEGORIES, OFTEN * len(text)):
-        return Column(name, "left out", n_missing, f"text: {different} different values")
+    kind = kind_of_strings(name, present.unique().tolist(), len(present), MAX_LEVELS)
+    if kind == "id":
+        return Column(name, "left out", n_missing, "an id: a different value in each row")
+    if kind == "text":
+        return Column(name, "text", n_missing, f"{different} different texts")
     shown = ", ".join(map(str, present.value_counts().index[:3]))
     return Column(
         name, "category", n_missing, f"{different} values: {shown}{', …' * (different > 3)}"
@@ -166,17 +164,6 @@ def has_day_first(column: Any) -> bool:
     if pd.api.types.is_datetime64_any_dtype(column):
         return False
     return days_come_first(as_text(column).dropna().unique())
-
-
-def date_parts(name: str, dates: Any) -> dict[str, Any]:
-    """Numeric columns of a date: days since 1970, month, weekday and hour."""
-    pd = require("pandas", extra="cli", what="kboost.tables")
-    days = (dates - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
-    parts = (days, dates.dt.month, dates.dt.day_of_week, dates.dt.hour + dates.dt.minute / 60)
-    return {
-        f"{name}:{part}": values.astype("float64")
-        for part, values in zip(DATE_PARTS, parts, strict=True)
-    }
 
 
 def _odd(values: Any, what: str) -> str:

@@ -1,13 +1,7 @@
-"""Prepare a table for an estimator with scikit-learn transformers.
+"""Prepare a table for an estimator: columns of strings as typed columns, and then as numbers.
 
-    numbers     SimpleImputer(strategy="median", add_indicator=True)
-    categories  SimpleImputer(strategy="constant", fill_value="(missing)"), then
-                OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=30)
-    dates       before the pipeline, numbers: days since 1970, month, weekday and hour, as columns
-                `name:days` and so on, `name (d/m):days` where the day comes before the month
-
-Numbers are not scaled: the kernels of the default library do that, and so the centres of a model
-stay in the user's units.
+A date in which the day comes before the month is named `name (d/m)`, so that new rows are read in
+the same order.
 """
 
 from __future__ import annotations
@@ -16,23 +10,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from kboost._optional import require
+from kboost.preparation import TablePreparation
 from kboost.tables.columns import (
-    DATE_PARTS,
     DAY_FIRST,
+    MAX_LEVELS,
     Column,
     as_dates,
     as_numbers,
     as_text,
-    date_parts,
     has_day_first,
 )
 
-GAP = "(missing)"
-MAX_CATEGORIES = 30
-
 
 def tidy(frame: Any, columns: Sequence[Column]) -> Any:
-    """The columns used for training, converted to their types; dates as numbers.
+    """The columns used for training, converted to their types.
 
     Parameters
     ----------
@@ -44,66 +35,37 @@ def tidy(frame: Any, columns: Sequence[Column]) -> Any:
     Returns
     -------
     pandas.DataFrame
-        Numbers as float64, categories as objects. Constant parts of dates are left out.
+        Numbers as float64, dates as datetime64, categories and text as objects.
     """
     pd = require("pandas", extra="cli", what="kboost.tables")
     out: dict[str, Any] = {}
     for column in columns:
-        values = frame[column.name] if column.kind != "left out" else None
-        if column.kind == "number":
-            out[column.name] = as_numbers(values)
-        elif column.kind == "category":
-            out[column.name] = as_text(values)
-        elif column.kind == "date":
-            first = has_day_first(values)
-            name = f"{column.name}{DAY_FIRST}" if first else column.name
-            parts = date_parts(name, as_dates(values, day_first=first))
-            out.update({name: part for name, part in parts.items() if part.nunique() > 1})
+        if column.kind == "left out":
+            continue
+        first = column.kind == "date" and has_day_first(frame[column.name])
+        name = f"{column.name}{DAY_FIRST}" if first else column.name
+        out[name] = _typed(frame[column.name], column.kind, day_first=first)
     return pd.DataFrame(out, index=frame.index)
 
 
-def preparation(table: Any) -> Any:
+def preparation(table: Any, task: str = "auto") -> TablePreparation:
     """The unfitted transformer of a tidy table.
 
     Parameters
     ----------
     table : pandas.DataFrame
         See :func:`tidy`.
+    task : {"auto", "classification", "regression"}, default="auto"
+        How the target is read.
 
     Returns
     -------
-    ColumnTransformer
-        With transformers for "numbers" and "categories", if there are such columns.
+    TablePreparation
+        See :class:`kboost.preparation.TablePreparation`.
     """
-    from sklearn.compose import ColumnTransformer
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import OneHotEncoder
-
-    pd = require("pandas", extra="cli", what="kboost.tables")
-    numbers = [n for n in table.columns if pd.api.types.is_numeric_dtype(table[n])]
-    categories = [n for n in table.columns if n not in set(numbers)]
-    encode = Pipeline(
-        [
-            ("fill", SimpleImputer(strategy="constant", fill_value=GAP, missing_values=None)),
-            (
-                "encode",
-                OneHotEncoder(
-                    handle_unknown="infrequent_if_exist",
-                    max_categories=MAX_CATEGORIES,
-                    sparse_output=False,
-                ),
-            ),
-        ]
-    )
-    steps: list[tuple[str, Any, list[str]]] = []
-    if numbers:
-        steps.append(("numbers", SimpleImputer(strategy="median", add_indicator=True), numbers))
-    if categories:
-        steps.append(("categories", encode, categories))
-    if not steps:
+    if not table.shape[1]:
         raise ValueError("the table must have a usable column; all columns were left out.")
-    return ColumnTransformer(steps, verbose_feature_names_out=False)
+    return TablePreparation(target_type=task, max_levels=MAX_LEVELS)
 
 
 def rows_for(model: Any, frame: Any) -> Any:
@@ -123,22 +85,21 @@ def rows_for(model: Any, frame: Any) -> Any:
     """
     pd = require("pandas", extra="cli", what="kboost.tables")
     out: dict[str, Any] = {}
-    dates: dict[str, dict[str, Any]] = {}
-    for group, _, names in model[0].transformers_:
-        for name in names if group in ("numbers", "categories") else []:
-            base, _, part = name.rpartition(":")
-            column = base.removesuffix(DAY_FIRST)
-            if name in frame.columns:
-                out[name] = (as_numbers if group == "numbers" else as_text)(frame[name])
-            elif part in DATE_PARTS and column in frame.columns:
-                if base not in dates:  # with day and month in the order of the training rows
-                    timestamps = as_dates(frame[column], day_first=base != column)
-                    dates[base] = date_parts(base, timestamps)
-                out[name] = dates[base][name]
-            else:
-                given = ", ".join(map(str, frame.columns[:8])) + (", …" * (len(frame.columns) > 8))
-                raise ValueError(
-                    f"the table must have the columns of the model; {column or name!r} is missing; "
-                    f"got {given}."
-                )
-    return pd.DataFrame(out, index=frame.index)[list(model[0].feature_names_in_)]
+    for column in model[0].columns_:
+        if column.kind == "left out":
+            continue
+        first = column.name not in frame.columns and column.name.endswith(DAY_FIRST)
+        name = column.name.removesuffix(DAY_FIRST) if first else column.name
+        if name not in frame.columns:
+            given = ", ".join(map(str, frame.columns[:8])) + (", …" * (len(frame.columns) > 8))
+            raise ValueError(
+                f"the table must have the columns of the model; {name!r} is missing; got {given}."
+            )
+        out[column.name] = _typed(frame[name], column.kind, day_first=first)
+    return pd.DataFrame(out, index=frame.index)
+
+
+def _typed(column: Any, kind: str, *, day_first: bool) -> Any:
+    if kind == "date":
+        return as_dates(column, day_first=day_first)
+    return as_numbers(column) if kind == "number" else as_text(column)

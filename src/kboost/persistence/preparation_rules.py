@@ -1,0 +1,120 @@
+"""Rules for a saved preparation: its encodings are consistent, and fill the output."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from kboost._rules import BOOLEAN, INTEGER, Rule, one_of
+from kboost.persistence.rules import INDICES, NUMBER, TABLE, TEXT, VECTOR
+from kboost.preparation.dates import PARTS, DateEncoding
+from kboost.preparation.level_means import MeanEncoding
+from kboost.preparation.levels import LevelEncoding
+from kboost.preparation.numbers import NumberEncoding
+from kboost.preparation.prepared_column import PreparedColumn
+from kboost.preparation.text import TextEncoding
+
+_ENCODINGS = (NumberEncoding, LevelEncoding, MeanEncoding, DateEncoding, TextEncoding)
+_PLACE = Rule("a slice of indices", lambda v: isinstance(v, slice) and _is_place(v))
+TEXTS = Rule(
+    "a list of text", lambda v: isinstance(v, list) and all(isinstance(item, str) for item in v)
+)
+
+FIELDS = {
+    "prepared_column.PreparedColumn": {
+        "name": TEXT,
+        "kind": TEXT,
+        "n_missing": INTEGER,
+        "note": TEXT,
+        "output": _PLACE,
+    },
+    "numbers.NumberEncoding": {
+        "kind": one_of("number", "boolean"),
+        "fill": NUMBER,
+        "has_value": BOOLEAN,
+        "has_indicator": BOOLEAN,
+        "zero_one": BOOLEAN,
+    },
+    "levels.LevelEncoding": {
+        "levels": TEXTS,
+        "group": INDICES,
+        "n_groups": INTEGER,
+        "group_of_gap": INTEGER,
+        "group_of_unseen": INTEGER,
+        "labels": TEXTS,
+    },
+    "level_means.MeanEncoding": {
+        "levels": TEXTS,
+        "labels": TEXTS,
+        "means": TABLE,
+        "log_count": VECTOR,
+    },
+    "dates.DateEncoding": {"parts": TEXTS, "fill": INTEGER, "has_indicator": BOOLEAN},
+    "text.TextEncoding": {
+        "vocabulary": TEXTS,
+        "idf": VECTOR,
+        "directions": TABLE,
+        "has_indicator": BOOLEAN,
+    },
+}
+
+
+def part_fits(made: Any) -> bool:
+    """The sizes of an encoding agree, and its indices are valid."""
+    if isinstance(made, LevelEncoding):
+        groups = np.append(made.group, [made.group_of_gap, made.group_of_unseen])
+        fits = len(made.group) == len(made.levels) and made.n_groups == len(made.labels) >= 2
+        return bool(fits and (groups >= -1).all() and (groups < made.n_groups).all())
+    if isinstance(made, MeanEncoding):
+        shape = (len(made.levels) + 2, len(made.labels))
+        return bool(made.means.shape == shape and made.log_count.shape == shape[:1])
+    if isinstance(made, DateEncoding):
+        return set(made.parts) <= set(PARTS) and abs(made.fill) < 1 << 62
+    if isinstance(made, TextEncoding):
+        n = len(made.vocabulary)
+        words = all(len(word) == 3 for word in made.vocabulary)
+        return (
+            words
+            and made.vocabulary == sorted(made.vocabulary)
+            and n == len(made.idf) == len(made.directions)
+        )
+    return True
+
+
+def preparation_fits(made: Any) -> bool:
+    """There is one encoding per column, or None, and they fill the output in order."""
+    attributes = vars(made)
+    columns, encodings = attributes.get("columns_"), attributes.get("_encodings")
+    if columns is None and encodings is None:
+        return True
+    if not (isinstance(columns, list) and isinstance(encodings, list)):
+        return False
+    names, flags = attributes.get("feature_names_in_"), attributes.get("one_hot_")
+    if not (
+        len(columns) == len(encodings) == attributes.get("n_features_in_")
+        and all(isinstance(column, PreparedColumn) for column in columns)
+        and all(e is None or isinstance(e, _ENCODINGS) for e in encodings)
+        and (names is None or (isinstance(names, np.ndarray) and names.shape == (len(columns),)))
+        and isinstance(flags, np.ndarray)
+        and BOOLEAN.holds(attributes.get("_is_matrix"))
+    ):
+        return False
+    if made._is_matrix and not all(
+        isinstance(e, NumberEncoding) and e.has_value for e in encodings
+    ):
+        return False
+    sizes = [0 if e is None else len(e.one_hot) for e in encodings]
+    places = [column.output for column in columns]
+    return bool(
+        [p.stop - p.start for p in places] == sizes
+        and places[0].start == 0
+        and all(left.stop == right.start for left, right in pairwise(places))
+        and flags.shape == (places[-1].stop,)
+    )
+
+
+def _is_place(value: slice) -> bool:
+    whole = INTEGER.holds(value.start) and INTEGER.holds(value.stop) and value.step is None
+    return bool(whole and 0 <= value.start <= value.stop < 1 << 31)

@@ -1,0 +1,96 @@
+"""Fit the encoding of one column: its kind, a note for the user, and the encoding itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kboost._typing import FloatArray
+from kboost.preparation.dates import fit_date, span
+from kboost.preparation.kinds import kind_of_strings, number_is_id
+from kboost.preparation.level_means import fit_means
+from kboost.preparation.levels import counts, fit_levels
+from kboost.preparation.numbers import fit_number
+from kboost.preparation.text import fit_text
+from kboost.preparation.training_rows import TrainingRows
+from kboost.preparation.typed_column import TypedColumn
+
+_REPEATED = 2.0  # rows per distinct row from which equal rows are taken for different cases
+_SHOWN = 3  # values in a note
+
+
+_Fitted = tuple[str, str, Any]  # kind, note, encoding
+
+
+class FittedColumn(NamedTuple):
+    """What a column is, and its encoding; None if it is left out."""
+
+    name: str
+    kind: str
+    n_missing: int
+    note: str
+    encoding: Any
+
+
+@dataclass(frozen=True)
+class _Options:
+    many: str
+    max_levels: int
+    n_text: int
+
+
+def fit_columns(rows: TrainingRows, many: str, max_levels: int, n_text: int) -> list[FittedColumn]:
+    """Fit each column."""
+    options = _Options(many, max_levels, n_text)
+    return [
+        FittedColumn(c.name, kind, int(c.gaps.sum()), note, encoding)
+        for c, (kind, note, encoding) in ((c, _fit(c, rows, options)) for c in rows.ordered)
+    ]
+
+
+def _fit(column: TypedColumn, rows: TrainingRows, options: _Options) -> _Fitted:
+    gaps = column.gaps
+    if gaps.all():
+        return "left out", "no values", None
+    if column.kind == "strings":
+        return _fit_strings(column, rows, options)
+    known = column.values[~gaps]
+    if not gaps.any() and (known == known[0]).all():
+        return "left out", "one value only", None
+    if column.kind == "date":
+        return "date", span(known), fit_date(column, rows.weight)
+    if column.kind == "number" and number_is_id(column.take(rows.distinct)):
+        return "left out", "an id: a different number in each row", None
+    return column.kind, column.note, fit_number(column, rows.weight)
+
+
+def _fit_strings(column: TypedColumn, rows: TrainingRows, options: _Options) -> _Fitted:
+    n = len(column.levels)
+    n_rows = int((~column.gaps[rows.distinct]).sum())
+    if rows.weight.sum() >= _REPEATED * len(rows.distinct):
+        n_rows = max(n_rows, n + 1)  # equal rows are different cases
+    kind = kind_of_strings(column.name, column.levels, n_rows, options.max_levels)
+    if kind == "id":
+        return ("left out", "an id: a different value in each row", None)
+    if kind == "text":
+        encoding: Any = fit_text(column, rows.weight, options.n_text)
+        return ("text", f"{n} different texts", encoding)
+    if n <= options.max_levels or options.many == "one-hot":
+        encoding = fit_levels(column, rows.weight, options.max_levels)
+        if encoding is None:
+            rare = "one value only" if n == 1 else "only rare values"
+            return ("left out", rare, None)
+    else:
+        target = rows.target if options.many == "target" else None
+        encoding = fit_means(column, target, rows.weight)
+    return ("category", values_note(column, rows.weight), encoding)
+
+
+def values_note(column: TypedColumn, weight: FloatArray) -> str:
+    """The number of levels and the most frequent ones."""
+    n = len(column.levels)
+    often = np.argsort(-counts(column, weight)[:n], kind="stable")[:_SHOWN]
+    shown = ", ".join(column.levels[i] for i in often)
+    return f"{n} value{'s' * (n > 1)}: {shown}{', …' * (n > _SHOWN)}"

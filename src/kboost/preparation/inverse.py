@@ -1,0 +1,34 @@
+"""Encoded rows in the words of the table, as far as the encoding allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kboost._typing import FloatArray
+from kboost.preparation.levels import LevelEncoding
+from kboost.preparation.numbers import NumberEncoding
+from kboost.preparation.text import TextEncoding
+
+
+def named_values(preparation: Any, rows: FloatArray) -> Iterator[tuple[str, Any]]:
+    """Names and values: numbers, the labels of categories, parts of dates, means of the target.
+
+    Of text there is only the length. Columns that mark gaps are left out.
+    """
+    encodings = preparation._encodings
+    for column, encoding in zip(preparation.columns_, encodings, strict=True):
+        if encoding is None:
+            continue
+        block = rows[:, column.output]
+        if isinstance(encoding, LevelEncoding):
+            yield column.name, encoding.decode(block)
+            continue
+        names = encoding.names(column.name)
+        if isinstance(encoding, TextEncoding):
+            first = encoding.directions.shape[1]
+            names, block = names[first:], block[:, first:]
+        only_gaps = isinstance(encoding, NumberEncoding) and not encoding.has_value
+        for name, values in zip(names, block.T, strict=True):
+            if only_gaps or not name.endswith(":missing"):
+                yield name, values

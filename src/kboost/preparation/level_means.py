@@ -1,0 +1,123 @@
+"""Categories with many values: the mean target of each level, shrunk, and how frequent it is.
+
+Level l has n_l rows (sum of weights) with mean m_l; the mean over all rows is m. In the model
+
+    target = m + u_l + error,    var(u_l) = t,  var(error) = s
+
+the moments of the analysis of variance give s and t, and the best guess of the mean of level l is
+
+    m + (m_l - m) n_l t / (n_l t + s)
+
+so rare levels, and all levels of a category without influence, have the mean m.
+
+A row must not see its own target: in fit_transform the means of each fifth of the rows are those of
+the other four fifths. Rows are divided by their content, so equal rows see the same means. Where
+most levels have rows of a single content, this would leave nothing; if those rows are repeated, all
+rows are used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kboost._typing import FloatArray, IntArray
+from kboost.preparation.levels import codes_in, counts
+from kboost.preparation.merging import Hashes, folds_of
+from kboost.preparation.target import Target
+from kboost.preparation.typed_column import TypedColumn
+
+N_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class MeanEncoding:
+    """The mean targets of levels, and log(1 + rows)."""
+
+    levels: list[str]  # sorted
+    labels: list[str]  # of the targets
+    means: FloatArray  # (levels + 2, targets); then that of unseen levels, that of gaps
+    log_count: FloatArray  # (levels + 2,)
+
+    @property
+    def reads(self) -> str:
+        return "strings"
+
+    def names(self, name: str) -> list[str]:
+        means = [f"{name}:mean {label}".rstrip() for label in self.labels]
+        return [*means, f"{name}:log_count"]
+
+    @property
+    def one_hot(self) -> list[bool]:
+        return [False] * (len(self.labels) + 1)
+
+    def encode(self, column: TypedColumn) -> FloatArray:
+        codes = codes_in(self.levels, column)
+        return np.column_stack([self.means[codes], self.log_count[codes]])
+
+
+def fit_means(column: TypedColumn, target: Target | None, weight: FloatArray) -> MeanEncoding:
+    """The encoding; without a target it has only the frequencies."""
+    n = len(column.levels)
+    places = np.where(column.values < 0, n + 1, column.values)
+    values = np.zeros((len(places), 0)) if target is None else target.values
+    labels = [] if target is None else target.labels
+    means = shrunken_means(places, n + 2, values, weight)
+    count = np.insert(counts(column, weight), n, 0.0)
+    return MeanEncoding(list(column.levels), labels, means, np.log1p(count))
+
+
+def crossfitted_means(
+    column: TypedColumn, hashes: Hashes, order: IntArray, target: Target, weight: FloatArray
+) -> FloatArray | None:
+    """The means that each row given to fit sees, (n, targets); None if they are those of all rows.
+
+    `target` and `weight` are those of the rows `order`, the ones of positive weight.
+    """
+    n = len(column.levels)
+    places = np.where(column.values < 0, n, column.values)
+    if _is_repeated(places[order], weight, hashes[order]):
+        return None
+    folds = folds_of(hashes, N_FOLDS)
+    out = np.empty((len(places), target.values.shape[1]))
+    for fold in range(N_FOLDS):
+        held, kept = folds == fold, folds[order] != fold
+        kept = kept if kept.any() else ~kept  # all rows are in this fold
+        means = shrunken_means(places[order[kept]], n + 1, target.values[kept], weight[kept])
+        out[held] = means[places[held]]
+    return out
+
+
+def shrunken_means(
+    places: IntArray, n_levels: int, values: FloatArray, weight: FloatArray
+) -> FloatArray:
+    """The guess of the mean of each level, (n_levels, targets); m for levels without rows."""
+    count = np.bincount(places, weights=weight, minlength=n_levels)
+    total = count.sum()
+    out = np.zeros((n_levels, values.shape[1]))
+    if total == 0:
+        return out
+    n_seen = int((count > 0).sum())
+    size = np.maximum(count, np.finfo(float).tiny)
+    for j, target in enumerate(values.T):
+        mean = float(weight @ target) / total
+        centred = target - mean
+        sums = np.bincount(places, weights=weight * centred, minlength=n_levels)
+        between = float((sums**2 / size).sum())
+        within = max(0.0, float(weight @ centred**2) - between)
+        error = within / (total - n_seen) if total > n_seen else np.inf
+        spread = total - float((count**2).sum()) / total
+        signal = (between - (n_seen - 1) * error) / spread if spread > 0 else 0.0
+        shrink = count * signal / (count * signal + error) if signal > 0 else 0.0 * count
+        out[:, j] = mean + shrink * sums / size
+    return out
+
+
+def _is_repeated(places: IntArray, weight: FloatArray, hashes: Hashes) -> bool:
+    """Whether most rows are repeated, and most levels have rows of one content only."""
+    _, rows = np.unique(hashes, return_index=True)
+    if weight.sum() < 2 * len(rows):
+        return False
+    contents = np.bincount(places[rows], minlength=places.max() + 1)
+    return bool(weight[contents[places] > 1].sum() < weight.sum() / 2)
