@@ -48,35 +48,40 @@ class TableJob:
 
 def judge(job: TableJob) -> Row:
     """Run a job in a new process and return its row."""
+    return in_a_process("benchmarks.tabular.measure", asdict(job), job.threads, job.time_limit)
+
+
+def in_a_process(module: str, job: Row, threads: int | None, time_limit: float) -> Row:
+    """What `module` answers to a job."""
     with tempfile.TemporaryDirectory() as directory:
-        question, answer = Path(directory) / "job.json", Path(directory) / "row.json"
-        question.write_text(json.dumps(asdict(job)))
-        command = [sys.executable, "-m", "benchmarks.tabular.measure", str(question), str(answer)]
+        question, reply = Path(directory) / "job.json", Path(directory) / "row.json"
+        question.write_text(json.dumps(job))
+        command = [sys.executable, "-m", module, str(question), str(reply)]
         try:
             done = subprocess.run(
-                command, cwd=ROOT, env=environment(job.threads), check=False,
-                capture_output=True, text=True, timeout=job.time_limit,
+                command, cwd=ROOT, env=environment(threads), check=False,
+                capture_output=True, text=True, timeout=time_limit,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return {"status": "time limit", "message": f"stopped after {job.time_limit:g} s"}
-        if not answer.is_file():  # killed, for instance for want of memory
+            return {"status": "time limit", "message": f"stopped after {time_limit:g} s"}
+        if not reply.is_file():  # killed, for instance for want of memory
             words = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
             return {"status": "failed", "message": words[-1]}
-        row: Row = json.loads(answer.read_text())
+        row: Row = json.loads(reply.read_text())
         return row
 
 
 # In the process of the job ------------------------------------------------------------------------
 
 
-def answer(job: TableJob) -> Row:
-    """Measure a job; errors become rows too."""
+def answered(measure: Callable[[], Row]) -> Row:
+    """What is measured; errors become rows too."""
     from benchmarks.datasets import MissingDataError
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return measure(job)
+            return measure()
     except MissingDataError as error:
         return {"status": "missing data", "message": str(error)}
     except Exception as error:
@@ -206,13 +211,15 @@ def size(model: Any) -> int | None:
         return None
 
 
-def main(question: str, reply: str) -> None:
+def main(make: Callable[[Row], Row]) -> None:
     """Read the job and write the row atomically."""
-    row = answer(TableJob(**json.loads(Path(question).read_text())))
-    unfinished = Path(reply).with_suffix(".part")
+    question, reply = map(Path, sys.argv[1:])
+    job = json.loads(question.read_text())
+    row = answered(lambda: make(job))
+    unfinished = reply.with_suffix(".part")
     unfinished.write_text(json.dumps(row))
     os.replace(unfinished, reply)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(lambda job: measure(TableJob(**job)))
