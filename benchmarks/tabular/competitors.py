@@ -76,11 +76,11 @@ class Categories(Competitor):
 
         made = {}
         for name, levels in self.levels.items():
-            column = pd.Categorical(frame[name], categories=levels)
+            codes = pd.Index(levels).get_indexer(frame[name])
             if self.most is not None and len(levels) > self.most:
-                made[name] = pd.Series(column.codes, dtype=float).where(column.codes >= 0)
+                made[name] = pd.Series(codes, dtype=float).where(codes >= 0)
             else:
-                made[name] = column
+                made[name] = pd.Categorical.from_codes(codes, categories=levels)
         return frame.assign(**made)
 
 
