@@ -81,7 +81,15 @@ class Categories(Competitor):
                 made[name] = pd.Series(codes, dtype=float).where(codes >= 0)
             else:
                 made[name] = pd.Categorical.from_codes(codes, categories=levels)
-        return frame.assign(**made)
+        return replaced(frame, made)
+
+
+def replaced(frame: Any, columns: dict[str, Any]) -> Any:
+    """A frame with these columns; `assign` does not take one that is called `self`."""
+    frame = frame.copy(deep=False)
+    for name, column in columns.items():
+        frame[name] = column
+    return frame
 
 
 class CatBoost(Competitor):
@@ -94,7 +102,7 @@ class CatBoost(Competitor):
         text = {
             name: frame[name].astype(object).fillna("missing").astype(str) for name in self.names
         }
-        return frame.assign(**text)
+        return replaced(frame, text)
 
     def fit(self, formed: Any, y: Any) -> None:
         self.model.fit(formed, y, cat_features=self.names)

@@ -65,15 +65,16 @@ def test_labels_are_codes_and_an_unknown_one_is_minus_one(place):
 
 
 def test_categories_are_those_of_the_training_rows():
-    train = pd.DataFrame({"x": [1.0, None, 2.0], "t": ["u", "v", "w"]})
-    new = pd.DataFrame({"x": [3.0, 4.0], "t": ["v", "never"]})
+    train = pd.DataFrame({"x": [1.0, None, 2.0], "self": ["u", "v", "w"]})
+    new = pd.DataFrame({"x": [3.0, 4.0], "self": ["v", "never"]})
     few, many = Categories(None), Categories(None, most=2)
     for one in (few, many):
         one.learn(train)
-    assert list(few.form(new)["t"].cat.categories) == ["u", "v", "w"]
-    assert few.form(new)["t"].isna().tolist() == [False, True]
-    assert many.form(new)["t"].tolist()[0] == 1.0
-    assert np.isnan(many.form(new)["t"].tolist()[1])
+    assert list(few.form(new)["self"].cat.categories) == ["u", "v", "w"]
+    assert few.form(new)["self"].isna().tolist() == [False, True]
+    assert many.form(new)["self"].tolist()[0] == 1.0
+    assert new["self"].tolist() == ["v", "never"]
+    assert np.isnan(many.form(new)["self"].tolist()[1])
 
 
 def test_catboost_is_given_strings():
