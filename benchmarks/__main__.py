@@ -102,6 +102,8 @@ def run(name: str, options: argparse.Namespace, here: dict[str, Any]) -> bool:
 
 def show(report: Report) -> None:
     print(f"\n{table(report.head, report.lines)}\n")
+    for title, head, lines in report.more:
+        print(f"  {title}\n\n{table(head, lines)}\n")
     for note in report.notes:
         print(f"  {note}")
     if report.met is not None:

@@ -23,10 +23,11 @@ class Report:
     criterion: str = ""
     met: bool | None = None  # None if there is no criterion
     notes: Sequence[str] = ()
+    more: Sequence[tuple[str, Sequence[str], Sequence[Sequence[Any]]]] = ()  # title, head, lines
 
     def shown(self) -> dict[str, Any]:
         """The printed text, which pages quote."""
-        names = ("head", "lines", "criterion", "met", "notes")
+        names = ("head", "lines", "criterion", "met", "notes", "more")
         return {name: getattr(self, name) for name in names}
 
 

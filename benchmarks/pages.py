@@ -27,6 +27,7 @@ TABLED = (
     *("fuzz_files", "onnx_parity", "mkl_speed", "mkb_speed", "mkb_mnist"),
     *("kin40k", "mnist_rls", "growth"),
     *("covtype", "covtype_series", "dask_covtype"),
+    "tables",
 )
 PARTS = {"train": "#888888", "validation": "#d95f02", "test": "#1b6ca8"}
 METHODS = {
@@ -96,7 +97,10 @@ def page(result: Result) -> str:
         words.append(f"Criterion ({shown['criterion']}): {'met' if shown['met'] else 'not met'}.")
     words.append(f"Measured on {machine.in_one_line(result['machine'])}; code {result['code']}.")
     notes = "\n".join(f"- {word}" for word in words)
-    return f"{markdown(shown['head'], shown['lines'])}\n\n{notes}\n"
+    tables = [markdown(shown["head"], shown["lines"])]
+    for title, head, lines in shown.get("more", ()):
+        tables += [f"{title}:", markdown(head, lines)]
+    return "\n\n".join([*tables, notes]) + "\n"
 
 
 def toy(result: Result) -> None:

@@ -33,6 +33,7 @@ def sources(root: Path) -> Iterable[Path]:
     yield from (root / "src" / "kboost").rglob("*.py")
     yield from (root / "benchmarks" / "datasets").glob("*.py")
     yield from (root / "benchmarks" / "solvers").glob("*.py")
+    yield from (root / "benchmarks" / "tabular").glob("*.py")
     yield root / "benchmarks" / "objective.py"
 
 

@@ -6,6 +6,7 @@ NAMES = (
     "onnx_parity",
     "bundled",
     "calibration",
+    "tables",
     "predict_speed",
     "lp_forest",
     "qp_forest",

@@ -1,0 +1,1 @@
+"""Tables of mixed columns with gaps: the data, the competitors, and the measurement of one job."""
