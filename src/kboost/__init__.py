@@ -2,6 +2,8 @@
 
 from kboost import compose, datasets, exceptions, kernels, settings, time_series
 from kboost._suggest import suggest
+from kboost.estimators.auto_classifier import AutoKernelClassifier
+from kboost.estimators.auto_regressor import AutoKernelRegressor
 from kboost.estimators.classifier import KernelBoostClassifier
 from kboost.estimators.mkboost import MKBoostClassifier
 from kboost.estimators.novelty import KernelBoostNovelty
@@ -15,6 +17,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "SKOPS_TRUSTED",
+    "AutoKernelClassifier",
+    "AutoKernelRegressor",
     "KernelBoostClassifier",
     "KernelBoostNovelty",
     "KernelBoostRegressor",

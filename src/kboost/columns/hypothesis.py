@@ -78,6 +78,10 @@ class KernelPart:
         for term in terms(self.kernel):
             yield Term(features_of(term), term(X, self.centers))
 
+    def scaled(self, factor: float) -> KernelPart:
+        """The part multiplied by a number."""
+        return KernelPart(self.kernel, self.centers, self.coef * factor, self.indices)
+
     def fold_at(self, X: Any) -> FloatArray:
         """The folded terms, (n, n_outputs)."""
         values = self.folded[0](X)

@@ -11,9 +11,8 @@ import numpy as np
 from kboost._typing import FloatArray
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.kernels.base import ViewKernel
-from kboost.kernels.widths import width
 from kboost.metric.families import FAMILIES, Family
-from kboost.metric.rounds import ROUNDS, Fold, RoundFit, learn_rounds
+from kboost.metric.rounds import ROUNDS, Fold, RoundFit, learn_rounds, mean_width
 
 _FAR = 1.25  # a family this far above the best of the first fold is not tried on the others
 
@@ -30,6 +29,7 @@ class Judged:
     errors: tuple[float, ...]  # one per fold
     left_out: tuple[FloatArray, ...]  # values of the rows left out, per fold
     seconds: float
+    entry_seconds: float  # of a kernel value in a prediction
 
     @property
     def error(self) -> float:
@@ -45,7 +45,7 @@ class Judged:
     def kernel(self, X: FloatArray, weight: FloatArray) -> ViewKernel:
         """The kernel, with transform and width fitted to these rows."""
         transform = self.family.transform(X, weight).scaled(self.scale)
-        unit = width("mean", self.family.kind.kind, transform.apply(X), weight)
+        unit = mean_width(self.family, transform.apply(X), weight)
         return self.family.kernel(self.family.widen(unit, self.length), transform)
 
 
@@ -95,4 +95,5 @@ def judge(family: Family, fits: Sequence[Sequence[RoundFit]], seconds: float) ->
         tuple(float(e) for e in errors[:, best]),
         tuple(fit.left_out for fit in chosen),
         seconds,
+        min(fit.entry_seconds for fit in chosen),
     )

@@ -6,6 +6,8 @@
     matern            (1 + s) exp(-s)           standardised
     gaussian          exp(-gamma |x - z|^2)     standardised
     matern ranks      (1 + s) exp(-s)           ranks
+    linear            x . z                     standardised, no width to learn
+    quadratic         (1 + x . z / d)^2         standardised, no width to learn
 
 Features of two values, such as those of one-hot encodings, are never standardised: their values
 differ by 1, however rare one of them is. All other features have a variance of 1.
@@ -20,6 +22,7 @@ import numpy as np
 
 from kboost._typing import FloatArray
 from kboost.kernels.base import ViewKernel
+from kboost.kernels.dot_product import Linear, Polynomial
 from kboost.kernels.stationary import Gaussian, Laplacian, Matern
 from kboost.kernels.transforms import Ranks, Standardize
 
@@ -31,6 +34,7 @@ class Family:
     name: str
     kind: Any  # Laplacian, Gaussian or Matern
     ranked: bool = False
+    learned: bool = True  # whether there are widths to learn
 
     def transform(self, X: FloatArray, weight: FloatArray) -> Standardize | Ranks:
         """The transform before any width is learned."""
@@ -38,7 +42,13 @@ class Family:
 
     def kernel(self, gamma: float, transform: Any) -> ViewKernel:
         """The kernel of one width on transformed features."""
-        kernel: ViewKernel = self.kind(gamma, on=transform)
+        kernel: ViewKernel
+        if self.kind is Linear:
+            kernel = Linear(on=transform)
+        elif self.kind is Polynomial:
+            kernel = Polynomial(2, gamma=1.0 / transform.n_features, on=transform)
+        else:
+            kernel = self.kind(gamma, on=transform)
         return kernel
 
     def widen(self, gamma: float, factor: float) -> float:
@@ -52,6 +62,8 @@ FAMILIES = (
     Family("matern", Matern),
     Family("gaussian", Gaussian),
     Family("matern ranks", Matern, ranked=True),
+    Family("linear", Linear, learned=False),
+    Family("quadratic", Polynomial, learned=False),
 )
 
 

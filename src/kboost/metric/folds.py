@@ -57,13 +57,18 @@ def deal(rows: LearningRows, n_parts: int) -> IntArray:
     return out
 
 
-def fold_of(rows: LearningRows, training: IntArray, left: IntArray) -> Fold:
+def fold_of(
+    rows: LearningRows,
+    training: IntArray,
+    left: IntArray,
+    reference: tuple[FloatArray, FloatArray] | None = None,
+) -> Fold:
     """A fold of these rows."""
     inside, outside = rows.take(training), rows.take(left)
     mean = inside.mean
     return Fold(
         inside.X, inside.targets - mean, inside.weight,
-        outside.X, outside.targets - mean, outside.weight, mean, left,
+        outside.X, outside.targets - mean, outside.weight, mean, left, reference,
     )  # fmt: skip
 
 

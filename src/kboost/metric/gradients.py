@@ -54,6 +54,8 @@ def _city_slopes(
     for start in range(0, Z.shape[1], step):
         features = slice(start, start + step)
         signs = np.sign(rows[:, None, features] - Z[None, :, features])
-        slope = np.einsum("ijd,ij,jq->idq", signs, steep, coef, optimize=["einsum_path", (0, 1), (0, 1)])
+        slope = np.einsum(
+            "ijd,ij,jq->idq", signs, steep, coef, optimize=["einsum_path", (0, 1), (0, 1)]
+        )
         out[features] = np.einsum("i,idq->d", share, slope**2)
     return np.sqrt(out)

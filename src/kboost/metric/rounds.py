@@ -11,6 +11,7 @@ scales, so a metric that does not help is never taken.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,7 @@ ROUNDS = 3
 _LENGTH, _RIDGE = 2.0, 4.0  # factors of the steps of the search
 _FIRST_LENGTH, _FIRST_RIDGE = 2.0, 3e-2
 _LENGTHS, _RIDGES = (0.1, 300.0), (1e-7, 30.0)
+_LINEAR_RIDGES = (1e-5, 1e5)  # kernels without a width have a larger diagonal
 _SLOPE_ROWS = 400  # at which slopes are computed
 _LEAST = 1e-3  # scale of a feature, of the largest
 _GAIN = 0.002  # a step of the search must lower the error by this part
@@ -35,7 +37,10 @@ _GAIN = 0.002  # a step of the search must lower the error by this part
 
 @dataclass(frozen=True)
 class Fold:
-    """Training rows and the rows left out; targets have the weighted mean of the training rows 0."""
+    """Training rows, with targets of mean 0, and the rows left out.
+
+    Transforms and the unit of lengths come from the training rows unless there is a reference.
+    """
 
     X: FloatArray
     targets: FloatArray  # (n, q)
@@ -45,6 +50,7 @@ class Fold:
     weight_left: FloatArray
     mean: FloatArray  # what was subtracted from all targets
     left: IntArray  # numbers of the rows left out
+    reference: tuple[FloatArray, FloatArray] | None = None  # rows and weights for transforms
 
     def error(self, values: FloatArray) -> float:
         """The weighted mean squared error on the rows left out, summed over targets."""
@@ -64,6 +70,7 @@ class RoundFit:
     left_out: FloatArray  # values of the rows left out (m, q)
     coef: FloatArray  # (n, q)
     kernel: ViewKernel
+    entry_seconds: float  # of a kernel value in a prediction
 
 
 class _Blocks:
@@ -71,37 +78,48 @@ class _Blocks:
 
     def __init__(self, family: Family, fold: Fold, scale: FloatArray) -> None:
         self.family, self.fold, self.scale = family, fold, scale
-        self.transform = family.transform(fold.X, fold.weight).scaled(scale)
+        X, weight = fold.reference or (fold.X, fold.weight)
+        self.transform = family.transform(X, weight).scaled(scale)
+        self.unit = mean_width(family, self.transform.apply(X), weight)
         self.Z: Any = self.transform.apply(fold.X)
         kernel = family.kernel(1.0, self.transform)
         self.inside = kernel.pairing.compute_viewed(self.Z, self.Z)
+        start = time.perf_counter()
         self.outside = kernel.pairing.compute_viewed(self.transform.apply(fold.X_left), self.Z)
-        self.unit = width("mean", family.kind.kind, self.Z, fold.weight)
+        self.seconds = time.perf_counter() - start
         self.seen: dict[tuple[float, float], RoundFit] = {}
 
     def fit(self, length: float, ridge: float) -> RoundFit:
         """Kernel ridge regression at this width and ridge."""
         if (length, ridge) not in self.seen:
             kernel: Any = self.family.kernel(self.family.widen(self.unit, length), self.transform)
-            dtype = precision(len(self.Z), ridge, self.fold.weight)
-            K = kernel.profile(self.inside).astype(dtype, copy=False)
+            dtype: Any = np.float64
+            if self.family.learned:  # a diagonal of 1
+                dtype = precision(len(self.Z), ridge, self.fold.weight)
+            K = np.array(kernel.profile(self.inside), dtype=dtype)
             coef = ridge_solve(K, self.fold.targets, self.fold.weight, ridge)
+            start = time.perf_counter()
             values = kernel.profile(self.outside) @ coef
+            seconds = self.seconds + time.perf_counter() - start
             error = self.fold.error(values)
             self.seen[length, ridge] = RoundFit(
-                self.family, self.scale, length, ridge, error, values, coef, kernel
-            )
+                self.family, self.scale, length, ridge, error, values, coef, kernel,
+                seconds / max(1, self.outside.size),
+            )  # fmt: skip
         return self.seen[length, ridge]
 
     def search(self, start: tuple[float, float], deadline: Deadline) -> RoundFit:
         """Double and halve length and ridge as long as the error falls."""
         best = self.fit(*start)
-        moves = [(1.0, 1 / _RIDGE), (_LENGTH, 1.0), (1.0, _RIDGE), (1 / _LENGTH, 1.0)]
+        moves = [(1.0, 1 / _RIDGE), (1.0, _RIDGE)]
+        if self.family.learned:
+            moves = [moves[0], (_LENGTH, 1.0), moves[1], (1 / _LENGTH, 1.0)]
+        ridges = _RIDGES if self.family.learned else _LINEAR_RIDGES
         tried, number = 0, 0
         while tried < len(moves) and deadline.remaining:
             longer, more = moves[number]
             length = float(np.clip(best.length * longer, *_LENGTHS))
-            ridge = float(np.clip(best.ridge * more, *_RIDGES))
+            ridge = float(np.clip(best.ridge * more, *ridges))
             found = self.fit(length, ridge)
             if found.error < (1 - _GAIN) * best.error:
                 best, tried = found, 0
@@ -121,6 +139,7 @@ def learn_rounds(
     """The best fit of each round, as many as there is time for, at least one."""
     scale = np.ones(fold.X.shape[1]) if scale is None else scale
     out: list[RoundFit] = []
+    rounds = rounds if family.learned else 0
     for number in range(rounds + 1):
         if out and not deadline.remaining:
             break
@@ -131,6 +150,11 @@ def learn_rounds(
             scale = _next_scale(blocks, best)
             start = best.length, best.ridge
     return out
+
+
+def mean_width(family: Family, Z: Any, weight: FloatArray) -> float:
+    """Gamma of the mean distance of the rows; 1 for kernels without a width."""
+    return width("mean", family.kind.kind, Z, weight) if family.learned else 1.0
 
 
 def _next_scale(blocks: _Blocks, best: RoundFit) -> FloatArray:

@@ -1,0 +1,38 @@
+"""How much of a model each column of the table carries: total-effect indices.
+
+With `x'` equal to x but for the features of column j, which come from another row,
+
+    T_j = E[(f(x) - f(x'))^2] / 2       (Jansen's estimator of the total effect)
+
+summed over outputs and divided by the sum over all columns. No targets are needed; effects that
+columns have together count for each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kboost._typing import FloatArray
+from kboost.core.model import AdditiveModel
+
+_ENTRIES = 1 << 26  # kernel values, at most
+_ROWS = 300
+
+
+def total_effects(model: AdditiveModel, X: FloatArray, columns: Sequence[slice]) -> FloatArray:
+    """One share per column of the table; they add up to 1, or are all 0."""
+    effort = max(1, model.n_columns) * max(1, len(columns))
+    n = int(np.clip(_ENTRIES // effort, 20, min(_ROWS, len(X))))
+    rows = X[np.linspace(0, len(X) - 1, max(1, n)).astype(np.intp)]
+    values = model.decision(rows)
+    out = np.zeros(len(columns))
+    for number, features in enumerate(columns):
+        if features.start == features.stop:
+            continue
+        changed = rows.copy()
+        changed[:, features] = np.roll(rows[:, features], 1 + number % max(1, n - 1), axis=0)
+        out[number] = float(np.mean(np.sum((model.decision(changed) - values) ** 2, axis=1))) / 2
+    total = out.sum()
+    return np.asarray(out / total) if total > 0 else out

@@ -1,0 +1,89 @@
+"""Transforms of a target with heavy tails, and the mean on the original scale.
+
+    log      g(y) = log(y + shift),  for targets of zero or more
+    asinh    g(y) = asinh((y - middle) / spread),  for targets of both signs
+
+A fit of g(y) estimates a mean on the wrong scale. With the residuals r_k of rows left out,
+
+    E[y | x] = mean_k g^-1(f(x) + r_k)        (smearing)
+
+over a few of their quantiles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kboost._typing import FloatArray
+
+_HEAVY = 1.0  # skewness, or kurtosis beyond the normal / 3, from which transforms compete
+_QUANTILES = 33
+_REACH = 50.0  # of g: beyond, the inverse would overflow
+
+
+@dataclass(frozen=True)
+class TargetScale:
+    """A monotone transform of the target with the residuals for its inverse."""
+
+    kind: str  # "identity", "log" or "asinh"
+    shift: float = 0.0
+    spread: float = 1.0
+    residuals: tuple[float, ...] = (0.0,)
+    bounds: tuple[float, float] = (-np.inf, np.inf)  # of predictions: a margin around the targets
+
+    def apply(self, y: FloatArray) -> FloatArray:
+        """Transform targets."""
+        if self.kind == "log":
+            return np.asarray(np.log((y + self.shift) / self.spread))
+        if self.kind == "asinh":
+            return np.asarray(np.arcsinh((y - self.shift) / self.spread))
+        return y
+
+    def invert(self, values: FloatArray) -> FloatArray:
+        """The means on the original scale."""
+        if self.kind == "identity":
+            return values
+        with np.errstate(over="ignore"):
+            total = np.mean([self._plain(values + r) for r in self.residuals], axis=0)
+        return np.asarray(np.clip(total, *self.bounds))
+
+    def with_residuals(self, values: FloatArray, y: FloatArray) -> TargetScale:
+        """The transform with the residuals of rows left out; values and y on its own scale."""
+        if self.kind == "identity":
+            return self
+        levels = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
+        return replace(self, residuals=tuple(np.quantile(y - values, levels).tolist()))
+
+    def _plain(self, values: FloatArray) -> FloatArray:
+        values = np.clip(values, -_REACH, _REACH)
+        if self.kind == "log":
+            return np.asarray(np.exp(values) * self.spread - self.shift)
+        return np.asarray(np.sinh(values) * self.spread + self.shift)
+
+
+IDENTITY = TargetScale("identity")
+
+
+def heavy_tailed(y: FloatArray, weight: FloatArray) -> list[TargetScale]:
+    """The transforms that may help; none for targets without heavy tails."""
+    share = weight / weight.sum()
+    mean = share @ y
+    variance = share @ (y - mean) ** 2
+    if variance <= 0 or not np.isfinite(variance):
+        return []
+    z = (y - mean) / np.sqrt(variance)
+    skewness, kurtosis = share @ z**3, share @ z**4 - 3.0
+    if max(abs(skewness), kurtosis / 3) < _HEAVY:
+        return []
+    low, high = float(y.min()), float(y.max())
+    bounds = (low - (high - low), high + (high - low))
+    if low >= 0:
+        positive = y[y > 0]
+        shift = 0.0 if low > 0 else float(np.quantile(positive, 0.05))
+        middle = float(np.median(positive))
+        return [TargetScale("log", shift, middle, bounds=(max(bounds[0], 0.0), bounds[1]))]
+    quarter = np.quantile(y, [0.25, 0.5, 0.75])
+    spread = float(quarter[2] - quarter[0])
+    return [TargetScale("asinh", float(quarter[1]), spread, bounds=bounds)] if spread > 0 else []

@@ -1,0 +1,214 @@
+"""What the two Auto estimators share: the table, the search, the result as fitted attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from kboost._estimator.base import KernelEstimator
+from kboost._estimator.callbacks import callback_listeners
+from kboost._estimator.explanation import Explanation
+from kboost._estimator.parameter_rules import RULES
+from kboost._rules import POSITIVE, check_params, either, one_of, optional
+from kboost._typing import FloatArray
+from kboost._validation import check_weights
+from kboost.auto.fit import AutoPlan, AutoResult, Candidate, Scorer, fit_auto
+from kboost.auto.importance import total_effects
+from kboost.core.deadline import Deadline
+from kboost.data.indexed_rows import IndexedRows
+from kboost.plans.sparse import SparseResult
+from kboost.preparation import TablePreparation
+
+SECONDS, SECONDS_ROWS = (
+    60.0,
+    20_000,
+)  # the default time limit, up to so many rows; then in proportion
+_DENSE = 1 << 27  # entries of a sparse table up to which it is searched as a dense one
+
+_RULES = {
+    "max_seconds": optional(either(POSITIVE, "auto")),
+    "prefer": one_of("accuracy", "size", "speed"),
+    **{name: RULES[name] for name in ("random_state", "n_jobs", "verbose")},
+}
+
+
+class AutoKernelBase(KernelEstimator):
+    """Prepares a table, searches for the best model, and shows what was found."""
+
+    _limits = frozenset({"max_seconds"})
+    _plan_options: dict[str, Any] = {}  # of the ablation study
+
+    preparation_: TablePreparation
+    estimator_: Any
+
+    # Fitting -----------------------------------------------------------------------------------
+
+    def _check_targets_given(self, y: Any) -> None:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+
+    def _prepared(self, X: Any, y: Any, sample_weight: Any, task: str) -> tuple[Any, FloatArray]:
+        """The table as numbers, and the weights of its rows; sets what describes the input."""
+        check_params(self.get_params(deep=False), _RULES)
+        self.preparation_ = TablePreparation(target_type=task)
+        rows = self.preparation_.fit_transform(X, y, sample_weight)
+        self.n_features_in_ = self.preparation_.n_features_in_
+        if hasattr(self.preparation_, "feature_names_in_"):
+            self.feature_names_in_ = self.preparation_.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return _dense(rows), check_weights(sample_weight, rows.shape[0])
+
+    def _search(self, X: Any, rows: IndexedRows, scorer: Scorer, *, labels: bool) -> AutoResult:
+        """Search and fit within the time limit."""
+        n = X.shape[0]
+        given = self.max_seconds
+        seconds = SECONDS * max(1.0, n / SECONDS_ROWS) if given == "auto" else given
+        plan = AutoPlan(
+            scorer=scorer,
+            prefer=self.prefer,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            **self._plan_options,
+        )
+        return fit_auto(
+            plan, X, rows, labels=labels, deadline=Deadline.after(seconds),
+            listeners=callback_listeners(self),
+        )  # fmt: skip
+
+    def _show_search(self, found: AutoResult, model: Any, X: FloatArray) -> None:
+        """Set the fitted attributes that both estimators have."""
+        self._adopt(model, found.result, X.shape[1])
+        self.leaderboard_ = [_line(c, X.shape[1]) for c in found.candidates]
+        self.reason_ = _reason(found, self.scoring_, self.prefer)
+        self.stop_reason_ = found.result.reason
+        outputs = [column.output for column in self.preparation_.columns_]
+        self.feature_importances_ = total_effects(model._model, X, outputs)
+
+    def _adopt(self, model: Any, result: SparseResult, n_features: int) -> None:
+        """Make the fitted sum the model of a sparse kernel estimator."""
+        model.n_features_in_ = n_features
+        model._show(result)
+        self.estimator_ = model
+        self._model, self.kernels_ = model._model, model.kernels_
+        self.n_columns_, self.columns_per_kernel_ = model.n_columns_, model.columns_per_kernel_
+        self.dual_gap_ = model.dual_gap_
+
+    # Prediction --------------------------------------------------------------------------------
+
+    def _decision(self, X: Any) -> FloatArray:
+        """The values of the sum of kernels, before any transform."""
+        check_is_fitted(self, "n_columns_")
+        self.estimator_._predict_dtype = self._predict_dtype
+        self.estimator_.n_jobs = self.n_jobs
+        values: FloatArray = self.estimator_._decision(self._rows(X))
+        return values
+
+    def _rows(self, X: Any) -> FloatArray:
+        return _dense(self.preparation_.transform(X))
+
+    def explain(self, X: Any) -> Explanation:
+        """Split each value by kernel, by group of features and by training row, exactly.
+
+        Parameters
+        ----------
+        X : table of shape (n, n_columns)
+            Rows; few, as there is a number for each of them and each centre.
+
+        Returns
+        -------
+        Explanation
+            The shares add up to the values of `estimator_` at the prepared rows.
+        """
+        check_is_fitted(self, "n_columns_")
+        explanation: Explanation = self.estimator_.explain(self._rows(X))
+        return explanation
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+class LeftOutModel(BaseEstimator):
+    """The predictions of a candidate at rows left out, for scikit-learn's scorers."""
+
+    def __init__(
+        self,
+        values: Any,
+        probabilities: Any = None,
+        classes_: Any = None,
+        estimator_type: str = "classifier",
+    ) -> None:
+        self.values = values
+        self.probabilities = probabilities
+        self.classes_ = classes_
+        self.estimator_type = estimator_type
+
+    def fit(self, X: Any, y: Any = None) -> LeftOutModel:
+        """Nothing is left to fit."""
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The predictions, whatever X."""
+        return self.values
+
+    def predict_proba(self, X: Any) -> Any:
+        """The probabilities, whatever X."""
+        return self.probabilities
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = self.estimator_type
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+def _dense(rows: Any) -> FloatArray:
+    if sparse.issparse(rows):
+        if rows.shape[0] * rows.shape[1] > _DENSE:
+            raise ValueError(
+                f"X must have at most {_DENSE} entries here, zeros included; got shape "
+                f"{rows.shape}; SparseKernel estimators accept larger sparse tables."
+            )
+        return np.asarray(rows.toarray())
+    return np.asarray(rows)
+
+
+def _line(candidate: Candidate, n_features: int) -> dict[str, Any]:
+    """A line of the leaderboard; bytes are those of centres in float32 and coefficients."""
+    outputs = candidate.values.shape[1]
+    return {
+        "candidate": candidate.name,
+        "score": candidate.score,
+        "spread": candidate.spread,
+        "fit_seconds": candidate.seconds,
+        "predict_us_per_row": candidate.row_microseconds,
+        "bytes": candidate.n_columns * (4 * n_features + 8 * outputs),
+        "columns": candidate.n_columns,
+    }
+
+
+def _reason(found: AutoResult, scoring: str, prefer: str) -> str:
+    """Why this model, in words."""
+    winner, others = found.winner, [c for c in found.candidates if c is not found.winner]
+    words = f"{winner.name} has the best {scoring} on rows left out, {winner.score:.4g}"
+    if others:
+        words += f"; next is {others[0].name} with {others[0].score:.4g}"
+    if len(winner.members) > 1:
+        parts = [f"{weight:.2f} {each.family.name}" for each, weight in winner.members]
+        words += f". The blend is {', '.join(parts)}"
+    if prefer != "accuracy":
+        columns = found.result.model.n_columns
+        words += f". {columns} columns come close to its error, which {prefer!r} prefers"
+    return words + "."

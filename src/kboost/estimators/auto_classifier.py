@@ -1,0 +1,240 @@
+"""The door for labels: a table in, the best mixture of kernels with probabilities out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import get_scorer
+from sklearn.utils.validation import column_or_1d
+
+from kboost._estimator.labels import check_two_classes, encode_labels
+from kboost._typing import FloatArray, IntArray
+from kboost.auto.fit import AutoResult, Scorer
+from kboost.auto.probabilities import Probabilities, calibrate, class_shares
+from kboost.data.class_weight import class_factors
+from kboost.data.indexed_rows import IndexedRows, indexed_rows
+from kboost.estimators._auto import AutoKernelBase, LeftOutModel
+from kboost.estimators.sparse_classifier import SparseKernelClassifier
+
+
+class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
+    """The best mixture of kernels for the labels of a table, with calibrated probabilities.
+
+    Columns may be numbers, categories, strings, booleans, dates and short texts, with gaps. Kernels
+    of several families learn one width per feature; they are judged on rows they never saw, alone
+    and blended. The winner is fitted to all rows. Probabilities are calibrated on rows left out,
+    and the predicted class is the most probable one.
+
+    Parameters
+    ----------
+    max_seconds : float, "auto" or None, default="auto"
+        Time limit of the search and the fit; "auto" is 60 seconds up to 20,000 rows, and in
+        proportion to the rows above. There is always a model.
+    prefer : {"accuracy", "size", "speed"}, default="accuracy"
+        "size" takes the smallest number of columns within 5 % of the lowest squared error on rows
+        left out, "speed" at most 256 columns within 10 %.
+    scoring : str or None, default=None
+        Name of a scikit-learn scorer that decides on rows left out; None: the log loss.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the classes.
+    n_jobs : int or None, default=None
+        Threads for kernel values.
+    random_state : int, RandomState instance or None, default=0
+        Draws rows where they are drawn.
+    verbose : int, default=0
+        1 shows every step of the final fit.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels.
+    leaderboard_ : list of dict
+        The candidates, the best first: score on rows left out (larger is better) with its standard
+        error, seconds, microseconds per predicted row, bytes and columns (these three estimated).
+    estimator_ : SparseKernelClassifier
+        The fitted sum of kernels, on prepared rows.
+    preparation_ : TablePreparation
+        The transformer from the table to numbers.
+    probabilities_ : Probabilities
+        Slope and offsets of the calibration.
+    reason_ : str
+        Why this model.
+    scoring_ : str
+        What decided.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Share of each column of the table in the variation of the decision values (total effects).
+    n_columns_ : int
+        Kernel columns of the model.
+    columns_per_kernel_ : dict of str to int
+        Columns per kernel.
+    kernels_ : list of Kernel
+        The kernels of the model.
+    dual_gap_ : None
+        No bound is computed.
+    stop_reason_ : StopReason
+        Why the final fit ended.
+    n_features_in_ : int
+        Number of columns of the table.
+    feature_names_in_ : ndarray of str
+        Their names, where there are any.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from kboost import AutoKernelClassifier
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> model = AutoKernelClassifier().fit(X[::2], y[::2])
+    >>> model.score(X[1::2], y[1::2]) > 0.95
+    True
+    """
+
+    classes_: Any
+    probabilities_: Probabilities
+
+    def __init__(
+        self,
+        *,
+        max_seconds: Any = "auto",
+        prefer: str = "accuracy",
+        scoring: str | None = None,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.max_seconds = max_seconds
+        self.prefer = prefer
+        self.scoring = scoring
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AutoKernelClassifier:
+        """Search for the best model and fit it to all rows.
+
+        Parameters
+        ----------
+        X : table of shape (n, n_columns)
+            A frame (pandas, polars, ...), an array or a sparse matrix.
+        y : array-like of shape (n,)
+            Labels, two or more classes.
+        sample_weight : array-like of shape (n,), optional
+            Weights; a row of weight two equals the row given twice.
+
+        Returns
+        -------
+        AutoKernelClassifier
+            The fitted estimator.
+        """
+        return self._guarded_fit(lambda: self._learn(X, y, sample_weight), X, y, sample_weight)
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the calibrated decision values.
+
+        Parameters
+        ----------
+        X : table of shape (n, n_columns)
+            With the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_classes)
+            The log odds of the second class; with more than two classes, scores whose softmax are
+            the probabilities.
+        """
+        scores = self.probabilities_.scores(self._decision(X))
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> Any:
+        """Return the most probable label of each row.
+
+        Parameters
+        ----------
+        X : table of shape (n, n_columns)
+            With the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels from `classes_`.
+        """
+        codes = self.probabilities_.scores(self._decision(X)).argmax(axis=1)
+        return self.classes_[codes]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : table of shape (n, n_columns)
+            With the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            Probabilities in the order of `classes_`.
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : table of shape (n, n_columns)
+            With the columns of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            In the order of `classes_`.
+        """
+        return self.probabilities_.log_probabilities(self._decision(X))
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
+        self._check_targets_given(y)
+        y = column_or_1d(y, warn=True)
+        codes = encode_labels(self, y)
+        rows, weight = self._prepared(X, y, sample_weight, "classification")
+        weight = weight * class_factors(self.class_weight, self.classes_, codes, weight)[codes]
+        check_two_classes(self.classes_, codes[weight > 0])
+        n_classes = len(self.classes_)
+        signs = 2 * class_shares(codes, n_classes) - 1
+        indexed = indexed_rows(rows, signs[:, 1:] if n_classes == 2 else signs, weight)
+        merged, _ = indexed.by_center()
+        found = self._search(rows, indexed, self._scorer(merged), labels=True)
+        model = SparseKernelClassifier(list(found.result.kernels), ridge=found.result.ridge)
+        model.classes_ = self.classes_
+        self.probabilities_ = _calibrated(found, merged)
+        self._show_search(found, model, rows[merged.order])
+
+    def _scorer(self, rows: IndexedRows) -> Scorer:
+        shares, weight = _shares(rows.targets), rows.weight
+        self.scoring_ = self.scoring or "neg_log_loss"
+        scorer = None if self.scoring is None else get_scorer(self.scoring)
+        labels, classes = shares.argmax(axis=1), self.classes_
+
+        def score(values: FloatArray, left: IntArray) -> float:
+            head = calibrate(values, shares[left], weight[left])
+            logs = head.log_probabilities(values)
+            if scorer is None:
+                return float(np.average(np.sum(shares[left] * logs, axis=1), weights=weight[left]))
+            model = LeftOutModel(classes[logs.argmax(axis=1)], np.exp(logs), classes)
+            return float(scorer(model, np.zeros((len(left), 1)), classes[labels[left]]))
+
+        return score
+
+
+def _shares(targets: FloatArray) -> FloatArray:
+    """The share of each class in each distinct row, from targets between -1 and 1."""
+    if targets.shape[1] == 1:
+        targets = np.hstack([-targets, targets])
+    return np.asarray((targets + 1) / 2)
+
+
+def _calibrated(found: AutoResult, rows: IndexedRows) -> Probabilities:
+    left = found.winner.rows
+    return calibrate(found.winner.values, _shares(rows.targets)[left], rows.weight[left])
