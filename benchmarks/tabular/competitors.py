@@ -142,6 +142,9 @@ class Numbers(Competitor):
             found["columns"] = len(support)
         if (reason := getattr(last, "stop_reason_", None)) is not None:
             found["stop"] = str(reason)
+            found["ended_early"] = "max_seconds" in str(
+                reason
+            )  # so the result is the machine's too
         return found
 
 
