@@ -1,1 +1,1 @@
-"""The search behind the Auto estimators: candidates, judgement on rows left out, blend, final fit."""
+"""The search behind the Auto estimators: what competes, how it is judged, and the final fit."""

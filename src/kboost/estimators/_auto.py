@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -40,7 +40,7 @@ class AutoKernelBase(KernelEstimator):
     """Prepares a table, searches for the best model, and shows what was found."""
 
     _limits = frozenset({"max_seconds"})
-    _plan_options: dict[str, Any] = {}  # of the ablation study
+    _plan_options: ClassVar[dict[str, Any]] = {}  # of the ablation study
 
     preparation_: TablePreparation
     estimator_: Any
