@@ -145,7 +145,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
             The log odds of the second class; with more than two classes, scores whose softmax are
             the probabilities.
         """
-        scores = self.probabilities_.scores(self._decision(X))
+        scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> Any:
@@ -161,7 +161,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         ndarray of shape (n,)
             Labels from `classes_`.
         """
-        codes = self.probabilities_.scores(self._decision(X)).argmax(axis=1)
+        codes = self._scores(X).argmax(axis=1)
         return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -192,7 +192,12 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         ndarray of shape (n, n_classes)
             In the order of `classes_`.
         """
-        return self.probabilities_.log_probabilities(self._decision(X))
+        values = self._decision(X)
+        return self.probabilities_.log_probabilities(values)
+
+    def _scores(self, X: Any) -> FloatArray:
+        values = self._decision(X)  # raises before fit
+        return self.probabilities_.scores(values)
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._check_targets_given(y)

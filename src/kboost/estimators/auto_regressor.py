@@ -136,7 +136,8 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
         ndarray of shape (n,)
             Values.
         """
-        return self.target_scale_.invert(self._decision(X))[:, 0]
+        values = self._decision(X)  # raises before fit
+        return self.target_scale_.invert(values)[:, 0]
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._check_targets_given(y)
