@@ -151,7 +151,7 @@ class SparseKernelClassifier(KernelClassifierMixin, SparseKernelBase):
     >>> from sklearn.datasets import load_digits
     >>> from kboost import SparseKernelClassifier
     >>> X, y = load_digits(return_X_y=True)
-    >>> model = SparseKernelClassifier(max_columns=300).fit(X[:1000], y[:1000])
+    >>> model = SparseKernelClassifier(max_columns=200).fit(X[:700], y[:700])
     >>> model.score(X[1000:], y[1000:]) > 0.93
     True
     """
