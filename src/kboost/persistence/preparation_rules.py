@@ -96,7 +96,7 @@ def preparation_fits(made: Any) -> bool:
         len(columns) == len(encodings) == attributes.get("n_features_in_")
         and all(isinstance(column, PreparedColumn) for column in columns)
         and all(e is None or isinstance(e, _ENCODINGS) for e in encodings)
-        and (names is None or (isinstance(names, np.ndarray) and names.shape == (len(columns),)))
+        and (names is None or _are_names(names, len(columns)))
         and isinstance(flags, np.ndarray)
         and BOOLEAN.holds(attributes.get("_is_matrix"))
     ):
@@ -113,6 +113,11 @@ def preparation_fits(made: Any) -> bool:
         and all(left.stop == right.start for left, right in pairwise(places))
         and flags.shape == (places[-1].stop,)
     )
+
+
+def _are_names(names: Any, n: int) -> bool:
+    is_vector = isinstance(names, np.ndarray) and names.shape == (n,)
+    return is_vector and all(isinstance(name, str) for name in names)
 
 
 def _is_place(value: slice) -> bool:
