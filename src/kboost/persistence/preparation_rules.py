@@ -9,6 +9,7 @@ import numpy as np
 
 from kboost._rules import BOOLEAN, INTEGER, Rule, one_of
 from kboost.persistence.rules import INDICES, NUMBER, TABLE, TEXT, VECTOR
+from kboost.preparation.date_texts import FORMATS
 from kboost.preparation.dates import PARTS, DateEncoding
 from kboost.preparation.level_means import MeanEncoding
 from kboost.preparation.levels import LevelEncoding
@@ -51,7 +52,12 @@ FIELDS = {
         "means": TABLE,
         "log_count": VECTOR,
     },
-    "dates.DateEncoding": {"parts": TEXTS, "fill": INTEGER, "has_indicator": BOOLEAN},
+    "dates.DateEncoding": {
+        "parts": TEXTS,
+        "fill": INTEGER,
+        "has_indicator": BOOLEAN,
+        "written": one_of("", *FORMATS),
+    },
     "text.TextEncoding": {
         "vocabulary": TEXTS,
         "idf": VECTOR,
