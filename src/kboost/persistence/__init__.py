@@ -16,7 +16,7 @@ from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils.validation import check_is_fitted
 
 from kboost.persistence import container, registry
-from kboost.persistence.container import FormatError, damaged
+from kboost.persistence.errors import FormatError, damaged
 from kboost.persistence.graph import Packer, Unpacker
 
 __all__ = ["SKOPS_TRUSTED", "load_model", "save_model"]

@@ -26,7 +26,7 @@ from scipy import sparse
 
 from kboost.core.trace import Step, Trace
 from kboost.persistence import registry
-from kboost.persistence.container import FormatError
+from kboost.persistence.errors import FormatError
 
 Nodes = list[dict[str, Any]]
 
