@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any, Self
 
-import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
@@ -20,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kboost._estimator.callbacks import CallbackSupportMixin, fit_task, with_callbacks
 from kboost._estimator.explanation import ExplainMixin
+from kboost._estimator.pickling import PackedPickleMixin
 from kboost._estimator.progress import show_progress
 from kboost._estimator.shared_centers import share_centers, shares_centers
 from kboost._rules import check_params, one_of
@@ -32,11 +32,10 @@ from kboost.kernels.base import Kernel
 from kboost.kernels.names import unique_names
 from kboost.solvers.threads import one_blas_thread
 
-
 _REPEATED = ("centers_", "columns_per_kernel_", "coef_")  # follow from the model and its kernels
 
 
-class KernelEstimator(ExplainMixin, CallbackSupportMixin, BaseEstimator):
+class KernelEstimator(PackedPickleMixin, ExplainMixin, CallbackSupportMixin, BaseEstimator):
     """An estimator whose fitted model is a sum of kernel columns."""
 
     _limits: frozenset[str] = frozenset({"max_iter", "max_seconds", "precision"})

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 import zlib
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,9 @@ def encode(flat: Array, shape: tuple[int, ...]) -> tuple[Code, bytes]:
         return plain
     values, lengths = _segments(flat, shape)
     segments = np.split(values, np.cumsum(_lengths(lengths, shape))[:-1])
-    found = [_divided(segment) for segment in segments]
+    found: list[tuple[int, IntArray]] = []
+    for segment in segments:  # what divides one segment may divide the next
+        found.append(_divided(segment, dict.fromkeys(q for q, _ in found if q)))
     candidates = [plain]
     for differences in (0, 1):
         width, body = _body(segments, found, bool(differences))
@@ -105,8 +108,8 @@ def _segments(flat: Array, shape: tuple[int, ...]) -> tuple[Array, list[int]]:
     return flat, np.diff([0, *ends.tolist(), len(flat)]).tolist()
 
 
-def _divided(segment: Array) -> tuple[int, IntArray]:
-    """The smallest divisor that is found, and the integers; 0 if there is none."""
+def _divided(segment: Array, others: Iterable[int]) -> tuple[int, IntArray]:
+    """The first divisor that is found, and the integers; 0 if there is none."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         x = segment.astype(np.float64)
         size = np.abs(x)
@@ -114,7 +117,7 @@ def _divided(segment: Array) -> tuple[int, IntArray]:
             return 0, np.zeros(0, dtype=np.int64)
         if segment.dtype.kind in "iu":
             return 1, segment.astype(np.int64)
-        for q in dict.fromkeys((*_POWERS, *_guesses(x))):
+        for q in dict.fromkeys((*_POWERS, *_guesses(x), *others)):
             m = np.rint(x * q)
             if np.abs(m).max() < _LARGEST and same_bits((m / q).astype(segment.dtype), segment):
                 return q, m.astype(np.int64)

@@ -345,6 +345,16 @@ _MAKERS: dict[str, Callable[[Unpacker, Any], Any]] = {
 }
 
 
+def unpacked(nodes: Any, root: Any, arrays: Sequence[np.ndarray[Any, Any]]) -> tuple[Any, bool]:
+    """The value of the root, and whether there is a scikit-learn object."""
+    _expect(isinstance(nodes, list), "its manifest is incomplete")
+    unpacker = Unpacker(arrays)
+    for node in nodes:
+        unpacker.add(node)
+    unpacker.finish()
+    return unpacker.value(root), unpacker.foreign
+
+
 def _expect(condition: bool, message: str) -> None:
     if not condition:
         raise FormatError(message)
