@@ -30,14 +30,12 @@ class PackedPickleMixin:
         return super().__reduce_ex__(protocol)
 
     def __copy__(self) -> Self:
-        return self._with_state(dict(vars(self)))
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        memo[id(self)] = made = self._with_state({})
-        vars(made).update(deepcopy(vars(self), memo))
+        made = type(self).__new__(type(self))
+        vars(made).update(vars(self))
         return made
 
-    def _with_state(self, state: dict[str, Any]) -> Self:
-        made = type(self).__new__(type(self))
-        vars(made).update(state)
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        memo[id(self)] = made = type(self).__new__(type(self))
+        state: Any = self.__getstate__()
+        made.__setstate__(deepcopy(state, memo))  # type: ignore[attr-defined]
         return made

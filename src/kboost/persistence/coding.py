@@ -48,7 +48,7 @@ def encode(flat: Array, shape: tuple[int, ...]) -> tuple[Code, bytes]:
     found: list[tuple[int, IntArray]] = []
     for segment in segments:  # what divides one segment may divide the next
         found.append(_divided(segment, dict.fromkeys(q for q, _ in found if q)))
-    candidates = [plain]
+    candidates: list[tuple[Code, bytes]] = [plain]
     for differences in (0, 1):
         width, body = _body(segments, found, bool(differences))
         candidates.append(([width, differences, [q for q, _ in found], lengths], body))
@@ -128,7 +128,7 @@ def _guesses(x: FloatArray) -> list[int]:
     """Divisors for multiples of one over an integer: ranks are."""
     steps = np.abs(np.concatenate([x, np.diff(x)]))
     least = float(steps[steps > 0].min(initial=1.0))
-    return [round(1 / least), 2 * round(1 / least)] if 1e-9 < least < 1 else []
+    return [k * round(1 / least) for k in range(1, 5)] if 1e-9 < least < 1 else []
 
 
 def same_bits(one: Array, other: Array) -> bool:

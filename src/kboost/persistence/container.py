@@ -267,7 +267,8 @@ def _order(array: Array) -> str:
 
 
 def _stored_shape(array: Array) -> tuple[int, ...]:
-    return array.shape[::-1] if _order(array) == "F" else array.shape
+    shape = tuple(array.shape)
+    return shape[::-1] if _order(array) == "F" else shape
 
 
 def _flat(array: Array) -> Array:
