@@ -17,17 +17,17 @@ slope of the training rows is used, and `held_out` is False.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import log_softmax, softmax
 
-from kboost._typing import BoolArray, FloatArray
+from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.core.deadline import Deadline
 from kboost.core.iterate import Method, iterate, logger
 from kboost.core.protocols import Fit, Hypothesis
-from kboost.core.stopping import StopReason
+from kboost.core.stopping import OUT_OF_TIME, StopReason
 from kboost.core.validation import columns_at
 from kboost.data.merged_rows import MergedRows, majority_code
 from kboost.exceptions import SolverError
@@ -39,6 +39,7 @@ from kboost.selection.platt import fit_slope, per_class
 FOLDS = 5
 ENOUGH = 500  # rows left out
 SHRUNKEN = 0.5  # of the slope of training rows
+COMPUTED = StopReason("computed", "the decision values of rows left out are known.")
 COMPLETE = StopReason("complete", "every output was solved without the rows left out.")
 TOO_FEW_ROWS = StopReason("rows", "there are too few rows to leave some out.")
 
@@ -63,6 +64,8 @@ class Calibration:
 
     def __str__(self) -> str:
         source = "held-out rows" if self.held_out else "training rows, halved"
+        if not self.n_rows:
+            return f"probabilities: slope {self.slope:.3g}, without rows"
         return f"probabilities: slope {self.slope:.3g}, from {self.n_rows} {source}"
 
     def _times(self, scores: FloatArray) -> FloatArray:
@@ -157,6 +160,54 @@ def _joined(outputs: Sequence[FloatArray]) -> FloatArray:
     return outputs[0] if len(outputs) == 1 else np.column_stack(outputs)
 
 
+@dataclass(frozen=True)
+class LeftOut:
+    """Decision values at rows left out, with the classes and weights of these rows."""
+
+    decision: FloatArray  # (n,) or (n, n_classes)
+    codes: IntArray
+    weight: FloatArray
+
+
+def calibrate_on(
+    compute: Callable[[], LeftOut | None], fallback: float, deadline: Deadline
+) -> tuple[Calibration, StopReason]:
+    """Fit the slope to what `compute` returns; the reason may be that Ctrl-C ended it.
+
+    Without a result (None, no time, Ctrl-C, a solver that fails) the slope is `fallback`.
+    """
+    method = _OneComputation(compute, deadline)
+    reason = iterate(method, level=logging.DEBUG)
+    found = method.found
+    if found is None or not len(np.unique(found.codes)) > 1:
+        calibration = Calibration(fallback, 0, held_out=False)
+    else:
+        slope = fit_slope(found.decision, found.codes, found.weight)
+        calibration = Calibration(slope, len(found.codes), held_out=True)
+    logger.info("%s", calibration)
+    return calibration, reason
+
+
+class _OneComputation(Method[str]):
+    """A single step, so that time and Ctrl-C are handled by the driver."""
+
+    def __init__(self, compute: Callable[[], LeftOut | None], deadline: Deadline) -> None:
+        self._compute, self._deadline = compute, deadline
+        self.found: LeftOut | None = None
+        self.trace: list[str] = []
+
+    def advance(self) -> str | StopReason:
+        if self.trace:
+            return COMPUTED
+        if not self._deadline.remaining:
+            return OUT_OF_TIME
+        try:
+            self.found = self._compute()
+        except SolverError as error:
+            return StopReason("solver", str(error))
+        return "rows left out"
+
+
 def deal(rows: MergedRows, rng: np.random.RandomState) -> list[BoolArray]:
     """Parts to leave out, each a fifth of the distinct x of every class, never a whole class.
 
@@ -177,6 +228,14 @@ def deal(rows: MergedRows, rng: np.random.RandomState) -> list[BoolArray]:
             parts.append(part)
             held += int(part.sum())
     return parts
+
+
+def normalised_logistic(values: FloatArray) -> FloatArray:
+    """`1 / (1 + exp(-f_k))` of the outputs (n, q), divided by their sum; the largest f stays so."""
+    scores = np.hstack([-values, values]) if values.shape[1] == 1 else values
+    logs = -np.logaddexp(0.0, -scores)
+    raw = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return _agreeing(raw / raw.sum(axis=1, keepdims=True), scores)
 
 
 def _agreeing(values: FloatArray, scores: FloatArray) -> FloatArray:
