@@ -15,7 +15,7 @@ from kboost.formulations import MarginRows
 from kboost.selection.platt import calibrated_log_loss
 
 HIGHEST_PRICE = 1e12
-ALIKE = 1e-3  # log losses
+ALIKE = 1e-2  # log losses
 
 Loss = Callable[[FloatArray], float]  # of decision values
 
