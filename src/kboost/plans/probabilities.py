@@ -155,7 +155,8 @@ def _with_calibration(result: SparseResult, compute: Any, deadline: Deadline) ->
 def _kernel_matrix(X: Any, points: FloatArray | None, result: SparseResult) -> FloatArray:
     """The sum of the kernels between the rows, from the centres of the model where they are few."""
     n, total = X.shape[0], np.zeros((X.shape[0], X.shape[0]))
-    centers = {part.kernel: part.centers for part in result.model.parts}
+    parts: Any = result.model.parts
+    centers = {part.kernel: part.centers for part in parts}
     for kernel in result.kernels:
         basis = centers.get(kernel)
         if points is not None or (basis is not None and _FEW_CENTERS * basis.shape[0] > n):
