@@ -55,6 +55,7 @@ class KernelEstimator(PackedPickleMixin, ExplainMixin, CallbackSupportMixin, Bas
             if any(reason.rule == INTERRUPTED.rule for reason in self._reasons()):
                 raise KeyboardInterrupt
         self._warn_of_limits()
+        self._warn_of_classes(X, y, sample_weight)
         return self
 
     def _reasons(self) -> Sequence[StopReason]:
@@ -69,6 +70,9 @@ class KernelEstimator(PackedPickleMixin, ExplainMixin, CallbackSupportMixin, Bas
                 message = f"{type(self).__name__} did not converge: {reason}"
                 warnings.warn(message, ConvergenceWarning, stacklevel=5)
                 return
+
+    def _warn_of_classes(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """One warning if a classifier leaves out a class; others have none."""
 
     # Fitted attributes -------------------------------------------------------------------------
 
