@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["AllLabelledWarning", "OutOfTimeError", "SolverError"]
+__all__ = ["AllLabelledWarning", "OutOfTimeError", "SolverError", "UnpredictedClassWarning"]
 
 
 class SolverError(RuntimeError):
@@ -15,3 +15,7 @@ class OutOfTimeError(RuntimeError):
 
 class AllLabelledWarning(UserWarning):
     """A semi-supervised classifier was fitted without unlabelled rows."""
+
+
+class UnpredictedClassWarning(UserWarning):
+    """A fitted classifier predicts one of its classes for none of its training rows."""

@@ -29,7 +29,7 @@ CELL = 4000  # rows per cell above that
 _FEWEST = 10  # rows that can be left out in turn
 _FEW, _SOME = 800, 2400  # rows up to which there are five folds, three folds
 _SAMPLE, _LEFT = 2000, 2000  # training rows and rows left out of a fold, with more rows
-_CELLS, _CELL_LEFT = 2, 0.2  # folds in cells, and the part of their rows left out
+_CELLS, _CELL_ROWS, _CELL_LEFT = 2, 2500, 0.2  # folds in cells: their rows, the part left out
 _FINALISTS = 3  # families that are learned again in cells
 _REFERENCE = 5000  # rows for transforms and the unit of lengths, in cells
 _WIDE = 150  # features above which city-block distances cost too much
@@ -112,9 +112,8 @@ def local_folds(rows: LearningRows, judged: Judged) -> list[Fold]:
     """Folds inside cells of the metric found so far."""
     reference = rows.X[:_REFERENCE], rows.weight[:_REFERENCE]
     kernel = judged.kernel(*reference)
-    size = int(CELL / (1 - _CELL_LEFT))
     anchors = np.arange(_CELLS)
-    cells = descend(rows.X, np.arange(len(rows)), size, kernel.pairing.view, anchors)
+    cells = descend(rows.X, np.arange(len(rows)), _CELL_ROWS, kernel.pairing.view, anchors)
     folds = []
     for cell in cells:
         n_left = int(_CELL_LEFT * len(cell))

@@ -66,6 +66,9 @@ class BoostedSVMClassifier(BoostedSVMBase):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
+    calibration_ : Calibration
+        The slope behind `predict_proba`, the number of rows behind it, and whether these were left
+        out (False after Ctrl-C, without time or with too few rows: the slope is then 2).
     kernel_ : Kernel
         The chosen kernel, scaled.
     cv_errors_ : dict of str to float
@@ -165,7 +168,7 @@ class BoostedSVMClassifier(BoostedSVMBase):
             count = len(data.problems)
             seeds = check_random_state(self.random_state).randint(2**31 - 1, size=count)
             boosted = boost_svms(plan, data, seeds, deadline, self._listeners(count))
-            self._set_rounds(data, boosted)
+            self._set_rounds(data, boosted, deadline)
 
     def _with_best_kernel(self, plan: BoostingPlan, data: SVMData, deadline: Deadline) -> SVMData:
         """The data with the kernel of the lowest cross-validated error."""

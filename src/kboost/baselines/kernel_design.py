@@ -9,10 +9,13 @@ from joblib import effective_n_jobs
 
 from kboost._estimator.base import scalar_or_list
 from kboost._estimator.mixture_svm import MixtureSVMClassifier, check_matrix_memory
+from kboost._estimator.svm_calibration import SLOPE, left_out_designs
 from kboost._estimator.svm_input import RULES, svm_data, svm_rows
 from kboost._rules import check_params, one_of
 from kboost.boosting.designed_svm import DesignPlan, fit_designed_svms
+from kboost.columns.gram import MixtureFunction
 from kboost.core.deadline import Deadline
+from kboost.data.svm_data import SVMData
 from kboost.solvers.threads import blas_threads_for
 
 _RULES = RULES | {"loss": one_of("exp", "log")}
@@ -58,6 +61,9 @@ class KernelDesignClassifier(MixtureSVMClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
+    calibration_ : Calibration
+        The slope behind `predict_proba`, the number of rows behind it, and whether these were left
+        out (False after Ctrl-C, without time or with too few rows: the slope is then 1).
     kernels_ : list of Kernel
         The base kernels, with their widths, scaled.
     estimator_weights_ : ndarray of shape (n_rounds,), or list of them
@@ -181,3 +187,8 @@ class KernelDesignClassifier(MixtureSVMClassifier):
         self.trace_ = scalar_or_list([result.trace for result in results])
         self.stop_reason_ = scalar_or_list([result.reason for result in results])
         self.n_iter_ = max(1, *(len(result.trace) for result in results))
+
+        def refit(part: SVMData) -> list[MixtureFunction]:
+            return [result.function for result in fit_designed_svms(plan, part, deadline)]
+
+        self._calibrate(lambda: left_out_designs(data, refit), SLOPE, deadline)

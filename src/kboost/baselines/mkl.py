@@ -9,10 +9,12 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from kboost._estimator.base import scalar_or_list
-from kboost._estimator.mixture_svm import MixtureSVMClassifier, check_matrix_memory
+from kboost._estimator.mixture_svm import MixtureSVMClassifier, check_matrix_memory, mixture
 from kboost._estimator.parameter_rules import RULES as SHARED
+from kboost._estimator.svm_calibration import SLOPE, left_out_svms
 from kboost._estimator.svm_input import RULES, svm_data, svm_rows
 from kboost._rules import Rule, check_params, one_of
+from kboost._typing import FloatArray, IntArray
 from kboost.core.deadline import Deadline
 from kboost.mkl.learn import METHODS, MKLPlan, MKLResult, learn_mixtures
 from kboost.settings import LpNorm
@@ -20,6 +22,7 @@ from kboost.solvers.threads import blas_threads_for
 
 _NAMES = one_of(*METHODS, "lp")
 _METHOD = Rule(f"{_NAMES.words} or an LpNorm", lambda v: isinstance(v, LpNorm) or _NAMES.holds(v))
+_LEFT_OUT_TOL = 1e-3  # of libsvm without some of the rows
 _RULES = RULES | {"method": _METHOD, "tol": SHARED["tol"]}
 
 
@@ -69,6 +72,9 @@ class MKLClassifier(MixtureSVMClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
+    calibration_ : Calibration
+        The slope behind `predict_proba`, the number of rows behind it, and whether these were left
+        out (False after Ctrl-C, without time or with too few rows: the slope is then 1).
     kernels_ : list of Kernel
         The kernels, with their widths, scaled.
     kernel_weights_ : ndarray of shape (n_kernels,) or (n_problems, n_kernels)
@@ -188,7 +194,14 @@ class MKLClassifier(MixtureSVMClassifier):
             deadline = Deadline.after(self.max_seconds)
             results = learn_mixtures(plan, data, deadline, self._listeners(len(data.problems)))
             self._set_functions(data, [result.function for result in results])
-        self._set_results(results)
+            self._set_results(results)
+
+            def matrix(output: int, rows: IntArray) -> FloatArray:
+                return mixture(data, results[output].function.kernel_weights, rows)
+
+            self._calibrate(
+                lambda: left_out_svms(data, matrix, plan.C, _LEFT_OUT_TOL), SLOPE, deadline
+            )
 
     def _set_results(self, results: Sequence[MKLResult]) -> None:
         single = len(results) == 1

@@ -50,6 +50,7 @@ class BoostedSVMs:
     trace: Rounds
     n_trained: IntArray  # (n_kernels,), SVMs trained per kernel
     reason: StopReason
+    left_out: FloatArray  # (n,), mean sign of the rounds that did not draw a row; NaN without one
 
 
 class BoostingRounds(Method[Round]):
@@ -75,6 +76,13 @@ class BoostingRounds(Method[Round]):
         self.rounds: list[tuple[Sequence[SVM], FloatArray]] = []
         self.weights: list[float] = []
         self.n_trained = np.zeros(n_kernels, dtype=np.intp)
+        self._left_out = np.zeros((2, len(adaboost.targets)))  # sums of signs and of weights
+
+    @property
+    def left_out(self) -> FloatArray:
+        """The weighted mean sign of the rounds that did not draw a row; NaN without one."""
+        signs, weights = self._left_out
+        return np.where(weights > 0, signs / np.where(weights > 0, weights, 1.0), np.nan)
 
     def advance(self) -> Round:
         adaboost, rng = self._adaboost, self._rng
@@ -103,6 +111,9 @@ class BoostingRounds(Method[Round]):
             adaboost.extend(classifier.predicted, record.weight)
             self.rounds.append((classifier.svms, classifier.votes))
             self.weights.append(record.weight)
+            outside = np.full(len(classifier.predicted), record.weight)
+            outside[rows] = 0.0
+            self._left_out += [outside * classifier.predicted, outside]
         else:
             adaboost.reset()
         return record
@@ -145,7 +156,9 @@ def boost(
     reason = iterate(method, method.limit, deadline=deadline, listeners=listeners)
     if reason is INTERRUPTED and not method.weights:
         raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
-    return BoostedSVMs(method.rounds, method.weights, method.trace, method.n_trained, reason)
+    return BoostedSVMs(
+        method.rounds, method.weights, method.trace, method.n_trained, reason, method.left_out
+    )
 
 
 def choose(

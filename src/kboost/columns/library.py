@@ -22,6 +22,7 @@ from kboost.columns.hypothesis import KernelColumn, KernelFamily
 from kboost.columns.scaling import Scaling, column_scales
 from kboost.kernels.base import Kernel
 from kboost.kernels.folding import Folded, fold
+from kboost.kernels.rows import dense_if_small
 
 DEFAULT_BUDGET = 1 << 30  # bytes
 
@@ -53,15 +54,16 @@ class KernelLibrary:
         self.centers = X if centers is None else centers
         self.n_rows, self.n_centers = int(X.shape[0]), int(self.centers.shape[0])
         self.sample_weight = np.ones(self.n_rows) if sample_weight is None else sample_weight
-        self._X = X
+        self._X, self._points = self._evaluated(X), self._evaluated(self.centers)
         self._center_of_row = np.arange(self.n_rows) if centers is None else center_of_row
+        self._single: dict[int, Any] = {}  # centres cut out so far
         self._families = [KernelFamily(kernel) for kernel in self.kernels]
         zeros = np.zeros(self.n_rows)
         self._unfolded = [p for p in range(len(self.kernels)) if self._folded(p, zeros) is None]
         self._source = BlockSource(
             self.kernels,
-            X,
-            self.centers,
+            self._X,
+            self._points,
             memory_budget,
             keep=self._unfolded,
             n_jobs=n_jobs,
@@ -72,8 +74,9 @@ class KernelLibrary:
             rms, peak = self._sizes(self._source, self.sample_weight, before_block)
         else:
             rows, weight = measured_on
+            rows = self._evaluated(rows)
             source = BlockSource(
-                self.kernels, rows, self.centers, memory_budget, keep=(), n_jobs=n_jobs
+                self.kernels, rows, self._points, memory_budget, keep=(), n_jobs=n_jobs
             )
             rms, peak = self._sizes(source, weight, before_block)
         self.peak = peak  # largest absolute value of each unscaled column
@@ -117,7 +120,7 @@ class KernelLibrary:
         out = np.empty((len(self.kernels), self.n_centers))
         for p in range(len(self.kernels)):
             if (folded := self._folded(p, weights)) is not None:
-                out[p] = folded(self.centers)
+                out[p] = folded(self._points)
 
         def correlate(p: int, block: Centers, values: FloatArray) -> None:
             out[p, block] = values.T @ weights
@@ -128,7 +131,7 @@ class KernelLibrary:
     def _edges_at(self, p: int, centers: IntArray, weights: FloatArray) -> FloatArray:
         """Unscaled edges of one kernel at the given centres."""
         if (folded := self._folded(p, weights)) is not None:
-            return folded(self.centers[centers])
+            return folded(self._points[centers])
         edges = np.empty(self.n_centers)
 
         def correlate(_: int, block: Centers, values: FloatArray) -> None:
@@ -136,6 +139,11 @@ class KernelLibrary:
 
         self._source.visit_at(p, centers, correlate)
         return edges[centers]
+
+    def _evaluated(self, X: Any) -> Any:
+        """Rows in the form that is fastest to evaluate; a user's function gets them unchanged."""
+        kinds = {pairing.kind for kernel in self.kernels for pairing in kernel.pairings}
+        return dense_if_small(X) if all(isinstance(kind, str) for kind in kinds) else X
 
     def _folded(self, p: int, weights: FloatArray) -> Folded | None:
         return fold(self.kernels[p], self._X, weights, only_if_cheaper=True)
@@ -156,9 +164,15 @@ class KernelLibrary:
         """Columns as functions that can be evaluated at new rows."""
         pairs = [divmod(int(j), self.n_centers) for j in ids]
         return [
-            KernelColumn(self._families[p], self.centers[[c]], c, float(scale))
+            KernelColumn(self._families[p], self._center(c), c, float(scale))
             for (p, c), scale in zip(pairs, self.scales[ids], strict=True)
         ]
+
+    def _center(self, c: int) -> Any:
+        """One centre, (1, d); cut out once, as columns of all kernels and outputs ask for it."""
+        if c not in self._single:
+            self._single[c] = self.centers[[c]]
+        return self._single[c]
 
     def _sizes(
         self, source: BlockSource, weight: FloatArray, before_block: Callable[[], None]

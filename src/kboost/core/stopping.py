@@ -149,15 +149,17 @@ class MaxIterations:
 
 @dataclass(frozen=True)
 class ValidationStall:
-    """TR3: the validation error has not improved for `patience` steps."""
+    """TR3: the validation error has not improved for `patience` steps with a few columns."""
 
     patience: int
+    least_columns: int = 0  # steps with fewer columns do not count
 
     def __call__(self, trace: Sequence[Step]) -> StopReason | None:
         errors = [step.validation_error for step in trace]
         known = [e for e in errors if e is not None]
         best = errors.index(min(known)) if known else len(trace)
-        if len(trace) - 1 - best < self.patience:
+        counted = sum(step.n_columns >= self.least_columns for step in trace[best + 1 :])
+        if counted < self.patience:
             return None
         return StopReason(
             "validation",

@@ -66,6 +66,9 @@ class MKBoostClassifier(BoostedSVMBase):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
+    calibration_ : Calibration
+        The slope behind `predict_proba`, the number of rows behind it, and whether these were left
+        out (False after Ctrl-C, without time or with too few rows: the slope is then 2).
     kernels_ : list of Kernel
         The kernels, with their widths, scaled.
     kernel_usage_ : dict of str to KernelUse
@@ -184,4 +187,4 @@ class MKBoostClassifier(BoostedSVMBase):
             count = len(data.problems)
             seeds = check_random_state(self.random_state).randint(2**31 - 1, size=count)
             boosted = boost_svms(plan, data, seeds, deadline, self._listeners(count))
-            self._set_rounds(data, boosted)
+            self._set_rounds(data, boosted, deadline)

@@ -262,4 +262,4 @@ def _one_class(nu: float) -> OutputSet:
     def no_error(rows: MergedRows) -> Loss:
         return lambda decision: 0.0
 
-    return OutputSet([MarginOutput(formulate, no_error)], no_error)
+    return OutputSet([MarginOutput(formulate, no_error)], no_error, lambda splits: 0.0)

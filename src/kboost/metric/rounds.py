@@ -146,6 +146,8 @@ def learn_rounds(
         blocks = _Blocks(family, fold, scale)
         best = blocks.search(start, deadline)
         out.append(best)
+        if number and best.error > out[-2].error:  # later rounds would follow it
+            break
         if number < rounds:
             scale = _next_scale(blocks, best)
             start = best.length, best.ridge

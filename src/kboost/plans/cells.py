@@ -17,6 +17,7 @@ from kboost.data.kernel_checks import check_psd
 from kboost.local.cell import CellPlan, columns_per_cell, memory_of_cell
 from kboost.local.choice import LocalChoice, choose_local, choose_local_ridge, given
 from kboost.local.rows import LocalRows
+from kboost.plans.probabilities import calibrated_in_cells
 from kboost.plans.sparse import SparseData, SparsePlan, SparseResult
 from kboost.selection.kernels import ROWS, choose, sample_size
 from kboost.settings import Cells, Joint, MatchingPursuit, MaxResidual, SteepestDescent
@@ -111,6 +112,8 @@ def fit_in_cells(
         n_cells=fitted.n_cells,
         choice=choice,
     )
+    if plan.needs_calibration:
+        result = calibrated_in_cells(result, local, bias, cells.size, seed, deadline)
     return result, chosen
 
 

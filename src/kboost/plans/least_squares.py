@@ -27,6 +27,7 @@ from kboost.formulations import TargetRows
 from kboost.kernels.base import Kernel
 from kboost.plans.basis import BasisFit, BasisPlan, grow_basis
 from kboost.plans.cells import cell_settings, fit_in_cells
+from kboost.plans.probabilities import calibrated
 from kboost.plans.series import fit_series
 from kboost.plans.sparse import SparseData, SparsePlan, SparseResult, as_float64
 from kboost.selection.kernels import ROWS, choose, sample_size
@@ -62,6 +63,8 @@ def fit(
     if not basis_fit.trace:
         raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
     result = _result(candidates, choice.ridge, basis_fit)
+    if plan.needs_calibration:
+        result = calibrated(plan, data, rows, result, deadline)
     chosen = choice.finished and len(sample.weight) == min(ROWS, len(rows.order))
     return result if chosen else _cut_short(result)
 

@@ -128,7 +128,7 @@ def choose_c(plan: MarginPlan, data: TrainingData) -> tuple[float, Tuning | None
             for problem in plan.outputs.problems(rows, 1.0)
         ]
         fits.append(_path_fit(plan, library, fitters, rows, held_out))
-    tuning = tune(fits, len(data.rows.weight))
+    tuning = tune(fits, len(data.rows.weight), plan.outputs.held_out_loss, plan.outputs.alike)
     return (DEFAULT_C if tuning is None else float(tuning.C[tuning.best])), tuning
 
 
@@ -239,7 +239,7 @@ def _solve(
 
 def _monitors(plan: MarginPlan, held_out: MergedRows) -> list[ValidationMonitor]:
     outputs = plan.outputs.outputs
-    return [ValidationMonitor(held_out.X, output.error(held_out)) for output in outputs]
+    return [ValidationMonitor(held_out.X, output.held_out_loss(held_out)) for output in outputs]
 
 
 def _path_fit(
@@ -252,6 +252,6 @@ def _path_fit(
     validator = None
     if held_out is not None:
         joint_error = plan.outputs.joint_error(held_out)
-        validator = Validator(_monitors(plan, held_out), joint_error)
+        validator = Validator(held_out, _monitors(plan, held_out), joint_error)
     first = min(fitter.first_factor(library.edges) for fitter in fitters)
     return PathFit(fitters, first, plan.outputs.joint_error(rows), validator)
