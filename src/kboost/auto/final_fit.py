@@ -27,7 +27,7 @@ from kboost.settings import Cells, Joint, MaxResidual
 
 _BUDGET = 1 << 30
 FITTED = StopReason("fitted", "every member is fitted.")
-CUT_SHORT = (INTERRUPTED.rule, OUT_OF_TIME.rule)  # rules that end a fit before its end
+CUT_SHORT = (INTERRUPTED.rule, OUT_OF_TIME.rule, "callback")  # rules that end a fit early
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class MemberFits(Method[str]):
         until = self._deadline.share(len(self._plans) - position)
         result = fit(self._plans[position], self._data, until, self._listeners)
         self.results.append(result)
-        if result.reason.rule in (INTERRUPTED.rule, "callback"):
+        if result.reason.rule in CUT_SHORT and result.reason.rule != OUT_OF_TIME.rule:
             return result.reason
         return f"member {position + 1} of {len(self._plans)} fitted"
 

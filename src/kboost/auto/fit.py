@@ -38,7 +38,10 @@ COMPLETE = StopReason("complete", "every family was compared, and the best model
 SEARCH_CUT_SHORT = StopReason(
     "search", "max_seconds cut the search short; the best model so far is fitted to all rows."
 )
-_ENDED = (INTERRUPTED.rule, "callback")  # reasons that end the search at once
+_ENDED = {  # what ends the search at once
+    INTERRUPTED.rule: "interrupted; the best candidate so far is fitted to all rows.",
+    "callback": "a callback requested the stop; the best candidate so far is fitted to all rows.",
+}
 _SMALL = 500  # rows up to which a second BLAS thread costs more than it saves
 _HURRIED = 500  # rows of the model, without time for all of them
 
@@ -108,7 +111,9 @@ def fit_auto(
     if ended or not deadline.remaining:
         winner = next(c for c in candidates if len(c.members) == 1)
     elif plan.prefer != "accuracy":
-        winner, limit = smallest_basis(candidates, learning, plan.prefer, deadline.share(3))
+        until = deadline.share(3)
+        winner, limit, ended = smallest_basis(candidates, learning, plan.prefer, until)
+        reason = INTERRUPTED if ended else reason
     members = tuple(
         Member(each.kernel(numbers, merged.weight), each.ridge, weight)
         for each, weight in winner.members
@@ -130,8 +135,10 @@ def fit_auto(
 
 def _reason(search: StopReason, final: StopReason, hurried: tuple[int, int] | None) -> StopReason:
     """Why the fit ended, from the reasons of the search and the final fit."""
-    if search.rule in _ENDED or final.rule in CUT_SHORT:
-        return search if search.rule in _ENDED else final
+    if search.rule in _ENDED:
+        return StopReason(search.rule, _ENDED[search.rule])
+    if final.rule in CUT_SHORT:
+        return final
     if hurried is not None:
         fitted = f"{hurried[0]} of {hurried[1]} rows are fitted"
         return StopReason(OUT_OF_TIME.rule, f"max_seconds reached: {fitted}; raise max_seconds.")
@@ -206,6 +213,7 @@ def _scored(
     scale = scale.with_residuals(values, scaled.targets[left])
     plain = scale.invert(values)
     scores = [plan.scorer(plain[fold == f], left[fold == f]) for f in np.unique(fold)]
+    scores = [score for score in scores if np.isfinite(score)]
     spread = float(np.std(scores, ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else 0.0
     return Candidate(
         name,

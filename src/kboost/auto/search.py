@@ -76,9 +76,10 @@ def search(
     folds = global_folds(rows)
     until = deadline.share(2) if many else deadline
     judged, reason = compare_families(folds, families, rounds, until, listeners=listeners)
-    if many and reason.rule in (COMPARED.rule, OUT_OF_TIME.rule) and deadline.remaining:
+    finalists = [each for each in judged if each.family.learned][:_FINALISTS]
+    in_order = reason.rule in (COMPARED.rule, OUT_OF_TIME.rule)
+    if many and finalists and in_order and deadline.remaining:
         inside = local_folds(rows, judged[0])
-        finalists = [each for each in judged if each.family.learned][:_FINALISTS]
         again, reason = compare_families(
             inside, [each.family for each in finalists], min(rounds, 1), deadline,
             {each.family.name: each for each in finalists}, listeners,

@@ -16,10 +16,7 @@ from kboost.kernels.base import ViewKernel
 from kboost.metric.families import FAMILIES, Family
 from kboost.metric.rounds import ROUNDS, Fold, RoundFit, learn_rounds, mean_width
 
-_FAR, _MOST = (
-    1.25,
-    4,
-)  # families tried on further folds: near the best of the first, at most so many
+_FAR, _MOST = 1.25, 4  # families tried on further folds: near the best, at most so many
 COMPARED = StopReason("compared", "every family was compared.")
 
 
@@ -85,7 +82,9 @@ class FamilyComparison(Method[FamilyStep]):
         self._deadline, self._starts = deadline, starts
         self._fold, self._position = 0, 0  # of the next step
         self._fits: dict[str, list[list[RoundFit]]] = {}
-        self._seconds = {family.name: 0.0 for family in families}
+        self._seconds = {
+            f.name: starts[f.name].seconds if f.name in starts else 0.0 for f in families
+        }
         self.trace: list[FamilyStep] = []
 
     def advance(self) -> FamilyStep | StopReason:
