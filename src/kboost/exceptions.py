@@ -10,7 +10,10 @@ class SolverError(RuntimeError):
 
 
 class OutOfTimeError(RuntimeError):
-    """`max_seconds` was reached before there was a model."""
+    """The signal of a part that the time is over inside a step; the last step stands.
+
+    For authors of masters and oracles: `fit` catches it and never raises it.
+    """
 
 
 class AllLabelledWarning(UserWarning):

@@ -46,6 +46,7 @@ class BlockSource:
         copies: int = COPIES,
     ) -> None:
         self._kernels = kernels
+        self.before_block: Callable[[], None] = lambda: None  # called before each; may raise
         self._X = X
         self._centers = centers
         pairings = {pairing for kernel in kernels for pairing in kernel.pairings}
@@ -63,11 +64,23 @@ class BlockSource:
         self._cache = BlockCache(budget // 2)
         self._cacheable = self._choose(keep, budget // 2)
 
-    def visit(self, kernels: Iterable[int], task: Visit) -> None:
-        """Call `task` with every block of the kernels, in `n_jobs` threads."""
+    def visit(
+        self, kernels: Iterable[int], task: Visit, enough: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Call `task` with every block of the kernels until `enough`, in `n_jobs` threads."""
         kernels = list(kernels)
+
+        def visit(block: slice) -> None:
+            if not enough():
+                self._visit(kernels, block, task)
+
         if kernels:
-            self._run([partial(self._visit, kernels, block, task) for block in self._blocks()])
+            self._run([partial(visit, block) for block in self._blocks()])
+
+    def keep_first(self, count: int) -> None:
+        """Leave out all centres but the first, `count` of them: whole blocks."""
+        self._centers = self._centers[:count]
+        self._views = {v: (rows, points[:count]) for v, (rows, points) in self._views.items()}
 
     def visit_at(self, kernel: int, centers: IntArray, task: Visit) -> None:
         """Call `task` with values of one kernel at some centres, or with whole cached blocks."""
@@ -139,6 +152,7 @@ class BlockSource:
 
     def _in_slot(self, piece: Callable[[], None]) -> None:
         with self._slots:
+            self.before_block()
             piece()
 
     def _blocks(self) -> list[slice]:

@@ -9,7 +9,10 @@ from typing import Any
 
 from kboost.exceptions import OutOfTimeError
 
-NO_MODEL_YET = "max_seconds was reached before there was a model; raise max_seconds."
+
+def now() -> float:
+    """The moment of this call, to count a limit from."""
+    return time.monotonic()
 
 
 @dataclass(frozen=True)
@@ -21,9 +24,10 @@ class Deadline:
     _called_off: Event = field(default_factory=Event, compare=False, repr=False)
 
     @classmethod
-    def after(cls, seconds: float | None) -> Deadline:
-        """The deadline so many seconds from now; None is no limit."""
-        return cls(float("inf") if seconds is None else time.monotonic() + seconds, seconds)
+    def after(cls, seconds: float | None, *, since: float | None = None) -> Deadline:
+        """The deadline so many seconds from now, or since a moment; None is no limit."""
+        start = now() if since is None else since
+        return cls(float("inf") if seconds is None else start + seconds, seconds)
 
     @property
     def remaining(self) -> float:
@@ -49,7 +53,7 @@ class Deadline:
     def check(self) -> None:
         """Raise if no time is left."""
         if self.remaining == 0.0:
-            raise OutOfTimeError(NO_MODEL_YET)
+            raise OutOfTimeError("the time is over.")
 
     def __reduce__(self) -> Any:
         """Other processes get the time of day: monotonic clocks differ between processes."""

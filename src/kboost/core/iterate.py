@@ -19,6 +19,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Generic, Protocol, TypeVar
 
 from kboost.core.deadline import NO_LIMIT, Deadline
@@ -94,7 +95,8 @@ def iterate(
             method.finish()
         except OutOfTimeError:
             reason = reason or OUT_OF_TIME
-        method.certify()
+        with suppress(OutOfTimeError):
+            method.certify()
     except KeyboardInterrupt:
         reason = INTERRUPTED
         method.abort()

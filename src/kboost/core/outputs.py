@@ -12,9 +12,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from kboost.core.deadline import NO_MODEL_YET, Deadline
-from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME
-from kboost.exceptions import OutOfTimeError
+from kboost.core.deadline import Deadline
+from kboost.core.stopping import INTERRUPTED
 
 Result = TypeVar("Result")  # a dataclass with the fields `reason` and `trace`
 
@@ -24,9 +23,9 @@ def solve_outputs(
 ) -> list[Result]:
     """Return `solve(k, deadline)` for k = 0, ..., count - 1.
 
-    A result whose `reason` is `INTERRUPTED` ends the sequence. If an output was not solved, or a
-    time limit or Ctrl-C ended it with an empty `trace`, that is without a model, OutOfTimeError or
-    KeyboardInterrupt is raised.
+    A result whose `reason` is `INTERRUPTED` ends the sequence. If Ctrl-C left an output unsolved,
+    or ended it with an empty `trace`, that is without a model, KeyboardInterrupt is raised. A time
+    limit that leaves an empty trace leaves a model without columns.
     """
     if count > 1 and n_jobs > 1:
         results = _in_threads(solve, count, deadline, min(n_jobs, count))
@@ -82,9 +81,7 @@ def _collected(futures: Sequence[Future[Result]], finished: Sequence[bool]) -> l
 
 
 def _check_models(results: Sequence[Any], count: int) -> None:
-    """Raise if an output has no model, for the reason that it has none."""
+    """Raise if Ctrl-C left an output without a model."""
     without_model = {result.reason.rule for result in results if not result.trace}
-    if OUT_OF_TIME.rule in without_model:
-        raise OutOfTimeError(NO_MODEL_YET)
     if len(results) < count or INTERRUPTED.rule in without_model:
         raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")

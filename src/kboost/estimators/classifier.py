@@ -31,7 +31,7 @@ from kboost.masters.margin import MarginPenalty
 from kboost.plans.bases import KernelColumns
 from kboost.plans.library import CenterRows
 from kboost.plans.margin import CalibrationPlan, MarginFit, MarginPlan
-from kboost.plans.training_data import OutputSet, TrainingData, one_vs_rest
+from kboost.plans.training_data import OutputSet, TrainingData, class_balance, one_vs_rest
 from kboost.selection.calibration import Calibration
 from kboost.selection.left_out import Norm
 
@@ -214,7 +214,7 @@ class KernelBoostClassifier(KernelClassifierMixin, MarginEstimator):
         """
         validation = ValidationInput(X_val, y_val, sample_weight_val)
         return self._guarded_fit(
-            lambda: run_plan(self, *prepare(self, X, y, sample_weight, validation)),
+            lambda: run_plan(self, X, y, sample_weight, validation),
             X,
             y,
             sample_weight,
@@ -341,6 +341,7 @@ def classifier_plan(
         attributes=classifier_attributes,
         validation_fraction=validation_fraction(estimator, validation),
         stratify=True,
+        constant=None if estimator.intercept == "none" else class_balance,
         calibration=CalibrationPlan(cast(Norm, estimator.penalty), penalty),
         max_seconds=estimator.max_seconds,
         random_state=estimator.random_state,

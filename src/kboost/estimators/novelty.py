@@ -152,7 +152,7 @@ class KernelBoostNovelty(OutlierMixin, MarginEstimator):
             The fitted estimator.
         """
         return self._guarded_fit(
-            lambda: run_plan(self, *prepare(self, X, None, sample_weight, ValidationInput())),
+            lambda: run_plan(self, X, None, sample_weight, ValidationInput()),
             X,
             y,
             sample_weight,
@@ -238,6 +238,7 @@ def prepare_novelty(
         ),
         C=1.0,
         attributes=lambda fit: {"offset_": 1.0},
+        constant=lambda rows: np.ones(1),  # every row an inlier
         max_seconds=estimator.max_seconds,
         n_jobs=effective_n_jobs(estimator.n_jobs),
     )

@@ -232,7 +232,7 @@ class KernelBoostRegressor(KernelRegressorMixin, MarginEstimator):
         """
         validation = ValidationInput(X_val, y_val, sample_weight_val)
         return self._guarded_fit(
-            lambda: run_plan(self, *prepare(self, X, y, sample_weight, validation)),
+            lambda: run_plan(self, X, y, sample_weight, validation),
             X,
             y,
             sample_weight,

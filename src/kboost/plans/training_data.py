@@ -61,6 +61,12 @@ def one_vs_rest(
     return OutputSet(outputs, joint_error)
 
 
+def class_balance(rows: MergedRows) -> FloatArray:
+    """The mean sign of each output of `one_vs_rest`: what a model without columns says."""
+    share = np.bincount(rows.codes, weights=rows.weight) / rows.weight.sum()
+    return 2.0 * (share[1:] if len(share) == 2 else share) - 1.0
+
+
 def regression(
     values: FloatArray, formulation: Callable[[FloatArray, FloatArray, float], Any]
 ) -> OutputSet:

@@ -5,6 +5,9 @@ search and the solver stay warm from one C to the next. Each C is evaluated on h
 several splits where rows are few), and the path ends when the error has not fallen for a few
 values: larger values of C overfit. Splits keep rows of equal x together and are drawn from the
 canonical order, and weights count in the error, so a row given twice equals a row of weight two.
+
+The path is a method of the driver: a time limit or Ctrl-C leaves the best C so far, and the models
+at it.
 """
 
 from __future__ import annotations
@@ -15,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kboost._typing import FloatArray
-from kboost.core.iterate import logger
+from kboost.core.iterate import Method, iterate
+from kboost.core.stopping import StopReason
 from kboost.data.merged_rows import MergedRows, hold_out
-from kboost.exceptions import OutOfTimeError
 from kboost.plans.training_data import TrainingData
 from kboost.selection.path_fit import PathFit, PathPoint
 
@@ -68,29 +71,56 @@ def split_rows(
     ]
 
 
-def tune(fits: Sequence[PathFit], n_rows: int) -> Tuning | None:
-    """Raise C from the first value that matters until the mean error has stopped falling.
+class CostPath(Method[Tried]):
+    """Rising values of C from the first that matters, solved on every split."""
 
-    None without a split, or without the time for one value.
-    """
-    patience = PATIENCE_OF_FEW_ROWS if n_rows <= FEW_ROWS else PATIENCE
-    tried: list[Tried] = []
-    errors: list[float] = []
-    for step in range(MAX_VALUES if fits else 0):
-        C = min(fit.first_cost for fit in fits) * RATIO**step
-        try:
-            points = [fit.solve(C) for fit in fits]
-        except OutOfTimeError:
-            break
-        errors.append(float(np.mean([point.held_out_error for point in points])))
-        tried.append(Tried(C, errors[-1], float(np.mean([_n_in_use(point) for point in points]))))
-        logger.info("%s", tried[-1])
-        if step - int(np.argmin(errors)) >= patience:
-            break
-    if not tried:
-        return None
-    Cs, columns = [value.C for value in tried], [value.n_columns for value in tried]
-    return Tuning(np.array(Cs), np.array(errors), np.array(columns), last_best(errors))
+    trace: list[Tried]
+
+    def __init__(self, fits: Sequence[PathFit], n_rows: int) -> None:
+        self._fits = fits
+        self._patience = PATIENCE_OF_FEW_ROWS if n_rows <= FEW_ROWS else PATIENCE
+        self._best: PathPoint | None = None
+        self._first = min(fit.first_cost for fit in fits)
+        self.trace = []
+
+    def advance(self) -> Tried:
+        points = [fit.solve(self._cost) for fit in self._fits]
+        error = float(np.mean([point.held_out_error for point in points]))
+        if all(error <= value.error for value in self.trace):
+            self._best = points[0]
+        return Tried(self._cost, error, float(np.mean([_n_in_use(point) for point in points])))
+
+    def limit(self, trace: Sequence[Tried]) -> StopReason | None:
+        """The stop rule: the error has not fallen for a few values, or there were enough."""
+        lowest = int(np.argmin([value.error for value in trace]))
+        if len(trace) - 1 - lowest >= self._patience:
+            count = self._patience
+            return StopReason("path", f"the held-out error has not fallen for {count} values of C.")
+        return StopReason("path", f"{MAX_VALUES} values.") if len(trace) == MAX_VALUES else None
+
+    @property
+    def _cost(self) -> float:
+        """The value that comes next, or is being solved."""
+        return self._first * float(RATIO ** len(self.trace))
+
+    @property
+    def tuning(self) -> Tuning | None:
+        """What was tried; None without a value."""
+        if not self.trace:
+            return None
+        C, errors, columns = np.array([(t.C, t.error, t.n_columns) for t in self.trace]).T
+        return Tuning(C, errors, columns, last_best(errors.tolist()))
+
+    @property
+    def so_far(self) -> PathPoint | None:
+        """The models of the first split: those of the best C, or else of the first C as it is."""
+        return self._best or self._fits[0].as_it_stands(self._cost)
+
+
+def tune(fits: Sequence[PathFit], n_rows: int) -> tuple[CostPath, StopReason]:
+    """Raise C until the mean error on held-out rows has stopped falling; `fits` has one or more."""
+    path = CostPath(fits, n_rows)
+    return path, iterate(path, path.limit)
 
 
 def last_best(errors: Sequence[float]) -> int:

@@ -52,3 +52,10 @@ class PathFit:
         error = self.loss(np.column_stack([result.fit.decision for result in results]))
         held_out_error = None if self.validator is None else self.validator.error(results)
         return PathPoint(C, results, error, held_out_error)
+
+    def as_it_stands(self, C: float) -> PathPoint | None:
+        """The models on the way to this C; None while one of them has no column."""
+        results = [fitter.as_it_stands() for fitter in self.fitters]
+        if not all(result.fit.coef.any() for result in results):
+            return None
+        return PathPoint(C, results, float("nan"), None)
