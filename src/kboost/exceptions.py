@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["AllLabelledWarning", "OutOfTimeError", "SolverError"]
+__all__ = ["AllLabelledWarning", "LongFitWarning", "OutOfTimeError", "SolverError"]
 
 
 class SolverError(RuntimeError):
@@ -14,6 +14,10 @@ class OutOfTimeError(RuntimeError):
 
     For authors of masters and oracles: `fit` catches it and never raises it.
     """
+
+
+class LongFitWarning(UserWarning):
+    """A fit begins that may take much more than a minute, without a time limit."""
 
 
 class AllLabelledWarning(UserWarning):

@@ -23,7 +23,7 @@ from kboost.columns.cache import BlockCache
 from kboost.kernels.base import Kernel
 from kboost.kernels.pairings import Pairing
 
-_MAX_WIDTH = 1024  # centres per block; wide enough for BLAS
+MAX_WIDTH = 1024  # centres per block; wide enough for BLAS
 COPIES = 32  # of a column in a master and its solver, an upper bound measured with HiGHS
 _CACHE_LINE = 8  # numbers; fewer than one column in so many are copied out of a cached block
 
@@ -44,7 +44,9 @@ class BlockSource:
         keep: Collection[int],
         n_jobs: int = 1,
         copies: int = COPIES,
+        most: int = MAX_WIDTH,
     ) -> None:
+        """Prepare the blocks, with at most `most` centres each."""
         self._kernels = kernels
         self.before_block: Callable[[], None] = lambda: None  # called before each; may raise
         self._X = X
@@ -56,7 +58,7 @@ class BlockSource:
         self._n_jobs = n_jobs
         self._slots = BoundedSemaphore(n_jobs)
         per_center = 8 * X.shape[0] * (len(pairings) + len(kernels) + 1) * n_jobs  # bytes
-        self.width = int(np.clip(budget // 8 // max(1, per_center), 1, _MAX_WIDTH))
+        self.width = int(np.clip(budget // 8 // max(1, per_center), 1, most))
         self._budget = budget
         self._copies = copies
         self._n_kept = 0

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
-from kboost.columns.blocks import COPIES, BlockSource, Centers
+from kboost.columns.blocks import COPIES, MAX_WIDTH, BlockSource, Centers
 from kboost.columns.hypothesis import KernelColumn, KernelFamily
 from kboost.columns.scaling import Scaling, column_scales
 from kboost.kernels.base import Kernel
@@ -34,7 +34,8 @@ class KernelLibrary:
     copies of a column a master and its solver hold, which count against the memory budget.
 
     `before_block` is called before each block of a scan, and may raise. Columns are measured centre
-    by centre until `enough`; the centres from there on are left out of the library.
+    by centre until `enough`; the centres from there on are left out of the library. `block_width` is
+    the most centres in a block.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class KernelLibrary:
         copies: int = COPIES,
         before_block: Callable[[], None] = lambda: None,
         enough: Callable[[], bool] = lambda: False,
+        block_width: int = MAX_WIDTH,
     ) -> None:
         self.kernels = tuple(kernels)
         self.centers = X if centers is None else centers
@@ -70,6 +72,7 @@ class KernelLibrary:
             keep=self._unfolded,
             n_jobs=n_jobs,
             copies=copies,
+            most=block_width,
         )
         self.is_nonnegative = True  # until a negative value is found
         if measured_on is None:
@@ -77,7 +80,13 @@ class KernelLibrary:
         else:
             rows, weight = measured_on
             source = BlockSource(
-                self.kernels, rows, self.centers, memory_budget, keep=(), n_jobs=n_jobs
+                self.kernels,
+                rows,
+                self.centers,
+                memory_budget,
+                keep=(),
+                n_jobs=n_jobs,
+                most=block_width,
             )
             rms, peak = self._sizes(source, weight, enough)
         self._source.before_block = before_block

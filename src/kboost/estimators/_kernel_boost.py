@@ -27,6 +27,7 @@ from kboost._typing import FloatArray
 from kboost._validation import check_table, check_validation, check_weights
 from kboost.core.deadline import now
 from kboost.core.iterate import Listener
+from kboost.data.sizes import warn_of_size
 from kboost.plans.bases import KernelColumns
 from kboost.plans.library import COPIES, CenterRows, LibraryPlan
 from kboost.plans.margin import MarginFit, MarginPlan, fit_margin
@@ -69,6 +70,9 @@ def run_plan(
     """Prepare the plan of an estimator, run it and set the fitted attributes."""
     since = now()
     plan, data = prepare(estimator, X, y, sample_weight, validation)
+    n_rows, n_centers = len(data.rows.weight), plan.library.n_centers(data.rows)
+    count = len(plan.outputs.outputs)
+    warn_of_size(type(estimator).__name__, np.sqrt(n_rows * n_centers), count, plan.max_seconds)
 
     def listen(number: int | None, snapshot: Callable[[], MarginFit]) -> Sequence[Listener]:
         if number is not None:

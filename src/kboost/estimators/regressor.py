@@ -26,7 +26,7 @@ from kboost.estimators._kernel_boost import (
 from kboost.formulations import MarginRows, nu_tube, tube
 from kboost.plans.bases import ActiveColumns, HalfspaceColumns, KernelColumns
 from kboost.plans.margin import MarginFit, MarginPlan
-from kboost.plans.training_data import TrainingData, regression
+from kboost.plans.training_data import TrainingData, median_of, regression
 from kboost.settings import ActiveGaussians, Barrier, ColumnGeneration, Halfspaces
 
 _SOLVER = Rule(
@@ -283,6 +283,7 @@ def prepare_regressor(
         C=parts if isinstance(estimator.C, str) else float(estimator.C),
         attributes=attributes,
         validation_fraction=fraction,
+        constant=None if estimator.intercept == "none" else median_of(values - shift),
         shift=shift,
         max_seconds=estimator.max_seconds,
         random_state=estimator.random_state,

@@ -18,6 +18,7 @@ from kboost.plans.bases import KernelColumns
 COPIES = {"l1": 32, "l2": 4}  # of a column, at most, in a master and its solver, as measured
 
 FEW_VALUES = 4_000_000  # rows times centres: a pass takes well below a second
+BLOCK_VALUES = 1 << 19  # per kernel, between two looks at a limited time
 MEASURING = 6  # one part in so many of a limited time goes into the scales of the columns
 
 
@@ -64,12 +65,12 @@ class LibraryPlan:
         options = self.library_options(rows, deadline, among)
         centers, at = options["centers"], options["center_of_row"]
         if deadline.seconds is not None and len(rows.weight) * centers.shape[0] > FEW_VALUES:
-            until = deadline.share(MEASURING)
             order = np.random.RandomState(0).permutation(centers.shape[0])
             options |= {
                 "centers": centers[order],
                 "center_of_row": np.argsort(order)[at],
-                "enough": lambda: not until.remaining,
+                "enough": _Measuring(deadline),
+                "block_width": max(1, BLOCK_VALUES // len(rows.weight)),
             }
         return self.base.library(rows, resolve, options)
 
@@ -99,3 +100,16 @@ class LibraryPlan:
             return rows, rows.center_of_row
         inputs = rows.first[rows.center_of_row]
         return self.centers.rows, self.centers.center_of_input[inputs]
+
+
+class _Measuring:
+    """Whether the time to measure columns is over; it begins with the first call."""
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._deadline = deadline
+        self._until: Deadline | None = None
+
+    def __call__(self) -> bool:
+        if self._until is None:
+            self._until = self._deadline.share(MEASURING)
+        return not self._until.remaining

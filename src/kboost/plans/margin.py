@@ -25,17 +25,18 @@ from sklearn.utils import check_random_state
 
 from kboost._typing import FloatArray
 from kboost.core.column_generation import ColumnGenerationMethod, GenerationResult
-from kboost.core.deadline import NO_LIMIT, Deadline
+from kboost.core.deadline import Deadline
 from kboost.core.iterate import Listener
 from kboost.core.model import AdditiveModel
 from kboost.core.outputs import solve_outputs
 from kboost.core.path import PathFitter
-from kboost.core.protocols import Problem
+from kboost.core.protocols import Fit, Problem
 from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, UNFINISHED, fewer_centers, no_columns
 from kboost.core.trace import Trace
 from kboost.core.validation import ValidationMonitor
 from kboost.data.merged_rows import MergedRows, hold_out
 from kboost.exceptions import OutOfTimeError
+from kboost.formulations import MarginRows
 from kboost.masters.margin import MarginPenalty
 from kboost.plans.library import LibraryPlan
 from kboost.plans.margin_parts import Parts, PathParts
@@ -123,7 +124,7 @@ def fit_margin(
         check_prices(problems)
         fit = MarginFit(library, [], choice.C, choice.tuning)
         results = _solve(plan, fit, problems, held_out, deadline, listen)
-        results = _limited(plan, library, rows, deadline, results)
+        results = limited(plan, fit, rows, deadline, results)
         fit = with_results(plan, fit, results)
         return calibrated(plan, fit, rows, deadline)
 
@@ -184,37 +185,46 @@ def has_columns(library: Any) -> bool:
     return bool(getattr(library, "n_columns", 1))
 
 
-def without_columns(plan: MarginPlan, library: Any, problem: Any) -> GenerationResult:
-    """The model of a problem without columns."""
-    master: Any = plan.parts.master(library, monitored=False)
-    fit = master.start(Problem(library, problem, NO_LIMIT)).fit
-    return GenerationResult([], fit, Trace(), OUT_OF_TIME)
+def without_columns(n_rows: int) -> GenerationResult:
+    """What is left of a problem for which there was no time, up to its constant."""
+    zeros = np.zeros(n_rows)
+    return GenerationResult([], Fit(np.zeros(0), 0.0, zeros, zeros, np.nan), Trace(), OUT_OF_TIME)
 
 
-def _limited(
+def constants_of(plan: MarginPlan, rows: MergedRows) -> FloatArray:
+    """The constant of each output without columns."""
+    return np.zeros(len(plan.outputs.outputs)) if plan.constant is None else plan.constant(rows)
+
+
+def limited(
     plan: MarginPlan,
-    library: Any,
+    fit: MarginFit,
     rows: MergedRows,
     deadline: Deadline,
     results: Sequence[GenerationResult],
 ) -> list[GenerationResult]:
     """The results as a time limit leaves them: constants, and the reason in words."""
-    of, kept = plan.library.n_centers(rows), getattr(library, "n_centers", None)
-    constants = None if plan.constant is None else plan.constant(rows)
+    of, kept = plan.library.n_centers(rows), getattr(fit.library, "n_centers", None)
+    constants = constants_of(plan, rows)
+    problems = plan.outputs.problems(rows, fit.C)
 
-    def limited(k: int, result: GenerationResult) -> GenerationResult:
-        fit = result.fit
-        if result.reason.rule == OUT_OF_TIME.rule and not fit.coef.any():
-            if constants is not None:
-                decision = np.full_like(fit.decision, constants[k])
-                fit = replace(fit, bias=float(constants[k]), decision=decision)
+    def as_left(k: int, result: GenerationResult) -> GenerationResult:
+        if result.reason.rule == OUT_OF_TIME.rule and not result.fit.coef.any():
+            fit = _constant_fit(result.fit, float(constants[k]), problems[k])
             return replace(result, fit=fit, reason=no_columns(deadline))
         if kept is None or kept == of or result.reason is INTERRUPTED:
             return result
         reason = fewer_centers(deadline, kept, of, result.reason)
         return replace(result, reason=reason, certified=False)
 
-    return [limited(k, result) for k, result in enumerate(results)]
+    return [as_left(k, result) for k, result in enumerate(results)]
+
+
+def _constant_fit(fit: Fit, constant: float, rows: Any) -> Fit:
+    decision, objective = np.full_like(fit.decision, constant), np.nan
+    if isinstance(rows, MarginRows):
+        objective = float(rows.slack_costs @ rows.slack(decision, 0.0))
+    return replace(fit, bias=constant, decision=decision, objective=objective)
 
 
 def follow_path(plan: MarginPlan, data: TrainingData, library: Any, deadline: Deadline) -> PathFit:
@@ -307,11 +317,11 @@ def _solve(
     def solve(number: int, until: Deadline) -> GenerationResult:
         problem = Problem(fit.library, problems[number], until)
         if not until.remaining or not has_columns(fit.library):
-            return without_columns(plan, fit.library, problem.rows)
+            return without_columns(fit.library.n_rows)
         try:
             parts = oracle.start(problem), master.start(problem)
         except OutOfTimeError:
-            return without_columns(plan, fit.library, problem.rows)
+            return without_columns(fit.library.n_rows)
         method = ColumnGenerationMethod(*parts, monitors[number])
 
         def snapshot() -> MarginFit:

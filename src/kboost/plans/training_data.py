@@ -80,6 +80,18 @@ def regression(
     return OutputSet([output], _first_column(output))
 
 
+def median_of(values: FloatArray) -> Callable[[MergedRows], FloatArray]:
+    """The weighted median of the targets that codes index."""
+
+    def median(rows: MergedRows) -> FloatArray:
+        targets = values[rows.codes]
+        order = np.argsort(targets, kind="stable")
+        mass = np.cumsum(rows.weight[order])
+        return targets[order[[np.searchsorted(mass, mass[-1] / 2)]]]
+
+    return median
+
+
 def check_prices(problems: Sequence[Any], factor: float = 1.0) -> None:
     """Raise if slack costs, times a factor, are too high for the precision of the solvers."""
     costs = [float(rows.slack_costs.max()) for rows in problems if isinstance(rows, MarginRows)]
