@@ -34,8 +34,8 @@ class KernelLibrary:
     copies of a column a master and its solver hold, which count against the memory budget.
 
     `before_block` is called before each block of a scan, and may raise. Columns are measured centre
-    by centre until `enough`; the centres from there on are left out of the library. `block_width` is
-    the most centres in a block.
+    by centre until `enough`; the centres from there on are left out of the library. A block has at
+    most `block_width` centres.
     """
 
     def __init__(

@@ -22,6 +22,7 @@ class Deadline:
     moment: float
     limit: float | None = None  # seconds the user gave
     _called_off: Event = field(default_factory=Event, compare=False, repr=False)
+    _whole: Deadline | None = field(default=None, compare=False, repr=False)  # of a share
 
     @classmethod
     def after(cls, seconds: float | None, *, since: float | None = None) -> Deadline:
@@ -32,7 +33,11 @@ class Deadline:
     @property
     def remaining(self) -> float:
         """Seconds left."""
-        return 0.0 if self._called_off.is_set() else max(0.0, self.moment - time.monotonic())
+        return 0.0 if self._is_off else max(0.0, self.moment - time.monotonic())
+
+    @property
+    def _is_off(self) -> bool:
+        return self._called_off.is_set() or (self._whole is not None and self._whole._is_off)
 
     @property
     def seconds(self) -> float | None:
@@ -41,10 +46,13 @@ class Deadline:
         return None if remaining == float("inf") else remaining
 
     def share(self, count: int) -> Deadline:
-        """The deadline of the first of `count` equal shares of the time left."""
+        """The deadline of the first of `count` equal shares of the time left.
+
+        It is off with the whole one; called off itself, it leaves the whole one on.
+        """
         if count == 1:
             return self
-        return Deadline(time.monotonic() + self.remaining / count, self.limit)
+        return Deadline(time.monotonic() + self.remaining / count, self.limit, _whole=self)
 
     def call_off(self) -> None:
         """Stop everything that checks this deadline."""

@@ -62,6 +62,16 @@ class Listener(Protocol):
         """No more steps follow."""
 
 
+class FirstModel(Listener):
+    """Ends the steps as Ctrl-C would, as soon as there is a model with columns."""
+
+    def on_step(self, trace: Sequence[Any]) -> StopReason | None:
+        return INTERRUPTED if getattr(trace[-1], "n_columns", 1) else None
+
+    def on_end(self) -> None:
+        pass
+
+
 def iterate(
     method: Method[Any],
     stop: StopRule | None = None,

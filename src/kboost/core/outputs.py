@@ -35,6 +35,25 @@ def solve_outputs(
     return results
 
 
+def until_interrupted(work: Callable[[], Result], deadline: Deadline) -> tuple[Result, bool]:
+    """Return `work()` and whether Ctrl-C cut it short.
+
+    The work runs in a thread and looks at the deadline, which Ctrl-C calls off: what the work then
+    returns is the best so far. A second Ctrl-C, or one that the work itself meets, is raised.
+    """
+    pool = ThreadPoolExecutor(1)
+    future = pool.submit(work)
+    try:
+        return future.result(), False
+    except KeyboardInterrupt:
+        if future.done():
+            raise
+        deadline.call_off()
+        return future.result(), True
+    finally:
+        pool.shutdown(wait=False)
+
+
 def _in_sequence(
     solve: Callable[[int, Deadline], Result], count: int, deadline: Deadline
 ) -> list[Result]:

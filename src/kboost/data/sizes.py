@@ -60,8 +60,7 @@ def warn_of_size(name: str, n_rows: float, n_outputs: int, max_seconds: float | 
 
 def about(seconds: float) -> str:
     """A rough time in words."""
-    for unit, name, enough in ((_MINUTE, "minute", 100), (_HOUR, "hour", 48), (_DAY, "day", 1e9)):
-        count = max(1, round(seconds / unit))
-        if count < enough:
-            break
+    units = ((_MINUTE, "minute", 100), (_HOUR, "hour", 48), (_DAY, "day", float("inf")))
+    unit, name = next((unit, name) for unit, name, most in units if seconds < most * unit)
+    count = max(1, round(seconds / unit))
     return f"about {count:,} {name}{'s' if count > 1 else ''}"
