@@ -11,7 +11,9 @@ from kboost import MKBoostClassifier
 from kboost.baselines import BoostedSVMClassifier
 from kboost.boosting import kernel_choice
 from kboost.boosting.kernel_choice import stratified_folds
+from kboost.core.deadline import Deadline
 from kboost.data.merged_rows import merge_rows
+from kboost.exceptions import OutOfTimeError
 from kboost.kernels import Gaussian, Linear, Polynomial
 
 KERNELS = [Linear(), Gaussian(0.01), Gaussian(0.5), Polynomial(2)]

@@ -133,11 +133,12 @@ def test_without_time_the_model_is_a_constant_and_everything_works(name, over_af
     if hasattr(model, "decision_function"):
         assert np.ptp(model.decision_function(X), axis=0).max() == 0.0
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
-    kboost.save_model(model, tmp_path / "model.kboost")
-    read = kboost.load_model(tmp_path / "model.kboost")
-    np.testing.assert_array_equal(read.predict(X), model.predict(X))
+    if not name.startswith("composed"):  # these have no file format
+        kboost.save_model(model, tmp_path / "model.kboost")
+        read = kboost.load_model(tmp_path / "model.kboost")
+        np.testing.assert_array_equal(read.predict(X), model.predict(X))
     explained = model.explain(X[:3])
-    assert np.isfinite(np.asarray(explained.bias)).all()
+    assert np.isfinite(explained.values).all()
 
 
 @pytest.mark.parametrize(
@@ -152,8 +153,9 @@ def test_a_constant_goes_to_onnx_and_into_a_report(name, over_after, tmp_path):
     (found, *_) = session.run(None, {session.get_inputs()[0].name: X})
     np.testing.assert_allclose(np.asarray(found).ravel(), model.predict(X), rtol=1e-6)
     y = ESTIMATORS[name][1]
-    write_report(tmp_path / "report.html", model, X, y)
-    assert "max_seconds" in (tmp_path / "report.html").read_text()
+    if y is not None:
+        write_report(tmp_path / "report.html", model, X, y)
+        assert "max_seconds" in (tmp_path / "report.html").read_text()
 
 
 def test_the_constant_is_the_heavier_class_the_median_or_an_inlier(over_after):

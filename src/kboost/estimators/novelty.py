@@ -57,7 +57,8 @@ class KernelBoostNovelty(OutlierMixin, MarginEstimator):
     max_iter : int, default=1000
         Most times that columns are added.
     max_seconds : float or None, default=None
-        Time limit of the fit.
+        Time limit of the fit. With many rows the library then has as many of the centres as there
+        is time for; without time for a column every row is an inlier.
     tol : float, default=1e-4
         The fit stops when no column has a relative price above `tol`, or the relative gap is at
         most `tol`.

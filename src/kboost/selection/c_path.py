@@ -113,8 +113,10 @@ class CostPath(Method[Tried]):
 
     @property
     def so_far(self) -> PathPoint | None:
-        """The models of the first split: those of the best C, or else of the first C as it is."""
-        return self._best or self._fits[0].as_it_stands(self._cost)
+        """The models of the first split with columns: at the best C, or else as they stand."""
+        if self._best is not None and _n_in_use(self._best):
+            return self._best
+        return self._fits[0].as_it_stands(self._cost)
 
 
 def tune(fits: Sequence[PathFit], n_rows: int) -> tuple[CostPath, StopReason]:
