@@ -105,7 +105,7 @@ def test_ctrl_c_before_a_value_of_c_keeps_the_columns_of_the_path(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert model.stop_reason_.rule == "interrupted"
-    assert model.C_ > model.tuning_.C[-1]  # at which there were no columns yet
+    assert model.tuning_.C[-1] < model.C_  # at which there were no columns yet
     assert model.n_columns_ > 0
     assert model.predict_proba(X).shape == (2500, 2)
 

@@ -77,7 +77,7 @@ def boost_svms(
             adaboost = AdaBoost(problem.signs, weight)
             try:
                 gram = grams.of(problem.rows)
-                n_drawn = min(n_drawn, affordable(gram, until))
+                n_drawn = int(min(n_drawn, affordable(gram, until)))
             except OutOfTimeError:
                 return constant_rounds(adaboost, n_kernels, until)
 

@@ -113,8 +113,9 @@ class ColumnGenerationMethod(Method[Step], Generic[RunT]):
         self._kept, self._final = self._run.fit, None
         self._polish = polish and self._monitor is None
         reason = iterate(self, stop, deadline=deadline, listeners=listeners, level=level)
-        if reason.rule in _OPTIMAL and isinstance(self._run, BaseRun):
-            self._run.check_optimum()
+        run: Any = self._run
+        if reason.rule in _OPTIMAL and isinstance(run, BaseRun):
+            run.check_optimum()
         fit = self._final
         if fit is None:
             complete = self._run.cut_short if self._polish else self._run.complete

@@ -64,7 +64,8 @@ def one_vs_rest(
 def class_balance(rows: MergedRows) -> FloatArray:
     """The mean sign of each output of `one_vs_rest`: what a model without columns says."""
     share = np.bincount(rows.codes, weights=rows.weight) / rows.weight.sum()
-    return 2.0 * (share[1:] if len(share) == 2 else share) - 1.0
+    balance: FloatArray = 2.0 * (share[1:] if len(share) == 2 else share) - 1.0
+    return balance
 
 
 def regression(
