@@ -18,7 +18,7 @@ from kboost._typing import FloatArray, IntArray
 from kboost.columns.cells import descend
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.metric.compare import Judged, compare_families, judge
-from kboost.metric.families import FAMILIES, Family
+from kboost.metric.families import FAMILIES, MetricFamily
 from kboost.metric.folds import LearningRows, fold_of, folds_of
 from kboost.metric.rounds import ROUNDS, Fold, learn_rounds
 
@@ -56,14 +56,16 @@ class SearchResult:
         return np.concatenate([values + fold.mean for values, fold in pairs])
 
 
-def families_for(n_features: int, families: Sequence[Family] = FAMILIES) -> list[Family]:
+def families_for(
+    n_features: int, families: Sequence[MetricFamily] = FAMILIES
+) -> list[MetricFamily]:
     """The families that can be searched with so many features."""
     return [f for f in families if n_features <= _WIDE or f.kind.kind != "cityblock"]
 
 
 def search(
     rows: LearningRows,
-    families: Sequence[Family] = FAMILIES,
+    families: Sequence[MetricFamily] = FAMILIES,
     rounds: int = ROUNDS,
     deadline: Deadline = NO_LIMIT,
 ) -> SearchResult:

@@ -11,7 +11,7 @@ import numpy as np
 from kboost._typing import FloatArray
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.kernels.base import ViewKernel
-from kboost.metric.families import FAMILIES, Family
+from kboost.metric.families import FAMILIES, MetricFamily
 from kboost.metric.rounds import ROUNDS, Fold, RoundFit, learn_rounds, mean_width
 
 _FAR, _MOST = (
@@ -24,7 +24,7 @@ _FAR, _MOST = (
 class Judged:
     """A family with the metric, width and ridge of its best round."""
 
-    family: Family
+    family: MetricFamily
     n_rounds: int
     scale: FloatArray
     length: float
@@ -54,7 +54,7 @@ class Judged:
 
 def compare_families(
     folds: Sequence[Fold],
-    families: Sequence[Family] = FAMILIES,
+    families: Sequence[MetricFamily] = FAMILIES,
     rounds: int = ROUNDS,
     deadline: Deadline = NO_LIMIT,
 ) -> list[Judged]:
@@ -83,7 +83,7 @@ def compare_families(
     return sorted(judged, key=lambda each: each.error)
 
 
-def judge(family: Family, fits: Sequence[Sequence[RoundFit]], seconds: float) -> Judged:
+def judge(family: MetricFamily, fits: Sequence[Sequence[RoundFit]], seconds: float) -> Judged:
     """The round of the lowest mean error, with the geometric means of what its folds found."""
     n_rounds = max(map(len, fits))
     padded = [[*fold, *[fold[-1]] * (n_rounds - len(fold))] for fold in fits]

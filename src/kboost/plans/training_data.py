@@ -73,6 +73,13 @@ def one_vs_rest(
     return OutputSet(outputs, joint_error, held_out_loss, ALIKE)
 
 
+def class_balance(rows: MergedRows) -> FloatArray:
+    """The mean sign of each output of `one_vs_rest`: what a model without columns says."""
+    share = np.bincount(rows.codes, weights=rows.weight) / rows.weight.sum()
+    balance: FloatArray = 2.0 * (share[1:] if len(share) == 2 else share) - 1.0
+    return balance
+
+
 def regression(
     values: FloatArray, formulation: Callable[[FloatArray, FloatArray, float], Any]
 ) -> OutputSet:
@@ -87,6 +94,18 @@ def regression(
 
     output = MarginOutput(lambda rows, C: formulation(values[rows.codes], rows.weight, C), error)
     return OutputSet([output], error, held_out_loss)
+
+
+def median_of(values: FloatArray) -> Callable[[MergedRows], FloatArray]:
+    """The weighted median of the targets that codes index."""
+
+    def median(rows: MergedRows) -> FloatArray:
+        targets = values[rows.codes]
+        order = np.argsort(targets, kind="stable")
+        mass = np.cumsum(rows.weight[order])
+        return targets[order[[np.searchsorted(mass, mass[-1] / 2)]]]
+
+    return median
 
 
 def check_prices(problems: Sequence[Any], factor: float = 1.0) -> None:
