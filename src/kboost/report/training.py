@@ -52,11 +52,11 @@ def growth(s: ReportData) -> Section | None:
     tuning = getattr(s.inner, "tuning_", None)
     if tuning is not None:
         best = tuning.best
-        words = f"C = {tuning.C[best]:.3g} has the lowest error, {tuning.error[best]:.4g}."
+        words = f"C = {tuning.C[best]:.3g} was chosen, with a loss of {tuning.error[best]:.4g}."
         display_ = PathDisplay(
             C=tuning.C, n_columns=tuning.n_columns, validation_error=tuning.error, best=tuning.best
         )
-        svg = chart("path", "Held-out error along C", words, display_.plot, size=(6.2, 2.6))
+        svg = chart("path", "Held-out loss along C", words, display_.plot, size=(6.2, 2.6))
         blocks.append(figure(svg, f"How C was chosen. {words}"))
     shown = np.unique(np.linspace(0, len(trace) - 1, min(STEPS, len(trace))).astype(int))
     rows = [
