@@ -116,7 +116,7 @@ def _candidates(
 ) -> list[Contender]:
     """Every family on one scale of the target, and their blend, with scores."""
     scaled = replace(learning, targets=scale.apply(learning.targets))
-    families = families_for(learning.X.shape[1], plan.families)
+    families = families_for(learning, plan.families)
     found = search(scaled, families, plan.rounds, deadline)
     suffix = "" if scale.kind == "identity" else f" of {scale.kind} y"
     out = [

@@ -57,8 +57,11 @@ def compare_families(
     families: Sequence[MetricFamily] = FAMILIES,
     rounds: int = ROUNDS,
     deadline: Deadline = NO_LIMIT,
+    most: int = 4,
 ) -> list[Judged]:
-    """The families in the order of their errors; those that are far behind are left out.
+    """The families in the order of their errors; those far behind on the first fold are left out.
+
+    At most `most` of them are tried on all folds.
 
     Without time for all folds, families are compared on the folds all of them have.
     """
@@ -75,7 +78,7 @@ def compare_families(
             seconds[family.name] = seconds.get(family.name, 0.0) + time.perf_counter() - start
         if not number:
             least = {name: min(fit.error for fit in first[0]) for name, first in fits.items()}
-            names = sorted(least, key=lambda name: least[name])[:_MOST]
+            names = sorted(least, key=lambda name: least[name])[:most]
             near = {name for name in names if least[name] <= _FAR * least[names[0]]}
             remaining = [f for f in families if f.name in near]
     n_folds = min(len(fits[f.name]) for f in remaining)
