@@ -38,7 +38,7 @@ def judge_kernels(
     with_ard = n >= _ARD_ROWS_PER_FEATURE * d and rows.targets.shape[1] <= 2
     families = [f for f in FAMILIES if f.name in _NAMES and (with_ard or not f.likelihood)]
     folds = folds_of(rows, 3, n_folds, n)
-    return compare_families(folds, families, _ROUNDS, deadline, most=_MOST)
+    return compare_families(folds, families, _ROUNDS, deadline, most=_MOST)[0]
 
 
 def learned_library(rows: LearningRows, deadline: Deadline = NO_LIMIT) -> tuple[Kernel, ...]:
