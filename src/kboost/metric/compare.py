@@ -143,9 +143,10 @@ def compare_families(
 ) -> tuple[list[Judged], StopReason]:
     """The families in the order of their errors, and why there are no more.
 
-    Those that are far behind on the first fold are left out, and all but the `most` best. Without time for all folds, families are compared on the
-    folds that all of them have; the first family is always learned. `starts` are results of an
-    earlier comparison to start from. After Ctrl-C in the first step there are no families.
+    Families far behind on the first fold are left out, and all but the `most` best. Without time
+    for all folds, families are compared on the folds that all of them have; the first family is
+    always learned. `starts` are results of an earlier comparison to start from. After Ctrl-C in the
+    first step there are no families.
     """
     comparison = FamilyComparison(folds, families, rounds, deadline, starts or {}, most)
     reason = iterate(comparison, deadline=deadline, listeners=listeners)

@@ -98,7 +98,10 @@ def regression(
         return float(np.mean([error(rows)(decisions) for rows, decisions in splits]))
 
     output = MarginOutput(lambda rows, C: formulation(values[rows.codes], rows.weight, C), error)
-    return OutputSet([output], error, held_out_loss, lambda rows: values[rows.codes][:, None])
+    def targets(rows: MergedRows) -> FloatArray:
+        return values[rows.codes][:, None]
+
+    return OutputSet([output], error, held_out_loss, targets, ALIKE)
 
 
 def median_of(values: FloatArray) -> Callable[[MergedRows], FloatArray]:
