@@ -11,6 +11,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
 from kboost._rules import Rule, check_params, one_of
+from kboost.data.sizes import MANY_ROWS, MOST_ROWS
 from kboost.estimators.classifier import KernelBoostClassifier
 from kboost.estimators.novelty import KernelBoostNovelty
 from kboost.estimators.regressor import KernelBoostRegressor
@@ -18,8 +19,6 @@ from kboost.estimators.semi_supervised import SemiSupervisedKernelBoostClassifie
 from kboost.estimators.sparse_classifier import SparseKernelClassifier
 from kboost.estimators.sparse_regressor import SparseKernelRegressor
 
-MOST_ROWS = 5_000  # times the classes: so far the whole library is searched in a minute or so
-MANY_ROWS = 50_000  # from there on what happens nearby is all that matters
 MOST_LABELS = 20  # whole numbers with more different values are quantities
 WIDE = 10  # features a row, in regression, that only halfspaces select among
 TASK: Rule = one_of("classification", "regression", None)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["AllLabelledWarning", "OutOfTimeError", "SolverError", "UnpredictedClassWarning"]
+__all__ = [
+    "AllLabelledWarning",
+    "LongFitWarning",
+    "OutOfTimeError",
+    "SolverError",
+    "UnpredictedClassWarning",
+]
 
 
 class SolverError(RuntimeError):
@@ -10,7 +16,14 @@ class SolverError(RuntimeError):
 
 
 class OutOfTimeError(RuntimeError):
-    """`max_seconds` was reached before there was a model."""
+    """The signal of a part that the time is over inside a step; the last step stands.
+
+    For authors of masters and oracles: `fit` catches it and never raises it.
+    """
+
+
+class LongFitWarning(UserWarning):
+    """A fit begins that may take much more than a minute, without a time limit."""
 
 
 class AllLabelledWarning(UserWarning):

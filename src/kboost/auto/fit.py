@@ -28,7 +28,7 @@ from kboost.core.iterate import Listener
 from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, StopReason
 from kboost.data.indexed_rows import IndexedRows
 from kboost.metric.compare import COMPARED, Judged
-from kboost.metric.families import FAMILIES, Family
+from kboost.metric.families import FAMILIES, MetricFamily
 from kboost.metric.folds import LearningRows
 from kboost.metric.rounds import ROUNDS
 from kboost.plans.sparse import SparseResult
@@ -54,7 +54,7 @@ class AutoPlan:
 
     scorer: Scorer  # larger is better; values are on the original scale of the target
     prefer: str = "accuracy"
-    families: Sequence[Family] = FAMILIES
+    families: Sequence[MetricFamily] = FAMILIES
     rounds: int = ROUNDS
     blend: bool = True
     scales: bool = True  # whether transforms of the target compete
@@ -63,7 +63,7 @@ class AutoPlan:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Contender:
     """A line of the leaderboard."""
 
     name: str
@@ -83,8 +83,8 @@ class AutoResult:
     """The fitted sum of the members, and everything that was judged."""
 
     result: SparseResult
-    winner: Candidate
-    candidates: tuple[Candidate, ...]  # the best first
+    winner: Contender
+    candidates: tuple[Contender, ...]  # the best first
 
 
 def fit_auto(
@@ -154,7 +154,7 @@ def _first_rows(rows: IndexedRows, count: int) -> IndexedRows:
 
 def _search(
     plan: AutoPlan, learning: LearningRows, deadline: Deadline, listeners: Sequence[Listener]
-) -> tuple[list[Candidate], StopReason]:
+) -> tuple[list[Contender], StopReason]:
     """All candidates, the best first, and why there are no more."""
     candidates, reason = _candidates(plan, learning, IDENTITY, deadline.share(2), listeners)
     if plan.scales and not learning.labels and learning.targets.shape[1] == 1:
@@ -177,10 +177,10 @@ def _candidates(
     scale: TargetScale,
     deadline: Deadline,
     listeners: Sequence[Listener],
-) -> tuple[list[Candidate], StopReason]:
+) -> tuple[list[Contender], StopReason]:
     """Every family on one scale of the target, and their blend, with scores."""
     scaled = replace(learning, targets=scale.apply(learning.targets))
-    families = families_for(learning.X.shape[1], plan.families)
+    families = families_for(learning, plan.families)
     found = search(scaled, families, plan.rounds, deadline, listeners)
     suffix = "" if scale.kind == "identity" else f" of {scale.kind} y"
     out = [
@@ -206,7 +206,7 @@ def _scored(
     scaled: LearningRows,
     name: str,
     members: tuple[tuple[Judged, float], ...],
-) -> Candidate:
+) -> Contender:
     """A candidate with its score on the rows left out, and the spread over the folds."""
     left, fold = found.left, found.fold_numbers
     values = np.sum([part * found.values(each) for each, part in members], axis=0)
@@ -215,7 +215,7 @@ def _scored(
     scores = [plan.scorer(plain[fold == f], left[fold == f]) for f in np.unique(fold)]
     scores = [score for score in scores if np.isfinite(score)]
     spread = float(np.std(scores, ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else 0.0
-    return Candidate(
+    return Contender(
         name,
         plain,
         left,

@@ -20,7 +20,7 @@ from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener
 from kboost.core.stopping import OUT_OF_TIME, StopReason
 from kboost.metric.compare import COMPARED, Judged, compare_families
-from kboost.metric.families import FAMILIES, Family
+from kboost.metric.families import FAMILIES, MetricFamily
 from kboost.metric.folds import LearningRows, fold_of, folds_of
 from kboost.metric.rounds import ROUNDS, Fold
 
@@ -32,6 +32,8 @@ _SAMPLE, _LEFT = 2000, 2000  # training rows and rows left out of a fold, with m
 _CELLS, _CELL_ROWS, _CELL_LEFT = 2, 2500, 0.2  # folds in cells: their rows, the part left out
 _FINALISTS = 3  # families that are learned again in cells
 _REFERENCE = 5000  # rows for transforms and the unit of lengths, in cells
+_ARD_ROWS, _ARD_ROWS_PER_FEATURE = 150, 8  # least rows for widths by marginal likelihood
+_ARD_FEATURES, _ARD_TARGETS = 60, 2  # most features and targets for them
 _WIDE = 150  # features above which city-block distances cost too much
 
 
@@ -59,14 +61,23 @@ class SearchResult:
         return np.concatenate([values + fold.mean for values, fold in pairs])
 
 
-def families_for(n_features: int, families: Sequence[Family] = FAMILIES) -> list[Family]:
-    """The families that can be searched with so many features."""
-    return [f for f in families if n_features <= _WIDE or f.kind.kind != "cityblock"]
+def families_for(
+    rows: LearningRows, families: Sequence[MetricFamily] = FAMILIES
+) -> list[MetricFamily]:
+    """The families that can be searched on these rows at a reasonable cost."""
+    n_features, n_targets = rows.X.shape[1], rows.targets.shape[1]
+    dense_enough = len(rows) >= max(_ARD_ROWS, _ARD_ROWS_PER_FEATURE * n_features)
+    with_ard = dense_enough and n_features <= _ARD_FEATURES and n_targets <= _ARD_TARGETS
+    return [
+        f
+        for f in families
+        if (n_features <= _WIDE or f.kind.kind != "cityblock") and (with_ard or not f.likelihood)
+    ]
 
 
 def search(
     rows: LearningRows,
-    families: Sequence[Family] = FAMILIES,
+    families: Sequence[MetricFamily] = FAMILIES,
     rounds: int = ROUNDS,
     deadline: Deadline = NO_LIMIT,
     listeners: Sequence[Listener] = (),

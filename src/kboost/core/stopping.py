@@ -40,6 +40,25 @@ def out_of_time(deadline: Deadline, last: Any) -> StopReason:
     return StopReason("max_seconds", f"max_seconds{limit} reached{rest}; raise max_seconds.")
 
 
+def no_columns(deadline: Deadline) -> StopReason:
+    """The time limit was reached before there was a column."""
+    limit = "" if deadline.limit is None else f"={deadline.limit:g}"
+    return StopReason(
+        "max_seconds",
+        f"max_seconds{limit} reached before the first column; the model is a constant; "
+        "raise max_seconds.",
+    )
+
+
+def fewer_centers(deadline: Deadline, kept: int, of: int, reason: StopReason) -> StopReason:
+    """The time limit left room for a part of the library only; `reason` ended the fit on it."""
+    limit = "" if deadline.limit is None else f"={deadline.limit:g}"
+    return StopReason(
+        "max_seconds",
+        f"max_seconds{limit} left time for {kept:,} of {of:,} centres; with them: {reason.message}",
+    )
+
+
 def imprecise(gap: float) -> StopReason:
     """The columns so far are more than the solver's digits can tell apart."""
     return StopReason(

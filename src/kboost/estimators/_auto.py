@@ -15,7 +15,7 @@ from kboost._estimator.parameter_rules import RULES
 from kboost._rules import POSITIVE, check_params, either, one_of, optional
 from kboost._typing import FloatArray
 from kboost._validation import check_weights
-from kboost.auto.fit import AutoPlan, AutoResult, Candidate, Scorer, fit_auto
+from kboost.auto.fit import AutoPlan, AutoResult, Contender, Scorer, fit_auto
 from kboost.auto.importance import total_effects
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.data.indexed_rows import IndexedRows
@@ -151,7 +151,7 @@ def _dense(rows: Any) -> FloatArray:
     return np.asarray(rows)
 
 
-def _line(candidate: Candidate, n_features: int) -> dict[str, Any]:
+def _line(candidate: Contender, n_features: int) -> dict[str, Any]:
     """A line of the leaderboard; bytes are those of centres in float32 and coefficients."""
     outputs = candidate.values.shape[1]
     return {

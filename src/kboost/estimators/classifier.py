@@ -30,7 +30,7 @@ from kboost.masters.margin import MarginPenalty
 from kboost.plans.bases import KernelColumns
 from kboost.plans.library import CenterRows
 from kboost.plans.margin import CalibrationPlan, MarginFit, MarginPlan
-from kboost.plans.training_data import OutputSet, TrainingData, one_vs_rest
+from kboost.plans.training_data import OutputSet, TrainingData, class_balance, one_vs_rest
 from kboost.selection.left_out import Norm
 
 
@@ -74,7 +74,9 @@ class KernelBoostClassifier(CalibratedMixin, KernelClassifierMixin, MarginEstima
     max_iter : int, default=1000
         Most times that columns are added.
     max_seconds : float or None, default=None
-        Time limit of the fit.
+        Time limit of the fit, half of it for the choice of C. With many rows the library then has
+        as many of the centres as there is time for; without time for a column the model is a
+        constant.
     tol : float, default=1e-4
         The fit stops when no column has a price above `tol`, or the relative gap is at most `tol`.
     solver : "cg" or :class:`kboost.settings.ColumnGeneration`, default="cg"
@@ -213,7 +215,7 @@ class KernelBoostClassifier(CalibratedMixin, KernelClassifierMixin, MarginEstima
         """
         validation = ValidationInput(X_val, y_val, sample_weight_val)
         return self._guarded_fit(
-            lambda: run_plan(self, *prepare(self, X, y, sample_weight, validation)),
+            lambda: run_plan(self, X, y, sample_weight, validation),
             X,
             y,
             sample_weight,
@@ -302,6 +304,7 @@ def classifier_plan(
         attributes=classifier_attributes,
         validation_fraction=validation_fraction(estimator, validation),
         stratify=True,
+        constant=None if estimator.intercept == "none" else class_balance,
         calibration=CalibrationPlan(cast(Norm, estimator.penalty), penalty),
         max_seconds=estimator.max_seconds,
         random_state=estimator.random_state,

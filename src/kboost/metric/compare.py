@@ -13,10 +13,10 @@ from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.stopping import StopReason
 from kboost.kernels.base import ViewKernel
-from kboost.metric.families import FAMILIES, Family
+from kboost.metric.families import FAMILIES, MetricFamily
 from kboost.metric.rounds import ROUNDS, Fold, RoundFit, learn_rounds, mean_width
 
-_FAR, _MOST = 1.25, 4  # families tried on further folds: near the best, at most so many
+_FAR = 1.5  # families with so many times the lowest error of the first fold end there
 COMPARED = StopReason("compared", "every family was compared.")
 
 
@@ -24,7 +24,7 @@ COMPARED = StopReason("compared", "every family was compared.")
 class Judged:
     """A family with the metric, width and ridge of its best round."""
 
-    family: Family
+    family: MetricFamily
     n_rounds: int
     scale: FloatArray
     length: float
@@ -73,13 +73,14 @@ class FamilyComparison(Method[FamilyStep]):
     def __init__(
         self,
         folds: Sequence[Fold],
-        families: Sequence[Family],
+        families: Sequence[MetricFamily],
         rounds: int,
         deadline: Deadline,
         starts: Mapping[str, Judged],
+        most: int,
     ) -> None:
         self._folds, self._families, self._rounds = folds, list(families), rounds
-        self._deadline, self._starts = deadline, starts
+        self._deadline, self._starts, self._most = deadline, starts, most
         self._fold, self._position = 0, 0  # of the next step
         self._fits: dict[str, list[list[RoundFit]]] = {}
         self._seconds = {
@@ -113,7 +114,7 @@ class FamilyComparison(Method[FamilyStep]):
         ]
         return sorted(judged, key=lambda each: each.error)
 
-    def _learn(self, family: Family) -> list[RoundFit]:
+    def _learn(self, family: MetricFamily) -> list[RoundFit]:
         fold, until = self._folds[self._fold], self._deadline
         if self._fold == 0:
             until = until.share(len(self._families) - self._position)
@@ -123,34 +124,36 @@ class FamilyComparison(Method[FamilyStep]):
         start = before.length, before.ridge
         return learn_rounds(family, fold, self._rounds, until, before.scale, start)
 
-    def _near(self) -> list[Family]:
+    def _near(self) -> list[MetricFamily]:
         """The families that are not far behind on the first fold."""
         least = {name: min(f.error for f in fits[0]) for name, fits in self._fits.items()}
-        names = sorted(least, key=lambda name: least[name])[:_MOST]
+        names = sorted(least, key=lambda name: least[name])[: self._most]
         near = {name for name in names if least[name] <= _FAR * least[names[0]]}
         return [family for family in self._families if family.name in near]
 
 
 def compare_families(
     folds: Sequence[Fold],
-    families: Sequence[Family] = FAMILIES,
+    families: Sequence[MetricFamily] = FAMILIES,
     rounds: int = ROUNDS,
     deadline: Deadline = NO_LIMIT,
     starts: Mapping[str, Judged] | None = None,
     listeners: Sequence[Listener] = (),
+    most: int = 4,
 ) -> tuple[list[Judged], StopReason]:
     """The families in the order of their errors, and why there are no more.
 
-    Those that are far behind are left out. Without time for all folds, families are compared on the
-    folds that all of them have; the first family is always learned. `starts` are results of an
-    earlier comparison to start from. After Ctrl-C in the first step there are no families.
+    Families far behind on the first fold are left out, and all but the `most` best. Without time
+    for all folds, families are compared on the folds that all of them have; the first family is
+    always learned. `starts` are results of an earlier comparison to start from. After Ctrl-C in the
+    first step there are no families.
     """
-    comparison = FamilyComparison(folds, families, rounds, deadline, starts or {})
+    comparison = FamilyComparison(folds, families, rounds, deadline, starts or {}, most)
     reason = iterate(comparison, deadline=deadline, listeners=listeners)
     return comparison.judged(), reason
 
 
-def judge(family: Family, fits: Sequence[Sequence[RoundFit]], seconds: float) -> Judged:
+def judge(family: MetricFamily, fits: Sequence[Sequence[RoundFit]], seconds: float) -> Judged:
     """The round of the lowest mean error, with the geometric means of what its folds found."""
     n_rounds = max(map(len, fits))
     padded = [[*fold, *[fold[-1]] * (n_rounds - len(fold))] for fold in fits]

@@ -9,8 +9,9 @@ import numpy as np
 from scipy.sparse import issparse
 
 from kboost.core.deadline import Deadline
-from kboost.core.iterate import Listener
+from kboost.core.iterate import FirstModel, Listener
 from kboost.core.model import AdditiveModel
+from kboost.core.outputs import until_interrupted
 from kboost.core.trace import Trace
 from kboost.data.indexed_rows import IndexedRows
 from kboost.data.kernel_checks import check_psd
@@ -95,7 +96,11 @@ def fit_in_cells(
     X = data.location.X
     local = LocalRows(X, rows.order, rows.targets - bias, rows.weight)
     with one_blas_thread():  # cells are small
-        choice, chosen = _choose(plan, data, rows, local, cells.size, seed, rng, deadline.share(2))
+        half = deadline.share(2)
+        (choice, chosen), interrupted = until_interrupted(
+            lambda: _choose(plan, data, rows, local, cells.size, seed, rng, half), half
+        )
+        listeners = [*listeners, FirstModel()] if interrupted else listeners
         ridge = choice.ridge if isinstance(plan.ridge, str) else plan.ridge
         rule = short_form(plan.selection, SELECTIONS)
         cell_plan = CellPlan(cells, choice.kernel, ridge, plan.max_columns, rule)
@@ -112,9 +117,9 @@ def fit_in_cells(
         n_cells=fitted.n_cells,
         choice=choice,
     )
-    if plan.needs_calibration:
+    if plan.needs_calibration and not interrupted:
         result = calibrated_in_cells(result, local, bias, cells.size, seed, deadline)
-    return result, chosen
+    return result, chosen or interrupted
 
 
 def _choose(

@@ -46,6 +46,7 @@ class OutputSet:
     outputs: Sequence[MarginOutput]
     joint_error: Callable[[MergedRows], Loss]  # share of wrong labels, or mean squared error
     held_out_loss: Callable[[HeldOut], float]  # by which C is chosen
+    targets: Callable[[MergedRows], FloatArray]  # (n, n_outputs): -1 and 1, or numbers
     alike: float = 0.0  # relative difference of such losses that does not count
 
     def problems(self, rows: MergedRows, C: float) -> list[Any]:
@@ -70,7 +71,18 @@ def one_vs_rest(
         return calibrated_log_loss(_narrow(decisions), codes, weight)
 
     outputs = [_class_output(k, formulation) for k in classes]
-    return OutputSet(outputs, joint_error, held_out_loss, ALIKE)
+
+    def signs(rows: MergedRows) -> FloatArray:
+        return np.where(rows.codes[:, None] == np.array(classes), 1.0, -1.0)
+
+    return OutputSet(outputs, joint_error, held_out_loss, signs, ALIKE)
+
+
+def class_balance(rows: MergedRows) -> FloatArray:
+    """The mean sign of each output of `one_vs_rest`: what a model without columns says."""
+    share = np.bincount(rows.codes, weights=rows.weight) / rows.weight.sum()
+    balance: FloatArray = 2.0 * (share[1:] if len(share) == 2 else share) - 1.0
+    return balance
 
 
 def regression(
@@ -86,7 +98,22 @@ def regression(
         return float(np.mean([error(rows)(decisions) for rows, decisions in splits]))
 
     output = MarginOutput(lambda rows, C: formulation(values[rows.codes], rows.weight, C), error)
-    return OutputSet([output], error, held_out_loss)
+    def targets(rows: MergedRows) -> FloatArray:
+        return values[rows.codes][:, None]
+
+    return OutputSet([output], error, held_out_loss, targets, ALIKE)
+
+
+def median_of(values: FloatArray) -> Callable[[MergedRows], FloatArray]:
+    """The weighted median of the targets that codes index."""
+
+    def median(rows: MergedRows) -> FloatArray:
+        targets = values[rows.codes]
+        order = np.argsort(targets, kind="stable")
+        mass = np.cumsum(rows.weight[order])
+        return targets[order[[np.searchsorted(mass, mass[-1] / 2)]]]
+
+    return median
 
 
 def check_prices(problems: Sequence[Any], factor: float = 1.0) -> None:

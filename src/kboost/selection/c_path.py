@@ -13,6 +13,9 @@ smallest is taken. The loss of a regressor is the mean squared error.
 
 Splits keep rows of equal x together and are drawn from the canonical order, and weights count in
 the loss, so a row given twice equals a row of weight two.
+
+The path is a method of the driver: a time limit or Ctrl-C leaves the best C so far, and the models
+at it.
 """
 
 from __future__ import annotations
@@ -23,9 +26,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kboost._typing import FloatArray
-from kboost.core.iterate import logger
+from kboost.core.iterate import Method, iterate
+from kboost.core.stopping import StopReason
 from kboost.data.merged_rows import MergedRows, hold_out
-from kboost.exceptions import OutOfTimeError
 from kboost.plans.training_data import HeldOut, TrainingData
 from kboost.selection.path_fit import PathFit, PathPoint
 
@@ -77,36 +80,68 @@ def split_rows(
     ]
 
 
+class CostPath(Method[Tried]):
+    """Rising values of C from the first that matters, solved on every split.
+
+    Losses are the same up to the relative difference `alike`.
+    """
+
+    trace: list[Tried]
+
+    def __init__(
+        self,
+        fits: Sequence[PathFit],
+        n_rows: int,
+        loss: Callable[[HeldOut], float],
+        alike: float = 0.0,
+    ) -> None:
+        self._fits, self._loss, self._alike = fits, loss, alike
+        self._patience = PATIENCE_OF_FEW_ROWS if n_rows <= FEW_ROWS else PATIENCE
+        self._best: PathPoint | None = None
+        self._first = min(fit.first_cost for fit in fits)
+        self.trace = []
+
+    def advance(self) -> Tried:
+        points = [fit.solve(self._cost) for fit in self._fits]
+        error = self._loss(_held_out(self._fits, points))
+        if all(error <= value.error for value in self.trace):
+            self._best = points[0]
+        return Tried(self._cost, error, float(np.mean([_n_in_use(point) for point in points])))
+
+    def limit(self, trace: Sequence[Tried]) -> StopReason | None:
+        """The stop rule: the loss has not fallen for a few values, or there were enough."""
+        if _steps_since_best(trace, self._alike) >= self._patience:
+            count = self._patience
+            return StopReason("path", f"the held-out loss has not fallen for {count} values of C.")
+        return StopReason("path", f"{MAX_VALUES} values.") if len(trace) == MAX_VALUES else None
+
+    @property
+    def _cost(self) -> float:
+        """The value that comes next, or is being solved."""
+        return self._first * float(RATIO ** len(self.trace))
+
+    @property
+    def tuning(self) -> Tuning | None:
+        """What was tried; None without a value."""
+        if not self.trace:
+            return None
+        C, errors, columns = np.array([(t.C, t.error, t.n_columns) for t in self.trace]).T
+        return Tuning(C, errors, columns, first_best(errors, self._alike))
+
+    @property
+    def so_far(self) -> PathPoint | None:
+        """The models of the first split with columns: at the best C, or else as they stand."""
+        if self._best is not None and _n_in_use(self._best):
+            return self._best
+        return self._fits[0].as_it_stands(self._cost)
+
+
 def tune(
     fits: Sequence[PathFit], n_rows: int, loss: Callable[[HeldOut], float], alike: float = 0.0
-) -> Tuning | None:
-    """Raise C from the first value that matters until the loss has stopped falling.
-
-    Losses are the same up to the relative difference `alike`. None without a split, or without the
-    time for one value.
-    """
-    patience = PATIENCE_OF_FEW_ROWS if n_rows <= FEW_ROWS else PATIENCE
-    tried: list[Tried] = []
-    for step in range(MAX_VALUES if fits else 0):
-        C = min(fit.first_cost for fit in fits) * RATIO**step
-        try:
-            points = [fit.solve(C) for fit in fits]
-        except OutOfTimeError:
-            break
-        columns = float(np.mean([_n_in_use(point) for point in points]))
-        tried.append(Tried(C, loss(_held_out(fits, points)), columns))
-        logger.info("%s", tried[-1])
-        if _steps_since_best(tried, alike) >= patience:
-            break
-    if not tried:
-        return None
-    errors = np.array([value.error for value in tried])
-    return Tuning(
-        np.array([value.C for value in tried]),
-        errors,
-        np.array([value.n_columns for value in tried]),
-        first_best(errors, alike),
-    )
+) -> tuple[CostPath, StopReason]:
+    """Raise C until the loss on held-out rows has stopped falling; `fits` has one or more."""
+    path = CostPath(fits, n_rows, loss, alike)
+    return path, iterate(path, path.limit)
 
 
 def _held_out(fits: Sequence[PathFit], points: Sequence[PathPoint]) -> HeldOut:

@@ -107,7 +107,9 @@ def calibrate(
         calibration = Calibration(slope, int(known.sum()), held_out=True)
     else:
         fitted = _joined([output.fit.decision for output in outputs])
-        slope = SHRUNKEN * fit_slope(fitted, rows.codes, rows.weight)
+        slope = fit_slope(fitted, rows.codes, rows.weight)
+        if any(output.fit.coef.any() for output in outputs):  # a constant fits no row too well
+            slope *= SHRUNKEN
         calibration = Calibration(slope, len(fitted), held_out=False)
     logger.info("%s", calibration)
     return calibration, reason

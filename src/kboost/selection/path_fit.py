@@ -57,3 +57,10 @@ class PathFit:
             return PathPoint(C, results, error, None, None)
         held_out = self.validator.decisions(results)
         return PathPoint(C, results, error, held_out, self.validator.loss(held_out))
+
+    def as_it_stands(self, C: float) -> PathPoint | None:
+        """The models on the way to this C; None while one of them has no column."""
+        results = [fitter.as_it_stands() for fitter in self.fitters]
+        if not all(result.fit.coef.any() for result in results):
+            return None
+        return PathPoint(C, results, float("nan"), None, None)
