@@ -22,7 +22,10 @@ from sklearn.preprocessing import StandardScaler
 
 from kboost import AutoKernelClassifier, AutoKernelRegressor
 from kboost.auto import final_fit
+from kboost.auto.search import families_for
 from kboost.core.stopping import INTERRUPTED
+from kboost.metric.families import FAMILIES
+from kboost.metric.folds import LearningRows
 from kboost.metric.rounds import learn_rounds
 
 RNG = np.random.default_rng(0)
@@ -321,6 +324,23 @@ def test_the_order_of_the_rows_does_not_matter(cls, y):
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
 
 
+@pytest.mark.parametrize("cls", [AutoKernelRegressor, AutoKernelClassifier])
+def test_weights_are_repeated_rows_for_every_family(cls):
+    """With more rows than the checks of scikit-learn have: all families compete."""
+    X, y = make_friedman1(220, n_features=5, noise=0.5, random_state=0)
+    y = y if cls is AutoKernelRegressor else y > 14
+    weight = np.random.default_rng(1).integers(0, 3, size=220)
+    repeated = np.random.default_rng(2).permutation(np.repeat(np.arange(220), weight))
+    one, other = cls().fit(X, y, weight), cls().fit(X[repeated], y[repeated])
+    assert len(families_for(LearningRows(X[weight > 0], X[weight > 0, :1], weight))) == len(
+        FAMILIES
+    )
+    np.testing.assert_allclose(one._decision(X), other._decision(X), rtol=1e-6, atol=1e-6)
+    assert [e["candidate"] for e in one.leaderboard_] == [
+        e["candidate"] for e in other.leaderboard_
+    ]
+
+
 @pytest.mark.parametrize("state", [0, 7, None, np.random.RandomState(3)], ids=str)
 def test_random_states_fit_as_well(state):
     assert AutoKernelRegressor(random_state=state).fit(X, VALUE).score(X, VALUE) > 0.8
@@ -345,7 +365,7 @@ def test_a_limit_is_a_warning():
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_without_time_few_of_many_rows_are_fitted(monkeypatch):
-    monkeypatch.setattr("kboost.auto.fit._HURRIED", 20)
+    monkeypatch.setattr("kboost.auto.final_fit.HURRIED", 20)
     model = AutoKernelRegressor(max_seconds=1e-6).fit(X, VALUE)
     assert model.n_columns_ == 20
     assert "20 of 90 rows" in model.stop_reason_.message
