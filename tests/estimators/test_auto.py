@@ -171,12 +171,17 @@ def test_a_constant_target():
     assert not model.feature_importances_.any()
 
 
-@pytest.mark.parametrize("scale", [1e-150, 1e150])
+@pytest.mark.parametrize("scale", [1e-150, 1e149])
 def test_units_of_the_target_do_not_matter(scale):
     plain = AutoKernelRegressor().fit(X, VALUE).predict(X)
     np.testing.assert_allclose(
         AutoKernelRegressor().fit(X, scale * VALUE).predict(X) / scale, plain, rtol=0.2, atol=0.2
     )
+
+
+def test_targets_whose_squares_overflow_are_refused():
+    with pytest.raises(ValueError, match=r"^y must be at most 1e\+150 in size; got 1e\+200\.$"):
+        AutoKernelRegressor().fit(X, np.where(np.arange(N) == 3, 1e200, VALUE))
 
 
 # What is shown -------------------------------------------------------------------------------
