@@ -98,6 +98,7 @@ def regression(
         return float(np.mean([error(rows)(decisions) for rows, decisions in splits]))
 
     output = MarginOutput(lambda rows, C: formulation(values[rows.codes], rows.weight, C), error)
+
     def targets(rows: MergedRows) -> FloatArray:
         return values[rows.codes][:, None]
 
