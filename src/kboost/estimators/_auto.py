@@ -19,6 +19,7 @@ from kboost._validation import check_weights
 from kboost.auto.fit import AutoPlan, AutoResult, Candidate, Scorer, fit_auto
 from kboost.auto.importance import total_effects
 from kboost.core.deadline import Deadline
+from kboost.core.model import AdditiveModel
 from kboost.data.indexed_rows import IndexedRows
 from kboost.plans.sparse import SparseResult
 from kboost.preparation import TablePreparation
@@ -44,6 +45,12 @@ class AutoKernelBase(KernelEstimator):
 
     preparation_: TablePreparation
     estimator_: Any
+
+    @property
+    def _model(self) -> AdditiveModel:  # type: ignore[override]
+        """The fitted sum of kernels, on prepared rows."""
+        model: AdditiveModel = self.estimator_._model
+        return model
 
     # Fitting -----------------------------------------------------------------------------------
 
@@ -96,7 +103,7 @@ class AutoKernelBase(KernelEstimator):
         model.n_features_in_ = n_features
         model._show(result)
         self.estimator_ = model
-        self._model, self.kernels_ = model._model, model.kernels_
+        self.kernels_ = model.kernels_
         self.n_columns_, self.columns_per_kernel_ = model.n_columns_, model.columns_per_kernel_
         self.dual_gap_ = model.dual_gap_
 
