@@ -18,17 +18,12 @@ from kboost._typing import FloatArray
 from kboost._validation import check_weights
 from kboost.auto.fit import AutoPlan, AutoResult, Candidate, Scorer, fit_auto
 from kboost.auto.importance import total_effects
+from kboost.auto.limits import MOST_ENTRIES, time_limit
 from kboost.core.deadline import Deadline
 from kboost.core.model import AdditiveModel
 from kboost.data.indexed_rows import IndexedRows
 from kboost.plans.sparse import SparseResult
 from kboost.preparation import TablePreparation
-
-SECONDS, SECONDS_ROWS = (
-    60.0,
-    20_000,
-)  # the default time limit, up to so many rows; then in proportion
-_DENSE = 1 << 27  # entries of a sparse table up to which it is searched as a dense one
 
 _RULES = {
     "max_seconds": optional(either(POSITIVE, "auto")),
@@ -54,7 +49,13 @@ class AutoKernelBase(KernelEstimator):
 
     # Fitting -----------------------------------------------------------------------------------
 
-    def _check_targets_given(self, y: Any) -> None:
+    def _check_given(self, X: Any, y: Any) -> None:
+        if type(X).__module__.partition(".")[0].startswith("dask"):
+            kind = type(self).__name__.removeprefix("AutoKernel")
+            raise TypeError(
+                f"X must be in memory; got a Dask {type(X).__name__}, which "
+                f"kboost.dask.DaskSparseKernel{kind} accepts."
+            )
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -74,9 +75,7 @@ class AutoKernelBase(KernelEstimator):
 
     def _search(self, X: Any, rows: IndexedRows, scorer: Scorer, *, labels: bool) -> AutoResult:
         """Search and fit within the time limit."""
-        n = X.shape[0]
-        given = self.max_seconds
-        seconds = SECONDS * max(1.0, n / SECONDS_ROWS) if given == "auto" else given
+        seconds = time_limit(X.shape[0]) if self.max_seconds == "auto" else self.max_seconds
         plan = AutoPlan(
             scorer=scorer,
             prefer=self.prefer,
@@ -183,9 +182,9 @@ class LeftOutModel(BaseEstimator):
 
 def _dense(rows: Any) -> FloatArray:
     if sparse.issparse(rows):
-        if rows.shape[0] * rows.shape[1] > _DENSE:
+        if rows.shape[0] * rows.shape[1] > MOST_ENTRIES:
             raise ValueError(
-                f"X must have at most {_DENSE} entries here, zeros included; got shape "
+                f"X must have at most {MOST_ENTRIES} entries here, zeros included; got shape "
                 f"{rows.shape}; SparseKernel estimators accept larger sparse tables."
             )
         return np.asarray(rows.toarray())

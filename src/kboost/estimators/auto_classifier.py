@@ -195,7 +195,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         return self.probabilities_.log_probabilities(self._decision(X))
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
-        self._check_targets_given(y)
+        self._check_given(X, y)
         y = column_or_1d(y, warn=True)
         codes = encode_labels(self, y)
         rows, weight = self._prepared(X, y, sample_weight, "classification")

@@ -139,7 +139,7 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
         return self.target_scale_.invert(self._decision(X))[:, 0]
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
-        self._check_targets_given(y)
+        self._check_given(X, y)
         check_numeric(y, "y")
         y = _check_y(y, y_numeric=True, estimator=self)
         rows, weight = self._prepared(X, y, sample_weight, "regression")
