@@ -22,9 +22,10 @@ setup: $(VENV)/.stamp-dev ## create .venv with the locked packages and kboost it
 demo: $(VENV)/.stamp-dev ## run the demonstration
 	$(BIN)/python examples/demo.py
 
-# One BLAS thread a worker: the workers already fill the machine.
+# One BLAS thread a worker: the workers already fill the machine. Byte code is kept even where the
+# environment forbids it: each worker, and each process that a test starts, would compile all again.
 test: $(VENV)/.stamp-dev ## run the tests, with what docstrings, README and pages show
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
 # The lower bounds of pyproject.toml are a promise; this keeps it honest.
 lowest: $(VENV)/.stamp-dev ## run the tests with the oldest versions that pyproject.toml allows

@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+import zlib
 from collections.abc import Callable
 from random import Random
 from typing import Any
+
+from kboost.persistence.container import deflate
 
 HEAD = struct.Struct("<8sIQQ")  # magic, version, bytes of the manifest, bytes of the arrays
 DIGEST = 32
@@ -20,7 +23,8 @@ NAMES = (
 ODD: tuple[Any, ...] = (
     None, True, 0, 1, -1, 10**15, 10**30, 0.5, -0.0, "", "x", "__class__", "predict", [], {},
     {"ref": 0}, {"ref": 1}, {"ref": -1}, {"ref": 10**9}, {"ref": "0"}, {"float": "nan"},
-    {"float": "x"}, [[]], ["<f8", [10**15], "C"], ["|O8", [1], "C"], ["<U9", [1], "C"],
+    {"float": "x"}, [[]], ["<f8", [10**15], "C", 0], ["|O8", [1], "C", 0], ["<U9", [1], "C", 0],
+    [1, 0, [1], []], [8, 1, [10], [4]], [0, 0, [], []],
     {"list": []}, {"tuple": [{"ref": 0}]}, {"dict": [[{"ref": 0}, 1]]}, {"array": 0},
     {"number": 0}, {"type": "python object"}, {"slice": [None, 1, 1]}, {"random_state": []},
     {"strings": {"shape": [10**15], "width": 10**9, "items": []}}, {"steps": {}},
@@ -33,15 +37,16 @@ Mutation = Callable[[bytes, bytes, Random], bytes]
 
 def repaired(version: int, manifest: bytes, numbers: bytes) -> bytes:
     """A file with correct lengths and checksum and any content."""
-    body = HEAD.pack(b"\x89KBOOST\n", version, len(manifest), len(numbers)) + manifest + numbers
+    head = HEAD.pack(b"\x89KBOOST\n", version, len(manifest), len(numbers))
+    body = head + deflate(manifest + numbers)
     return body + hashlib.sha256(body).digest()
 
 
 def parted(file: bytes) -> tuple[int, bytes, bytes]:
     """Version, manifest and array bytes of a valid file."""
-    _, version, n_manifest, n_numbers = HEAD.unpack_from(file)
-    start = HEAD.size + n_manifest
-    return version, file[HEAD.size : start], file[start : start + n_numbers]
+    _, version, n_manifest, _ = HEAD.unpack_from(file)
+    content = zlib.decompress(file[HEAD.size : -DIGEST], wbits=-15)
+    return version, content[:n_manifest], content[n_manifest:]
 
 
 def flip_bits(file: bytes, other: bytes, draw: Random) -> bytes:
@@ -86,6 +91,12 @@ def forge_numbers(file: bytes, other: bytes, draw: Random) -> bytes:
     return repaired(version, manifest, flip_bits(numbers, other, draw) if numbers else b"\0")
 
 
+def forge_deflated(file: bytes, other: bytes, draw: Random) -> bytes:
+    change = draw.choice((flip_bits, overwrite, cut_short, leave_out, append))
+    body = file[: HEAD.size] + change(file[HEAD.size : -DIGEST], other, draw)
+    return body + hashlib.sha256(body).digest()
+
+
 def forge_text(file: bytes, other: bytes, draw: Random) -> bytes:
     version, manifest, numbers = parted(file)
     change = draw.choice((flip_bits, overwrite, cut_short, leave_out, splice))
@@ -99,7 +110,7 @@ def swap_halves(file: bytes, other: bytes, draw: Random) -> bytes:
 
 def deep(file: bytes, other: bytes, draw: Random) -> bytes:
     depth = draw.choice((100, 10_000, 300_000))
-    return repaired(1, draw.choice((b"[", b'{"a":')) * depth, b"")
+    return repaired(2, draw.choice((b"[", b'{"a":')) * depth, b"")
 
 
 def forge_manifest(file: bytes, other: bytes, draw: Random) -> bytes:
@@ -147,5 +158,6 @@ DAMAGES: tuple[Mutation, ...] = (
     flip_bits, overwrite, cut_short, append, leave_out, splice, lie_in_the_head,
 )  # fmt: skip
 FORGERIES: tuple[Mutation, ...] = (
-    forge_manifest, forge_manifest, forge_manifest, forge_text, forge_numbers, swap_halves, deep,
+    forge_manifest, forge_manifest, forge_manifest, forge_text, forge_numbers, swap_halves,
+    forge_deflated, deep,
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,6 @@ import kboost
 from kboost import baselines
 
 SOURCE = Path(kboost.__file__).parent
-TREES = {
-    path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text())
-    for path in SOURCE.rglob("*.py")
-}
 MAX_PARAMETERS = 16
 INTERRUPTS = {"core/iterate.py", "core/outputs.py"}  # beside the process of the command line
 
@@ -28,10 +25,18 @@ ESTIMATORS = [
 ]
 
 
+@cache
+def trees():
+    return {
+        path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text())
+        for path in SOURCE.rglob("*.py")
+    }
+
+
 def classes():
     return [
         node.name
-        for tree in TREES.values()
+        for tree in trees().values()
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
     ]
@@ -50,7 +55,7 @@ def test_ctrl_c_is_caught_in_one_place():
     """The driver, the helper that runs outputs in threads, and the command line's own process."""
     catching = {
         path
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.ExceptHandler)
         and node.type is not None
@@ -62,7 +67,7 @@ def test_ctrl_c_is_caught_in_one_place():
 def test_no_part_refuses_a_method_of_its_own_contract():
     refusing = [
         path
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         if path.startswith(("core/", "masters/", "oracles/", "plans/", "estimators/", "baselines/"))
         and any(
             "NotImplementedError" in ast.unparse(n)
@@ -76,7 +81,7 @@ def test_no_part_refuses_a_method_of_its_own_contract():
 def test_functions_are_short():
     long = [
         f"{path}:{node.name}"
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef) and _length(node) > 60
     ]

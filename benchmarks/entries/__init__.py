@@ -5,6 +5,7 @@ NAMES = (
     "fuzz_files",
     "onnx_parity",
     "bundled",
+    "model_size",
     "calibration",
     "tables",
     "predict_speed",

@@ -12,8 +12,8 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
 from kboost._rules import Rule, check_params, one_of
-from kboost.auto.limits import MOST_ENTRIES, time_limit
 from kboost.auto.search import families_for
+from kboost.data.sizes import MOST_ENTRIES, MOST_LABELS, WIDE, search_seconds
 from kboost.estimators.auto_classifier import AutoKernelClassifier
 from kboost.estimators.auto_regressor import AutoKernelRegressor
 from kboost.estimators.novelty import KernelBoostNovelty
@@ -25,8 +25,6 @@ from kboost.preparation import TablePreparation
 from kboost.preparation.matrices import are_numbers
 from kboost.preparation.reading import as_table, len_of, typed_columns
 
-MOST_LABELS = 20  # whole numbers with more different values are quantities
-WIDE = 10  # features a row, in regression, that only halfspaces select among
 TASK: Rule = one_of("classification", "regression", None)
 
 
@@ -147,7 +145,7 @@ def _prepared(estimator: Any, table: Any) -> Any:
 def _competing(n: int, d: int) -> str:
     return (
         f"{n:,} rows: {len(families_for(d))} families of kernels and their blend compete, for at "
-        f"most {time_limit(n):,.0f} seconds."
+        f"most {search_seconds(n):,.0f} seconds."
     )
 
 

@@ -12,7 +12,7 @@ of the parts are in `kboost.core.protocols`, and `kboost.testing` has tests for 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -40,7 +40,14 @@ from kboost.masters.lp import LPMaster
 from kboost.oracles.scan import ScanOracle
 from kboost.plans.bases import KernelColumns
 from kboost.plans.margin import MarginPlan
-from kboost.plans.training_data import OutputSet, TrainingData, one_vs_rest, regression
+from kboost.plans.training_data import (
+    OutputSet,
+    TrainingData,
+    class_balance,
+    median_of,
+    one_vs_rest,
+    regression,
+)
 
 __all__ = ["ColumnGenerationClassifier", "ColumnGenerationRegressor"]
 
@@ -130,7 +137,7 @@ class _Composed(MarginEstimator):
             The fitted estimator.
         """
         return self._guarded_fit(
-            lambda: run_plan(self, *prepare(self, X, y, sample_weight, ValidationInput())),
+            lambda: run_plan(self, X, y, sample_weight, ValidationInput()),
             X,
             y,
             sample_weight,
@@ -245,7 +252,8 @@ def prepare_composed_classifier(
     outputs = one_vs_rest(
         len(estimator.classes_), lambda signs, weight, C: formulation(signs, weight)
     )
-    return _plan(estimator, outputs, X.shape[0]), TrainingData(rows)
+    plan = _plan(estimator, outputs, X.shape[0])
+    return replace(plan, constant=class_balance), TrainingData(rows)
 
 
 @prepare.register
@@ -262,7 +270,7 @@ def prepare_composed_regressor(
     data, values = merged_targets(X, np.asarray(y), weight, None)
     formulation = estimator.formulation or partial(tube, C=1.0, epsilon=0.1)
     outputs = regression(values, lambda targets, weight, C: formulation(targets, weight))
-    return _plan(estimator, outputs, X.shape[0]), data
+    return replace(_plan(estimator, outputs, X.shape[0]), constant=median_of(values)), data
 
 
 def _plan(estimator: Any, outputs: OutputSet, n_input_rows: int) -> MarginPlan:

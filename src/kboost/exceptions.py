@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["AllLabelledWarning", "OutOfTimeError", "SolverError"]
+__all__ = [
+    "AllLabelledWarning",
+    "LongFitWarning",
+    "OutOfTimeError",
+    "SolverError",
+    "UnpredictedClassWarning",
+]
 
 
 class SolverError(RuntimeError):
@@ -10,8 +16,19 @@ class SolverError(RuntimeError):
 
 
 class OutOfTimeError(RuntimeError):
-    """`max_seconds` was reached before there was a model."""
+    """The signal of a part that the time is over inside a step; the last step stands.
+
+    For authors of masters and oracles: `fit` catches it and never raises it.
+    """
+
+
+class LongFitWarning(UserWarning):
+    """A fit begins that may take much more than a minute, without a time limit."""
 
 
 class AllLabelledWarning(UserWarning):
     """A semi-supervised classifier was fitted without unlabelled rows."""
+
+
+class UnpredictedClassWarning(UserWarning):
+    """A fitted classifier predicts one of its classes for none of its training rows."""

@@ -7,6 +7,7 @@ point is solved on all rows, as `fit` would solve it, and kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from numbers import Integral
@@ -19,8 +20,9 @@ from kboost._estimator.progress import show_progress
 from kboost._rules import COUNT, POSITIVE
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.hypothesis import stack_rows
-from kboost.core.deadline import Deadline
+from kboost.core.deadline import Deadline, now
 from kboost.core.stopping import INTERRUPTED
+from kboost.data.merged_rows import MergedRows
 from kboost.estimators._kernel_boost import (
     MarginEstimator,
     ValidationInput,
@@ -30,10 +32,19 @@ from kboost.estimators._kernel_boost import (
 )
 from kboost.exceptions import OutOfTimeError
 from kboost.kernels.base import Kernel
-from kboost.plans.margin import MarginFit, calibrated, follow_path, with_results
-from kboost.plans.training_data import check_prices
+from kboost.plans.margin import (
+    MarginFit,
+    MarginPlan,
+    calibrated,
+    constants_of,
+    follow_path,
+    limited,
+    with_results,
+    without_columns,
+)
+from kboost.plans.training_data import TrainingData, check_prices
 from kboost.selection.c_path import RATIO, last_best
-from kboost.selection.path_fit import PathFit, PathPoint
+from kboost.selection.path_fit import PathPoint
 from kboost.settings import ActiveGaussians, Barrier, EarlyStopping, Halfspaces
 from kboost.solvers.threads import blas_threads_for
 
@@ -130,7 +141,8 @@ def path(
     """Follow a classifier or regressor along C.
 
     Each point is the model that ``fit`` with that C would find, within `tol`, at a fraction of the
-    cost of separate fits. If `max_seconds` is reached, the path ends with the last finished point.
+    cost of separate fits. If `max_seconds` is reached, the path ends with the last finished point;
+    without one it is a single model without columns.
 
     Parameters
     ----------
@@ -176,15 +188,26 @@ def path(
     _check(estimator)
     model = clone(estimator)
     validation = ValidationInput(X_val, y_val, sample_weight_val)
+    since = now()
     plan, data = prepare(model, X, y, sample_weight, validation)
-    deadline = Deadline.after(plan.max_seconds)
+    deadline = Deadline.after(plan.max_seconds, since=since)
     with show_progress(model.verbose), blas_threads_for(len(data.rows.weight)):
+        points: list[PathPoint] = []
         library = plan.library.build(data.rows, deadline)
-        path_fit = follow_path(plan, data, library, deadline)
-        values = _values(Cs, path_fit.first_cost)
-        check_prices(plan.outputs.problems(data.rows, 1.0), values[-1])
-        points = _solve_points(path_fit, values)
-    fits = [with_results(plan, MarginFit(library, [], p.C), p.results) for p in points]
+        values = _values(Cs, 1.0)
+        with suppress(OutOfTimeError):
+            deadline.check()
+            path_fit = follow_path(plan, data, library, deadline)
+            values = _values(Cs, path_fit.first_cost)
+            check_prices(plan.outputs.problems(data.rows, 1.0), values[-1])
+            for C in values.tolist():
+                points.append(path_fit.solve(C))
+        points = points or [_constant_point(plan, data, float(values[0]))]
+    fits = [MarginFit(library, [], point.C) for point in points]
+    fits = [
+        with_results(plan, fit, limited(plan, fit, data.rows, deadline, point.results))
+        for fit, point in zip(fits, points, strict=True)
+    ]
 
     def fitted(fit: MarginFit) -> Any:
         estimator = copy(model).set_params(C=fit.C)
@@ -238,17 +261,19 @@ def _values(Cs: Any, first: float) -> FloatArray:
     return np.unique(values.astype(np.float64))
 
 
-def _solve_points(path_fit: PathFit, values: FloatArray) -> list[PathPoint]:
-    """The points, as far as time allows."""
-    points: list[PathPoint] = []
-    for C in values.tolist():
-        try:
-            points.append(path_fit.solve(C))
-        except OutOfTimeError:
-            if not points:
-                raise
-            break
-    return points
+def _constant_point(plan: MarginPlan, data: TrainingData, C: float) -> PathPoint:
+    """The point of a path for which there was no time."""
+    constants = constants_of(plan, data.rows)
+
+    def error(rows: MergedRows) -> float:
+        return plan.outputs.joint_error(rows)(np.tile(constants, (len(rows.weight), 1)))
+
+    results = [without_columns(len(data.rows.weight)) for _ in constants]
+    held_out = data.held_out
+    if held_out is None:
+        return PathPoint(C, results, error(data.rows), None, None)
+    decisions = np.tile(constants, (len(held_out.weight), 1))
+    return PathPoint(C, results, error(data.rows), decisions, error(held_out))
 
 
 def _collect(
@@ -280,9 +305,16 @@ def _collect(
         centers=stack_rows([columns[key] for key in order]) if order else models[0].centers_,
         n_columns=np.array([fitted.n_columns_ for fitted in models]),
         objective=np.array([fitted.objective_ for fitted in models]),
-        dual_gap=np.array([fitted.dual_gap_ for fitted in models]),
+        dual_gap=_gaps([fitted.dual_gap_ for fitted in models]),
         train_error=np.array([point.error for point in points]),
         validation_error=np.array(errors) if errors else None,
         best=last_best(errors) if errors else None,
         estimators=estimators,
     )
+
+
+def _gaps(gaps: Sequence[Any]) -> FloatArray:
+    """One row per model; NaN where the gap is not known."""
+    widths = [np.size(gap) for gap in gaps if gap is not None]
+    unknown = np.nan if max(widths, default=1) == 1 else np.full(max(widths), np.nan)
+    return np.array([unknown if gap is None else gap for gap in gaps], dtype=np.float64)

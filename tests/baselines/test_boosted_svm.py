@@ -11,7 +11,9 @@ from kboost import MKBoostClassifier
 from kboost.baselines import BoostedSVMClassifier
 from kboost.boosting import kernel_choice
 from kboost.boosting.kernel_choice import stratified_folds
+from kboost.core.deadline import Deadline
 from kboost.data.merged_rows import merge_rows
+from kboost.exceptions import OutOfTimeError
 from kboost.kernels import Gaussian, Linear, Polynomial
 
 KERNELS = [Linear(), Gaussian(0.01), Gaussian(0.5), Polynomial(2)]
@@ -91,12 +93,28 @@ def test_threads_change_nothing(monkeypatch, budget):
     np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
 
 
-def test_folds_end_with_the_time_and_one_is_judged():
-    rows, X, y = rings()
+def test_without_time_for_a_fold_the_first_kernel_is_taken():
+    _, X, y = rings()
     with pytest.warns(ConvergenceWarning, match="max_seconds"):
         model = BoostedSVMClassifier(KERNELS, n_folds=5, max_seconds=1e-9).fit(X, y)
-    assert model.n_iter_ == 1
-    assert model.stop_reason_.rule == "max_seconds"
+    assert model.cv_errors_ == {}
+    assert model.trace_[-1].outcome == "constant"
+
+
+def test_folds_end_with_the_time(monkeypatch):
+    rows, X, y = rings()
+    judged = []
+
+    def check(deadline):
+        if len(judged) > 1:
+            raise OutOfTimeError("late")
+
+    plain = kernel_choice._held_out_values
+    monkeypatch.setattr(
+        kernel_choice, "_held_out_values", lambda *given: judged.append(1) or plain(*given)
+    )
+    monkeypatch.setattr(Deadline, "check", check)
+    model = BoostedSVMClassifier(KERNELS, n_folds=5, max_iter=1).fit(X, y)
     held = int(np.sum(stratified_folds(rows, 5, np.random.RandomState(0)) == 0))
     counts = np.array(list(model.cv_errors_.values())) * held
     np.testing.assert_allclose(counts, np.round(counts), atol=1e-9)

@@ -180,7 +180,7 @@ def test_inspect(folder):
     found = json.loads(run("inspect", folder / "m.kboost", "--json").output)
     assert found["classes"] == ["in time", "late"]
     assert found["dual_gap"] >= 0
-    assert "ordered (d/m):days" in found["columns"]
+    assert "ordered (d/m)" in found["columns"]
 
 
 def test_suggest(folder):

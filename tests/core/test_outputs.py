@@ -10,9 +10,9 @@ from threading import Event
 import pytest
 
 from kboost.core.deadline import NO_LIMIT, Deadline
-from kboost.core.outputs import solve_outputs
+from kboost.core.outputs import solve_outputs, until_interrupted
 from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, StopReason
-from kboost.exceptions import OutOfTimeError, SolverError
+from kboost.exceptions import SolverError
 
 DONE = StopReason("done", "all done.")
 
@@ -63,9 +63,9 @@ def test_an_interrupted_output_ends_the_sequence():
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_an_output_without_a_model_raises_what_ended_it(n_jobs):
-    with pytest.raises(OutOfTimeError):
-        solve_outputs(lambda k, d: Result(k, OUT_OF_TIME, ()), 2, NO_LIMIT, n_jobs)
+def test_an_interrupted_output_without_a_model_raises_but_time_leaves_a_constant(n_jobs):
+    late = solve_outputs(lambda k, d: Result(k, OUT_OF_TIME, ()), 2, NO_LIMIT, n_jobs)
+    assert [result.number for result in late] == [0, 1]
     with pytest.raises(KeyboardInterrupt):
         solve_outputs(lambda k, d: Result(k, INTERRUPTED, ()), 2, NO_LIMIT, n_jobs)
 
@@ -123,3 +123,40 @@ def test_an_error_calls_off_the_other_outputs():
 
     with pytest.raises(SolverError, match="broken"):
         solve_outputs(solve, 2, deadline, 2)
+
+
+def test_work_that_ctrl_c_cuts_short_returns_the_best_so_far(monkeypatch):
+    deadline, original, first = Deadline.after(100.0), Future.result, [True]
+
+    def result(self, timeout=None):
+        if first:
+            first.pop()
+            raise KeyboardInterrupt
+        return original(self, timeout)
+
+    def work():
+        while deadline.share(2).remaining > 0:
+            time.sleep(0.001)
+        return "best so far"
+
+    assert until_interrupted(lambda: 1, NO_LIMIT) == (1, False)
+    monkeypatch.setattr(Future, "result", result)
+    assert until_interrupted(work, deadline) == ("best so far", True)
+
+
+def test_an_interrupt_inside_the_work_is_raised():
+    def work():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        until_interrupted(work, Deadline.after(100.0))
+
+
+def test_a_share_is_off_with_the_whole_deadline_and_not_the_other_way_round():
+    whole = Deadline.after(100.0)
+    half = whole.share(2)
+    half.call_off()
+    assert half.remaining == 0.0 < whole.remaining
+    other = whole.share(3)
+    whole.call_off()
+    assert other.remaining == 0.0

@@ -79,6 +79,8 @@ CASES = [
     (ValidationStall(2), many("validation_error", [0.5, 0.6, 0.4, 0.5, 0.4]), "validation"),
     (ValidationStall(2), many("validation_error", [None] * 6), None),
     (ValidationStall(1), many("validation_error", [None, 0.5, None]), "validation"),
+    (ValidationStall(2, 11), many("validation_error", [0.5, 0.6, 0.6]), None),  # too few columns
+    (ValidationStall(2, 10), many("validation_error", [0.5, 0.6, 0.6]), "validation"),
 ]
 
 

@@ -162,16 +162,18 @@ def test_predictions_wait_until_they_are_computed_and_keep_the_blocks(client):
     assert_allclose(again.predict(blocks).compute(), found.compute())
 
 
-def test_probabilities_wait_too(client):
+@pytest.mark.parametrize("loss", ["log", "squared"])
+def test_probabilities_wait_too(client, loss):
     X, y = surface(200)
     blocks = da.from_array(X, chunks=((50, 0, 150), 2))
     labels = da.from_array((y > 0).astype(int))
     settings = {"kernels": [Gaussian(0.5)], "ridge": 0.1, "max_columns": 5}
-    model = DaskSparseKernelClassifier(**settings, loss="log").fit(blocks, labels)
+    model = DaskSparseKernelClassifier(**settings, loss=loss).fit(blocks, labels)
     found = model.predict_proba(blocks)
     assert found.chunks == ((50, 0, 150), (2,))
     assert_allclose(found.compute(), model.to_local().predict_proba(X))
-    assert not hasattr(model.set_params(loss="squared"), "predict_proba")
+    local = SparseKernelClassifier(**settings, loss=loss).fit(X, (y > 0).astype(int))
+    assert_allclose(found.compute(), local.predict_proba(X), atol=1e-6)
 
 
 def test_features_stay_on_the_workers(client, monkeypatch):

@@ -12,6 +12,7 @@ from kboost import KernelBoostClassifier, KernelBoostRegressor
 from kboost.data.merged_rows import hold_out, merge_rows
 from kboost.kernels import Gaussian, Linear
 from kboost.plans import bases
+from kboost.selection.platt import calibrated_log_loss
 from kboost.settings import ColumnGeneration, EarlyStopping
 
 LIBRARY = [Linear(), Gaussian(0.1)]
@@ -38,7 +39,18 @@ def test_the_step_of_the_lowest_error_is_kept(noisy, penalty):
     errors = model.trace_.values("validation_error")
     assert str(model.stop_reason_).startswith("TR3: the validation error")
     assert int(np.argmin(errors)) == len(errors) - 4
-    assert errors.min() == pytest.approx(1 - model.score(X_val, y_val), abs=1e-12)
+    loss = calibrated_log_loss(model.decision_function(X_val), y_val, np.ones(N))
+    assert errors.min() == pytest.approx(loss, rel=1e-6)
+
+
+def test_a_rare_class_does_not_end_the_fit_at_its_first_step():
+    X, y = make_classification(500, 6, n_informative=4, weights=[0.9], flip_y=0.02, random_state=3)
+    solver = ColumnGeneration(columns_per_step=2, early_stopping=EarlyStopping(0.25, 2))
+    model = KernelBoostClassifier(LIBRARY, C=1.0, solver=solver).fit(X, y)
+    assert model.n_columns_ >= 3
+    assert (model.predict(X) == 1).any()
+    errors = model.trace_.values("validation_error")
+    assert errors.min() < 0.8 * errors[0]
 
 
 def test_it_is_what_a_fraction_held_out_does(noisy):
@@ -82,9 +94,11 @@ def test_they_judge_c_too(n_classes):
         120 + N, 6, n_informative=4, n_classes=n_classes, flip_y=0.2, random_state=1
     )
     model = KernelBoostClassifier(LIBRARY).fit(X[N:], y[N:], X_val=X[:N], y_val=y[:N])
-    wrong = model.tuning_.error * N
-    assert_allclose(wrong, np.round(wrong), atol=1e-9)
-    assert model.tuning_.C[model.tuning_.best] == model.C_
+    tuning = model.tuning_
+    assert tuning.C[tuning.best] == model.C_
+    entropy = -np.sum(np.bincount(y[:N]) / N * np.log(np.bincount(y[:N]) / N))
+    assert tuning.error[0] == pytest.approx(entropy, rel=0.02)  # a model without columns
+    assert tuning.error.min() < 0.9 * entropy
 
 
 def test_regression_is_judged_by_values_that_fit_has_not_seen():

@@ -84,7 +84,9 @@ def test_every_loss_classifies(loss, way):
     model = SparseKernelClassifier([Gaussian(2.0)], loss=loss, ridge=0.01, max_columns=60, **way)
     assert model.fit(points, words).score(points, words) > 0.94
     assert model.classes_.tolist() == ["left", "right"]
-    assert hasattr(model, "predict_proba") == (loss == "log")
+    chances = model.predict_proba(points)
+    np.testing.assert_array_equal(model.classes_[chances.argmax(axis=1)], model.predict(points))
+    assert hasattr(model, "calibration_") == (loss != "log")
 
 
 @pytest.mark.parametrize("loss", ["squared", "log", "hinge"])
@@ -95,10 +97,9 @@ def test_classes_share_the_basis(loss):
     assert model.decision_function(digits[:7]).shape == (7, 5)
     assert model.coef_.shape == (5, 80)
     assert model.score(digits[400:], labels[400:]) > 0.94
-    if loss == "log":
-        chances = model.predict_proba(digits)
-        np.testing.assert_allclose(chances.sum(axis=1), 1.0)
-        np.testing.assert_array_equal(model.classes_[chances.argmax(axis=1)], model.predict(digits))
+    chances = model.predict_proba(digits)
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.classes_[chances.argmax(axis=1)], model.predict(digits))
 
 
 @pytest.mark.parametrize("kernels", ["auto", "ard", ["rbf", "laplacian"], Gaussian("median")])

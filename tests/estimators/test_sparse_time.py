@@ -274,3 +274,20 @@ def test_the_last_solution_does_not_begin_without_time(loss, monkeypatch):
     deadline.call_off()
     with pytest.raises(OutOfTimeError):
         run.finish()
+
+
+@pytest.mark.parametrize("cells", [None, 80])
+def test_ctrl_c_while_kernels_are_chosen_makes_one_step_with_the_best_so_far(cells, monkeypatch):
+    module = "least_squares" if cells is None else "cells"
+
+    def cut_short(work, deadline):
+        deadline.call_off()
+        return work(), True
+
+    monkeypatch.setattr(f"kboost.plans.{module}.until_interrupted", cut_short)
+    model = SparseKernelRegressor(cells=cells)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    assert model.stop_reason_.rule == "interrupted"
+    assert model.n_columns_ > 0
+    assert np.isfinite(model.predict(X)).all()

@@ -42,8 +42,9 @@ def grown(master, kernels, size=8, columns=24, selection="max-res"):
 def problem_of(result, kernels, loss):
     """The objective of (bias, coefficients) on the columns taken, and F and Q themselves."""
     pairs = [(kernels.index(h.family.kernel), h.index) for h in result.hypotheses]
-    F = np.column_stack([kernels[p](X)[:, c] for p, c in pairs])
-    Q = np.array([[kernels[p](X)[c, d] if p == s else 0.0 for s, d in pairs] for p, c in pairs])
+    K = [kernel(X) for kernel in kernels]
+    F = np.column_stack([K[p][:, c] for p, c in pairs])
+    Q = np.array([[K[p][c, d] if p == s else 0.0 for s, d in pairs] for p, c in pairs])
 
     def objective(z, bias):
         f = OFFSET + F @ z + bias
@@ -326,8 +327,9 @@ def test_columns_that_nearly_depend_on_each_other(kernels, ridge):
     problem = Problem(CandidateColumns(kernels, X), rows)
     result = grow(problem, oracle, PCGMaster(ridge=ridge, capacity=60), MaxColumns(60))
     pairs = [(kernels.index(h.family.kernel), h.index) for h in result.hypotheses]
-    F = np.column_stack([kernels[p](X)[:, c] for p, c in pairs])
-    Q = np.array([[kernels[p](X)[c, d] if p == s else 0.0 for s, d in pairs] for p, c in pairs])
+    K = [kernel(X) for kernel in kernels]
+    F = np.column_stack([K[p][:, c] for p, c in pairs])
+    Q = np.array([[K[p][c, d] if p == s else 0.0 for s, d in pairs] for p, c in pairs])
     values, vectors = np.linalg.eigh(Q)
     kept = values > 1e-15 * values.max()
     vectors = vectors[:, kept] / np.sqrt(values[kept])  # F vectors b: |b| is the norm
@@ -347,8 +349,9 @@ def test_columns_that_nearly_depend_on_each_other(kernels, ridge):
 def _room_below(result, kernels, rows, loss, ridge):
     """What duality leaves below the objective, over it, in an orthonormal basis; and the bias's."""
     pairs = [(kernels.index(h.family.kernel), h.index) for h in result.hypotheses]
-    F = np.column_stack([kernels[p](X)[:, c] for p, c in pairs])
-    Q = np.array([[kernels[p](X)[c, d] if p == s else 0.0 for s, d in pairs] for p, c in pairs])
+    K = [kernel(X) for kernel in kernels]
+    F = np.column_stack([K[p][:, c] for p, c in pairs])
+    Q = np.array([[K[p][c, d] if p == s else 0.0 for s, d in pairs] for p, c in pairs])
     values, vectors = np.linalg.eigh(Q)
     kept = values > 1e-14 * values.max()
     vectors, root = vectors[:, kept], np.sqrt(values[kept])[:, None]

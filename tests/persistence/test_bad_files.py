@@ -1,9 +1,11 @@
 """Files that are damaged or forged: a ValueError or an OSError of one line, and nothing is run."""
 
+import hashlib
 import json
 import os
 import pickle
 import struct
+import zlib
 from random import Random
 
 import numpy as np
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from benchmarks.mutants import DAMAGES, FORGERIES, parted, repaired
 from kboost import load_model, save_model
+from kboost.persistence.coding import size_of
 from tests.fitted import fitted, rows_of
 
 NAMES = ("boost three classes", "sparse partitions", "active", "halfspaces", "boost sparse rows")
@@ -85,13 +88,30 @@ def test_every_length_is_refused_but_the_right_one(files, folder):
 
 def test_a_newer_file_says_so(files, folder):
     file = bytearray(files[0][0])
-    file[8:12] = struct.pack("<I", 2)
-    assert "requires a newer kboost: its format is 2" in refusal(bytes(file), folder)
+    file[8:12] = struct.pack("<I", 3)
+    assert "requires a newer kboost: its format is 3" in refusal(bytes(file), folder)
 
 
 def test_a_file_may_not_be_larger_than_allowed(files, folder):
     words = refusal(files[0][0], folder, max_bytes=1000)
     assert "must have at most max_bytes=1000 bytes" in words
+
+
+def test_a_file_may_not_inflate_beyond_what_is_allowed(files, folder):
+    file = files[0][0]
+    content = sum(struct.unpack_from("<QQ", file, 12))
+    assert len(file) < content
+    words = refusal(file, folder, max_bytes=len(file))
+    assert f"must have at most max_bytes={len(file)} bytes; it has {content}" in words
+
+
+def test_a_file_that_inflates_too_much_is_refused(folder):
+    zeros = bytes(10**6)
+    machine = zlib.compressobj(9, wbits=-15)
+    head = struct.pack("<8sIQQ", b"\x89KBOOST\n", 2, 0, len(zeros))
+    body = head + machine.compress(zeros) + machine.flush()
+    words = refusal(body + hashlib.sha256(body).digest(), folder)
+    assert "it should have 1000000 bytes and has fewer" in words
 
 
 def test_other_files_are_refused(folder):
@@ -111,18 +131,31 @@ def test_other_files_are_refused(folder):
 @pytest.mark.parametrize(
     "spec",
     [
-        ["<f8", [10**15], "C"],
-        ["<f8", [10**15, 0], "C"],
-        ["<f8", [2**40, 2**40, 0], "C"],
-        ["|O8", [1], "C"],
-        ["<U4", [1], "C"],
-        ["<f8", [-1], "C"],
-        ["<f8", [True], "C"],
-        ["<f8", [1.0], "C"],
-        ["<f8", "1", "C"],
-        ["<c16", [1], "C"],
-        ["<f8", [0] * 99, "C"],
-        ["<f8", [1], "A"],
+        ["<f8", [10**15], "C", 0],
+        ["<f8", [10**15, 0], "C", 0],
+        ["<f8", [2**40, 2**40, 0], "C", 0],
+        ["|O8", [1], "C", 0],
+        ["<U4", [1], "C", 0],
+        ["<f8", [-1], "C", 0],
+        ["<f8", [True], "C", 0],
+        ["<f8", [1.0], "C", 0],
+        ["<f8", "1", "C", 0],
+        ["<c16", [1], "C", 0],
+        ["<f8", [0] * 99, "C", 0],
+        ["<f8", [1], "A", 0],
+        ["<f8", [1], "C"],
+        ["<f8", [1], "C", 1],
+        ["<f8", [1], "C", False],
+        ["<f8", [3], "C", [1, 0, [1], []]],
+        ["<f8", [3], "C", [1, 0, [1], [4]]],
+        ["<f8", [3], "C", [1, 0, [1, 1], [3]]],
+        ["<f8", [3], "C", [9, 0, [1], [3]]],
+        ["<f8", [3], "C", [1, 2, [1], [3]]],
+        ["<f8", [3], "C", [1, 0, [-1], [3]]],
+        ["<f8", [3], "C", [1, 0, [0.5], [3]]],
+        ["<f8", [10**9], "C", [1, 0, [1], [10**9]]],
+        ["<f8", [2, 10**9], "C", [1, 0, [1], []]],
+        ["|b1", [3], "C", [1, 0, [1], [3]]],
         [],
         None,
     ],
@@ -199,8 +232,13 @@ def test_trees_that_lead_in_circles_are_refused(files, folder):
     manifest = json.loads(text)
     at = objects(manifest, "CellTree")[0]["children"]["ref"]
     place = manifest["nodes"][at]["array"]
-    sizes = [np.dtype(d).itemsize * int(np.prod(shape)) for d, shape, _ in manifest["arrays"]]
+    spec = manifest["arrays"][place]
+    sizes = [size_of(c, np.dtype(d), shape[::-1] if order == "F" else shape)
+             for d, shape, order, c in manifest["arrays"]]  # fmt: skip
     start = sum(sizes[:place])
-    circle = numbers[:start] + b"\0" * sizes[place] + numbers[start + sizes[place] :]
+    zeros = b"\0" * (np.dtype(spec[0]).itemsize * int(np.prod(spec[1])))
+    spec[3] = 0
+    circle = numbers[:start] + zeros + numbers[start + sizes[place] :]
+    text = json.dumps(manifest).encode()
     words = refusal(repaired(version, text, circle), folder)
     assert "the fields of a CellTree are inconsistent" in words

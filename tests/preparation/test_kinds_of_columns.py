@@ -188,6 +188,39 @@ def test_monthly_dates_have_no_weekday():
         assert prepare.get_feature_names_out().tolist() == parts, frequency
 
 
+def days_as_strings(written):
+    start = datetime.datetime(2022, 1, 9, 7)
+    days = [start + datetime.timedelta(days=19 * i, hours=i) for i in range(60)]
+    texts = [day.strftime(written) for day in days]
+    return days, np.array([[text, i % 7] for i, text in enumerate(texts)], dtype=object)
+
+
+@pytest.mark.parametrize(
+    "written", ["%Y-%m-%d", "%Y-%m-%d %H:%M", "%d.%m.%Y", "%m/%d/%Y", "%b %d %Y"]
+)
+def test_dates_as_strings_are_dates(written):
+    days, X = days_as_strings(written)
+    prepare = TablePreparation()
+    rows = prepare.fit_transform(X[:-1])
+    assert prepare.columns_[0].kind == "date"
+    assert int(rows[3, 0]) == (days[3].date() - datetime.date(1970, 1, 1)).days
+    assert prepare.transform(X[-1:])[0, 0] > rows[-1, 0]
+    with pytest.raises(ValueError, match="column 'x0' must hold dates, as in fit; got 'soon'"):
+        prepare.transform(np.array([["soon", 1]], dtype=object))
+
+
+@pytest.mark.parametrize("written", ["%Y", "%H:%M"])
+def test_years_and_times_as_strings_are_categories(written):
+    _, X = days_as_strings(written)
+    assert TablePreparation().fit(X).columns_[0].kind == "category"
+
+
+def test_days_that_may_be_months_are_no_dates():
+    texts = [f"{d:02d}/{m:02d}/2024" for d in range(1, 8) for m in range(1, 8)]
+    X = np.array([[text, i % 5] for i, text in enumerate(texts * 2)], dtype=object)
+    assert TablePreparation().fit(X).columns_[0].kind == "category"
+
+
 def test_a_time_zone_keeps_the_time_of_the_clock():
     pd = pytest.importorskip("pandas")
     dates = pd.date_range("2024-05-01 08:00", periods=20, freq="5h", tz="Asia/Tokyo")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kboost
+from benchmarks.mutants import parted, repaired
 from kboost.preparation import TablePreparation
 
 pl = pytest.importorskip("polars")
@@ -127,6 +129,30 @@ def test_a_copy_gives_the_same_rows(frame, copy, tmp_path):
     assert found.columns_ == prepare.columns_
     assert found.get_feature_names_out().tolist() == prepare.get_feature_names_out().tolist()
     assert clone(found).get_params() == prepare.get_params()
+
+
+@pytest.mark.parametrize(
+    ("cls", "field", "value"),
+    [
+        ("LevelEncoding", "n_groups", 2),
+        ("LevelEncoding", "group_of_gap", 3),
+        ("DateEncoding", "fill", 10**30),
+        ("TextEncoding", "has_indicator", True),
+        ("PreparedColumn", "name", 1),
+        ("NumberEncoding", "fill", "x"),
+        ("MeanEncoding", "labels", {"ref": 0}),
+    ],
+)
+def test_a_forged_file_is_refused(frame, cls, field, value, tmp_path):
+    kboost.save_model(TablePreparation().fit(frame, np.arange(100) % 3), tmp_path / "p.kboost")
+    version, text, numbers = parted((tmp_path / "p.kboost").read_bytes())
+    manifest = json.loads(text)
+    objects = [node["object"] for node in manifest["nodes"] if "object" in node]
+    next(o for o in objects if o["class"] == cls)["fields"][field] = value
+    forged = repaired(version, json.dumps(manifest).encode(), numbers)
+    (tmp_path / "p.kboost").write_bytes(forged)
+    with pytest.raises(ValueError, match="is damaged"):
+        kboost.load_model(tmp_path / "p.kboost")
 
 
 def test_set_output_names_the_columns(frame):

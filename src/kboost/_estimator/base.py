@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any, Self
 
-import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
@@ -20,20 +19,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from kboost._estimator.callbacks import CallbackSupportMixin, fit_task, with_callbacks
 from kboost._estimator.explanation import ExplainMixin
+from kboost._estimator.pickling import PackedPickleMixin
 from kboost._estimator.progress import show_progress
+from kboost._estimator.shared_centers import share_centers, shares_centers
 from kboost._rules import check_params, one_of
 from kboost._typing import FloatArray
 from kboost._validation import check_table, unchanged_on_error
 from kboost.columns.float32 import to_float32
-from kboost.columns.hypothesis import stack_rows
 from kboost.core.model import AdditiveModel
 from kboost.core.stopping import INTERRUPTED, StopReason
 from kboost.kernels.base import Kernel
 from kboost.kernels.names import unique_names
 from kboost.solvers.threads import one_blas_thread
 
+_REPEATED = ("centers_", "columns_per_kernel_", "coef_")  # follow from the model and its kernels
 
-class KernelEstimator(ExplainMixin, CallbackSupportMixin, BaseEstimator):
+
+class KernelEstimator(PackedPickleMixin, ExplainMixin, CallbackSupportMixin, BaseEstimator):
     """An estimator whose fitted model is a sum of kernel columns."""
 
     _limits: frozenset[str] = frozenset({"max_iter", "max_seconds", "precision"})
@@ -53,6 +55,7 @@ class KernelEstimator(ExplainMixin, CallbackSupportMixin, BaseEstimator):
             if any(reason.rule == INTERRUPTED.rule for reason in self._reasons()):
                 raise KeyboardInterrupt
         self._warn_of_limits()
+        self._warn_of_classes(X, y, sample_weight)
         return self
 
     def _reasons(self) -> Sequence[StopReason]:
@@ -68,22 +71,30 @@ class KernelEstimator(ExplainMixin, CallbackSupportMixin, BaseEstimator):
                 warnings.warn(message, ConvergenceWarning, stacklevel=5)
                 return
 
+    def _warn_of_classes(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """One warning if a classifier leaves out a class; others have none."""
+
     # Fitted attributes -------------------------------------------------------------------------
 
     def _set_model(self, model: AdditiveModel, kernels: Sequence[Kernel], no_centers: Any) -> None:
         """Set the attributes that describe the columns; parts in the order of the kernels."""
         number = {kernel: p for p, kernel in enumerate(kernels)}
         parts: list[Any] = sorted(model.parts, key=lambda part: number[part.kernel])
-        counts = np.zeros(len(kernels), dtype=np.intp)
-        for part in parts:
-            counts[number[part.kernel]] += len(part.coef)
-        self._model = AdditiveModel(tuple(parts), model.bias)
+        self._model, self.centers_ = share_centers(AdditiveModel(tuple(parts), model.bias))
+        if self.centers_ is None:
+            self.centers_ = no_centers
         self.kernels_ = list(kernels)
-        names = unique_names([repr(kernel) for kernel in kernels])
-        self.columns_per_kernel_ = dict(zip(names, counts.tolist(), strict=True))
-        centers = [part.centers for part in parts] or [no_centers]
-        self.centers_ = stack_rows(centers) if len(centers) > 1 else centers[0]
+        self._set_counts()
         self._set_coefficients()
+
+    def _set_counts(self) -> None:
+        """The number of columns of each kernel."""
+        number = {kernel: p for p, kernel in enumerate(self.kernels_)}
+        counts = [0] * len(number)
+        for part in self._model.parts:
+            counts[number[part.kernel]] += len(part.coef)
+        names = unique_names([repr(kernel) for kernel in self.kernels_])
+        self.columns_per_kernel_ = dict(zip(names, counts, strict=True))
 
     def _set_coefficients(self) -> None:
         """Coefficients of the model: flat for one output, else one row per output."""
@@ -92,6 +103,22 @@ class KernelEstimator(ExplainMixin, CallbackSupportMixin, BaseEstimator):
         self.n_columns_ = model.n_columns
         self.coef_ = model.coef[:, 0] if single else model.coef.T
         self.intercept_ = float(model.bias[0]) if single else model.bias
+
+    # Storage -----------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The attributes; None for those that the model repeats."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        if shares_centers(state.get("_model"), state.get("centers_")):
+            state.update(dict.fromkeys(_REPEATED))
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if all(state.get(name, self) is None for name in _REPEATED):
+            self._model, self.centers_ = share_centers(self._model)
+            self._set_counts()
+            self._set_coefficients()
 
     # Prediction --------------------------------------------------------------------------------
 

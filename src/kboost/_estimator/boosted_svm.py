@@ -13,17 +13,20 @@ from kboost._estimator.explained_rounds import explained_rounds
 from kboost._estimator.explanation import Explanation
 from kboost._estimator.labels import predicted_codes
 from kboost._estimator.parameter_rules import RULES as SHARED
+from kboost._estimator.svm_calibration import BOOSTED_SLOPE, left_out_rounds
 from kboost._estimator.svm_classifier import SVMClassifier
 from kboost._estimator.svm_input import RULES as SVM_RULES
 from kboost._rules import UNIT, Rule, check_params, one_of
-from kboost._typing import FloatArray
+from kboost._typing import FloatArray, IntArray
 from kboost._validation import check_table
 from kboost.boosting.fit import assemble, kernel_usage
 from kboost.boosting.rounds import BoostedSVMs
 from kboost.boosting.svm_ensemble import TINY, SVMEnsemble, mean_margins
+from kboost.core.deadline import Deadline
 from kboost.data.multiclass import class_scores
 from kboost.data.svm_data import SVMData
 from kboost.kernels.names import unique_names
+from kboost.selection.calibration import LeftOut
 from kboost.solvers.threads import blas_threads_for
 
 RULES: dict[str, Rule] = SVM_RULES | {
@@ -39,7 +42,9 @@ class BoostedSVMBase(SVMClassifier):
     _limits = frozenset({"max_seconds"})
     _model: SVMEnsemble
 
-    def _set_rounds(self, data: SVMData, boosted: Sequence[BoostedSVMs]) -> None:
+    def _set_rounds(
+        self, data: SVMData, boosted: Sequence[BoostedSVMs], deadline: Deadline
+    ) -> None:
         """Set the fitted attributes; several outputs give lists."""
         self._model = assemble(data, boosted)
         self._set_problems(data.problems)
@@ -57,6 +62,21 @@ class BoostedSVMBase(SVMClassifier):
         self.trace_ = scalar_or_list([result.trace for result in boosted])
         self.n_iter_ = max(len(w) for w in weights)
         self.dual_gap_ = None
+        self._calibrate(lambda: self._left_out(data, boosted), BOOSTED_SLOPE, deadline)
+
+    def _left_out(self, data: SVMData, boosted: Sequence[BoostedSVMs]) -> LeftOut | None:
+        """Scores of the training rows by the rounds that did not draw them."""
+        totals = [float(np.abs(weight).sum()) for weight in self._round_weights()]
+        means = [result.left_out for result in boosted]
+
+        def decision(at: IntArray) -> FloatArray:
+            signs, weights = self._round_signs(data.rows.X[at]), self._round_weights()
+            sums = [of_output @ weight for of_output, weight in zip(signs, weights, strict=True)]
+            return self._values(sums, totals)
+
+        if data.n_classes == 2:
+            means = [means[0] * totals[0]]
+        return left_out_rounds(data, means, decision)
 
     def set_predict_dtype(self, dtype: str) -> Self:
         """Choose the arithmetic of predictions; boosted SVMs have float64 only.

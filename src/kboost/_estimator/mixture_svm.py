@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kboost._estimator.svm_classifier import SVMClassifier, set_support_vectors
-from kboost._typing import FloatArray
+from kboost._typing import FloatArray, IntArray
 from kboost.columns.gram import MixtureFunction
 from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
@@ -58,6 +58,16 @@ class MixtureSVMClassifier(SVMClassifier):
                         coef = weight * part.coef
                         parts.append(KernelPart(kernel, part.centers, coef, part.indices))
         return AdditiveModel(tuple(parts), self._model.bias)
+
+
+def mixture(data: SVMData, kernel_weights: FloatArray, rows: IntArray) -> FloatArray:
+    """The weighted sum of the kernels between some of the rows."""
+    X, centers = data.rows.X[rows], data.centers[rows]
+    total = np.zeros((len(rows), len(rows)))
+    for weight, kernel in zip(kernel_weights.tolist(), data.kernels, strict=True):
+        if weight > 0:
+            total += weight * kernel(X, centers)
+    return total
 
 
 def check_matrix_memory(data: SVMData, memory_budget: int) -> None:

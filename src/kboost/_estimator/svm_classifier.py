@@ -10,7 +10,7 @@ import numpy as np
 
 from kboost._estimator.base import KernelEstimator
 from kboost._estimator.callbacks import callback_listeners
-from kboost._estimator.predictors import KernelClassifierMixin
+from kboost._estimator.predictors import CalibratedMixin, KernelClassifierMixin
 from kboost._typing import FloatArray
 from kboost.core.iterate import Listener
 from kboost.data.multiclass import BinaryProblem, class_scores, output_names
@@ -18,7 +18,7 @@ from kboost.kernels.base import Kernel
 from kboost.kernels.names import unique_names
 
 
-class SVMClassifier(KernelClassifierMixin, KernelEstimator):
+class SVMClassifier(CalibratedMixin, KernelClassifierMixin, KernelEstimator):
     """Class scores and labels from the values of the binary problems."""
 
     _binary_problems: Sequence[BinaryProblem]

@@ -16,7 +16,7 @@ from kboost.data.indexed_rows import indexed_rows
 from kboost.metric.folds import LearningRows, fold_of
 
 if TYPE_CHECKING:
-    from kboost.auto.fit import Candidate
+    from kboost.auto.fit import Contender
 
 _SIZES = (8, 16, 32, 64, 128, 256, 512, 1024)
 _TOLERANCE = {"size": 1.05, "speed": 1.10}
@@ -25,11 +25,11 @@ _TRAINING, _LEFT = 4000, 2000  # rows of the fold, at most
 
 
 def smallest_basis(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[Contender],
     learning: LearningRows,
     prefer: str,
     deadline: Deadline = NO_LIMIT,
-) -> tuple[Candidate, int]:
+) -> tuple[Contender, int]:
     """The best candidate with a single member, and the number of its basis vectors."""
     from kboost.auto.final_fit import Member, fit_members
 

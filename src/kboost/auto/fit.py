@@ -26,7 +26,7 @@ from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener
 from kboost.data.indexed_rows import IndexedRows
 from kboost.metric.compare import Judged
-from kboost.metric.families import FAMILIES, Family
+from kboost.metric.families import FAMILIES, MetricFamily
 from kboost.metric.folds import LearningRows
 from kboost.metric.rounds import ROUNDS
 from kboost.plans.sparse import SparseResult
@@ -40,7 +40,7 @@ class AutoPlan:
 
     scorer: Scorer  # larger is better; values are on the original scale of the target
     prefer: str = "accuracy"
-    families: Sequence[Family] = FAMILIES
+    families: Sequence[MetricFamily] = FAMILIES
     rounds: int = ROUNDS
     blend: bool = True
     scales: bool = True  # whether transforms of the target compete
@@ -49,7 +49,7 @@ class AutoPlan:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Contender:
     """A line of the leaderboard."""
 
     name: str
@@ -69,8 +69,8 @@ class AutoResult:
     """The fitted sum of the members, and everything that was judged."""
 
     result: SparseResult
-    winner: Candidate
-    candidates: tuple[Candidate, ...]  # the best first
+    winner: Contender
+    candidates: tuple[Contender, ...]  # the best first
 
 
 def fit_auto(
@@ -113,7 +113,7 @@ def fit_auto(
 
 def _candidates(
     plan: AutoPlan, learning: LearningRows, scale: TargetScale, deadline: Deadline
-) -> list[Candidate]:
+) -> list[Contender]:
     """Every family on one scale of the target, and their blend, with scores."""
     scaled = replace(learning, targets=scale.apply(learning.targets))
     families = families_for(learning.X.shape[1], plan.families)
@@ -142,7 +142,7 @@ def _scored(
     scaled: LearningRows,
     name: str,
     members: tuple[tuple[Judged, float], ...],
-) -> Candidate:
+) -> Contender:
     """A candidate with its score on the rows left out, and the spread over the folds."""
     left, fold = found.left, found.fold_numbers
     values = np.sum([part * found.values(each) for each, part in members], axis=0)
@@ -150,7 +150,7 @@ def _scored(
     plain = scale.invert(values)
     scores = [plan.scorer(plain[fold == f], left[fold == f]) for f in np.unique(fold)]
     spread = float(np.std(scores, ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else 0.0
-    return Candidate(
+    return Contender(
         name,
         plain,
         left,

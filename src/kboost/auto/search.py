@@ -18,7 +18,7 @@ from kboost._typing import FloatArray, IntArray
 from kboost.columns.cells import descend
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.metric.compare import Judged, compare_families, judge
-from kboost.metric.families import FAMILIES, Family
+from kboost.metric.families import FAMILIES, MetricFamily
 from kboost.metric.folds import LearningRows, fold_of, folds_of
 from kboost.metric.rounds import ROUNDS, Fold, learn_rounds
 
@@ -27,7 +27,7 @@ CELL = 4000  # rows per cell above that
 _FEWEST = 10  # rows that can be left out in turn
 _FEW, _SOME = 800, 2400  # rows up to which there are five folds, three folds
 _SAMPLE, _LEFT = 2000, 2000  # training rows and rows left out of a fold, with more rows
-_CELLS, _CELL_LEFT = 2, 0.2  # folds in cells, and the part of their rows left out
+_CELLS, _CELL_ROWS, _CELL_LEFT = 2, 2500, 0.2  # folds in cells: their rows, the part left out
 _FINALISTS = 3  # families that are learned again in cells
 _REFERENCE = 5000  # rows for transforms and the unit of lengths, in cells
 _WIDE = 150  # features above which city-block distances cost too much
@@ -56,14 +56,16 @@ class SearchResult:
         return np.concatenate([values + fold.mean for values, fold in pairs])
 
 
-def families_for(n_features: int, families: Sequence[Family] = FAMILIES) -> list[Family]:
+def families_for(
+    n_features: int, families: Sequence[MetricFamily] = FAMILIES
+) -> list[MetricFamily]:
     """The families that can be searched with so many features."""
     return [f for f in families if n_features <= _WIDE or f.kind.kind != "cityblock"]
 
 
 def search(
     rows: LearningRows,
-    families: Sequence[Family] = FAMILIES,
+    families: Sequence[MetricFamily] = FAMILIES,
     rounds: int = ROUNDS,
     deadline: Deadline = NO_LIMIT,
 ) -> SearchResult:
@@ -106,9 +108,8 @@ def local_folds(rows: LearningRows, judged: Judged) -> list[Fold]:
     """Folds inside cells of the metric found so far."""
     reference = rows.X[:_REFERENCE], rows.weight[:_REFERENCE]
     kernel = judged.kernel(*reference)
-    size = int(CELL / (1 - _CELL_LEFT))
     anchors = np.arange(_CELLS)
-    cells = descend(rows.X, np.arange(len(rows)), size, kernel.pairing.view, anchors)
+    cells = descend(rows.X, np.arange(len(rows)), _CELL_ROWS, kernel.pairing.view, anchors)
     folds = []
     for cell in cells:
         n_left = int(_CELL_LEFT * len(cell))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
@@ -14,6 +15,7 @@ from kboost.boosting.adaboost import lowest
 from kboost.boosting.fit import BoostingPlan, boost_svms
 from kboost.boosting.kernel_choice import cross_validated_errors, stratified_folds
 from kboost.core.deadline import Deadline
+from kboost.data.sizes import warn_of_size
 from kboost.data.svm_data import SVMData
 from kboost.kernels.names import unique_names
 from kboost.solvers.threads import blas_threads_for
@@ -51,8 +53,9 @@ class BoostedSVMClassifier(BoostedSVMBase):
     tol : float, default=1e-3
         Tolerance of libsvm.
     max_seconds : float or None, default=None
-        Time limit of the fit, half of it for the folds. At least one fold and one round are made;
-        the error of a kernel is that of the folds within the limit.
+        Time limit of the fit, half of it for the folds. The error of a kernel is that of the folds
+        within the limit; without time for one, the first kernel is taken, and without time for a
+        round the heavier class.
     memory_budget : int, default=2**30
         Bytes for kernel matrices; matrices that do not fit are computed as needed.
     random_state : int, RandomState instance or None, default=0
@@ -66,10 +69,14 @@ class BoostedSVMClassifier(BoostedSVMBase):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
+    calibration_ : Calibration
+        The slope behind `predict_proba`, the number of rows behind it, and whether these were left
+        out (False after Ctrl-C, without time or with too few rows: the slope is then 2).
     kernel_ : Kernel
         The chosen kernel, scaled.
     cv_errors_ : dict of str to float
-        The cross-validated error of each kernel; empty for a single kernel.
+        The cross-validated error of each kernel; empty for a single kernel, or without the time
+        for a fold.
     estimator_weights_, errors_, trace_, stop_reason_, n_iter_, dual_gap_
         As in :class:`kboost.MKBoostClassifier`.
     n_columns_, columns_per_kernel_, kernel_usage_, kernels_, centers_
@@ -160,12 +167,13 @@ class BoostedSVMClassifier(BoostedSVMBase):
             n_jobs=effective_n_jobs(self.n_jobs),
         )
         rows, n_rows = svm_rows(self, X, y, sample_weight, keep_total_weight=True)
+        warn_of_size(type(self).__name__, len(rows.weight), len(self.classes_), self.max_seconds)
         with blas_threads_for(len(rows.weight)):
             data = self._with_best_kernel(plan, svm_data(self, rows, n_rows), deadline)
             count = len(data.problems)
             seeds = check_random_state(self.random_state).randint(2**31 - 1, size=count)
             boosted = boost_svms(plan, data, seeds, deadline, self._listeners(count))
-            self._set_rounds(data, boosted)
+            self._set_rounds(data, boosted, deadline)
 
     def _with_best_kernel(self, plan: BoostingPlan, data: SVMData, deadline: Deadline) -> SVMData:
         """The data with the kernel of the lowest cross-validated error."""
@@ -173,8 +181,9 @@ class BoostedSVMClassifier(BoostedSVMBase):
         best, self.cv_errors_ = 0, {}
         if len(data.kernels) > 1 and folds.max() > 0:
             errors = cross_validated_errors(plan, data, folds, deadline.share(2))
-            names = unique_names([repr(kernel) for kernel in data.kernels])
-            self.cv_errors_ = dict(zip(names, errors.tolist(), strict=True))
-            best = lowest(errors)
+            if not np.isnan(errors).any():
+                names = unique_names([repr(kernel) for kernel in data.kernels])
+                self.cv_errors_ = dict(zip(names, errors.tolist(), strict=True))
+                best = lowest(errors)
         self.kernel_ = data.kernels[best]
         return data.only(best)

@@ -24,24 +24,36 @@ from sklearn.svm import SVC, SVR
 
 from kboost._estimator.base import KernelEstimator
 from kboost._estimator.labels import check_two_classes, encode_labels
-from kboost._estimator.predictors import KernelClassifierMixin, KernelRegressorMixin
+from kboost._estimator.mixture_svm import mixture
+from kboost._estimator.predictors import (
+    CalibratedMixin,
+    KernelClassifierMixin,
+    KernelRegressorMixin,
+)
+from kboost._estimator.svm_calibration import SLOPE, left_out_svms
 from kboost._estimator.svm_classifier import set_support_vectors
 from kboost._estimator.svm_input import centers_of, svm_kernels
 from kboost._rules import NOT_NEGATIVE, POSITIVE, Rule, check_params
+from kboost._typing import FloatArray, IntArray
 from kboost._validation import check_table, check_weights
 from kboost.columns.hypothesis import KernelPart
+from kboost.core.deadline import NO_LIMIT
 from kboost.core.model import AdditiveModel
 from kboost.data.merged_rows import MergedRows, merge_rows
+from kboost.data.multiclass import binary_problems
+from kboost.data.svm_data import SVMData
+from kboost.kernels.base import Kernel
 
 RULES: dict[str, Rule] = {"C": POSITIVE, "tol": POSITIVE}
 
 
 def _fit_sum(
     estimator: Any, rows: MergedRows, n_input_rows: int, svm: Any, targets: Sequence[Any]
-) -> None:
+) -> tuple[Sequence[Kernel], Any]:
     """Fit `svm` to each of the targets on the sum of the kernels; set the fitted attributes.
 
-    The output of constant targets is that constant.
+    Returns the kernels and the rows as their second argument. The output of constant targets is
+    that constant.
     """
     centers = centers_of(estimator, rows)
     kernels = svm_kernels(estimator, rows, centers, n_input_rows)
@@ -60,9 +72,10 @@ def _fit_sum(
     parts = tuple(KernelPart(kernel, centers[used], coef[used], used) for kernel in needed)
     estimator._model = AdditiveModel(parts, bias)
     set_support_vectors(estimator, kernels, [len(used)] * len(kernels), centers, coef, bias)
+    return kernels, centers
 
 
-class CompositeSVC(KernelClassifierMixin, KernelEstimator):
+class CompositeSVC(CalibratedMixin, KernelClassifierMixin, KernelEstimator):
     """Classify with a support vector machine on the sum of several kernels.
 
     A baseline for sparse mixtures: the same kernels, with one coefficient per training row for all
@@ -81,6 +94,9 @@ class CompositeSVC(KernelClassifierMixin, KernelEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
+    calibration_ : Calibration
+        The slope behind `predict_proba`, the number of rows behind it, and whether these were left
+        out (False after Ctrl-C, without time or with too few rows: the slope is then 1).
     kernels_ : list of Kernel
         The kernels, with their widths.
     n_columns_ : int
@@ -149,7 +165,16 @@ class CompositeSVC(KernelClassifierMixin, KernelEstimator):
         positive = [1] if len(self.classes_) == 2 else range(len(self.classes_))
         targets = [np.where(rows.codes == k, 1, -1) for k in positive]
         svm = SVC(kernel="precomputed", C=self.C, tol=self.tol)
-        _fit_sum(self, rows, X.shape[0], svm, targets)
+        kernels, centers = _fit_sum(self, rows, X.shape[0], svm, targets)
+        n_classes = len(self.classes_)
+        problems = binary_problems(rows.codes, n_classes, "ovr")
+        data = SVMData(rows, centers, kernels, kernels, problems, n_classes)
+
+        def matrix(output: int, at: IntArray) -> FloatArray:
+            return mixture(data, np.ones(len(kernels)), at)
+
+        C, tol = float(self.C), float(self.tol)
+        self._calibrate(lambda: left_out_svms(data, matrix, C, tol), SLOPE, NO_LIMIT)
 
 
 class CompositeSVR(KernelRegressorMixin, KernelEstimator):

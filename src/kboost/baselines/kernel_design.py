@@ -9,10 +9,14 @@ from joblib import effective_n_jobs
 
 from kboost._estimator.base import scalar_or_list
 from kboost._estimator.mixture_svm import MixtureSVMClassifier, check_matrix_memory
+from kboost._estimator.svm_calibration import SLOPE, left_out_designs
 from kboost._estimator.svm_input import RULES, svm_data, svm_rows
 from kboost._rules import check_params, one_of
 from kboost.boosting.designed_svm import DesignPlan, fit_designed_svms
+from kboost.columns.gram import MixtureFunction
 from kboost.core.deadline import Deadline
+from kboost.data.sizes import warn_of_size
+from kboost.data.svm_data import SVMData
 from kboost.solvers.threads import blas_threads_for
 
 _RULES = RULES | {"loss": one_of("exp", "log")}
@@ -44,7 +48,7 @@ class KernelDesignClassifier(MixtureSVMClassifier):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes; "balanced" gives all classes the same weight.
     max_seconds : float or None, default=None
-        Time limit of the design; at least one round is made.
+        Time limit of the fit; without time for a kernel the model is the heavier class.
     tol : float, default=1e-3
         Tolerance of libsvm.
     memory_budget : int, default=2**32
@@ -58,6 +62,9 @@ class KernelDesignClassifier(MixtureSVMClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
+    calibration_ : Calibration
+        The slope behind `predict_proba`, the number of rows behind it, and whether these were left
+        out (False after Ctrl-C, without time or with too few rows: the slope is then 1).
     kernels_ : list of Kernel
         The base kernels, with their widths, scaled.
     estimator_weights_ : ndarray of shape (n_rounds,), or list of them
@@ -158,6 +165,7 @@ class KernelDesignClassifier(MixtureSVMClassifier):
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
         check_params(self.get_params(deep=False), _RULES)
+        deadline = Deadline.after(self.max_seconds)
         plan = DesignPlan(
             loss=self.loss,
             max_iter=self.max_iter,
@@ -167,10 +175,10 @@ class KernelDesignClassifier(MixtureSVMClassifier):
             n_jobs=effective_n_jobs(self.n_jobs),
         )
         rows, n_rows = svm_rows(self, X, y, sample_weight)
+        warn_of_size(type(self).__name__, len(rows.weight), len(self.classes_), self.max_seconds)
         with blas_threads_for(len(rows.weight)):
             data = svm_data(self, rows, n_rows)
             check_matrix_memory(data, self.memory_budget)
-            deadline = Deadline.after(self.max_seconds)
             results = fit_designed_svms(plan, data, deadline, self._listeners(len(data.problems)))
             self._set_functions(data, [result.function for result in results])
         objectives = np.array([result.objective for result in results])
@@ -181,3 +189,8 @@ class KernelDesignClassifier(MixtureSVMClassifier):
         self.trace_ = scalar_or_list([result.trace for result in results])
         self.stop_reason_ = scalar_or_list([result.reason for result in results])
         self.n_iter_ = max(1, *(len(result.trace) for result in results))
+
+        def refit(part: SVMData) -> list[MixtureFunction]:
+            return [result.function for result in fit_designed_svms(plan, part, deadline)]
+
+        self._calibrate(lambda: left_out_designs(data, refit), SLOPE, deadline)

@@ -9,17 +9,21 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from kboost._estimator.base import scalar_or_list
-from kboost._estimator.mixture_svm import MixtureSVMClassifier, check_matrix_memory
+from kboost._estimator.mixture_svm import MixtureSVMClassifier, check_matrix_memory, mixture
 from kboost._estimator.parameter_rules import RULES as SHARED
+from kboost._estimator.svm_calibration import SLOPE, left_out_svms
 from kboost._estimator.svm_input import RULES, svm_data, svm_rows
 from kboost._rules import Rule, check_params, one_of
+from kboost._typing import FloatArray, IntArray
 from kboost.core.deadline import Deadline
+from kboost.data.sizes import warn_of_size
 from kboost.mkl.learn import METHODS, MKLPlan, MKLResult, learn_mixtures
 from kboost.settings import LpNorm
 from kboost.solvers.threads import blas_threads_for
 
 _NAMES = one_of(*METHODS, "lp")
 _METHOD = Rule(f"{_NAMES.words} or an LpNorm", lambda v: isinstance(v, LpNorm) or _NAMES.holds(v))
+_LEFT_OUT_TOL = 1e-3  # of libsvm without some of the rows
 _RULES = RULES | {"method": _METHOD, "tol": SHARED["tol"]}
 
 
@@ -55,7 +59,7 @@ class MKLClassifier(MixtureSVMClassifier):
     max_iter : int, default=500
         Steps per binary problem.
     max_seconds : float or None, default=None
-        Time limit of the fit.
+        Time limit of the fit; without time for an SVM the model is the heavier class.
     tol : float, default=0.01
         Stop at this relative duality gap. The SVMs are solved to a twentieth of it.
     memory_budget : int, default=2**32
@@ -69,6 +73,9 @@ class MKLClassifier(MixtureSVMClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
+    calibration_ : Calibration
+        The slope behind `predict_proba`, the number of rows behind it, and whether these were left
+        out (False after Ctrl-C, without time or with too few rows: the slope is then 1).
     kernels_ : list of Kernel
         The kernels, with their widths, scaled.
     kernel_weights_ : ndarray of shape (n_kernels,) or (n_problems, n_kernels)
@@ -172,6 +179,7 @@ class MKLClassifier(MixtureSVMClassifier):
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
         check_params(self.get_params(deep=False), _RULES)
+        deadline = Deadline.after(self.max_seconds)
         method = LpNorm() if self.method == "lp" else self.method
         plan = MKLPlan(
             method="hessian" if isinstance(method, LpNorm) else method,
@@ -182,23 +190,32 @@ class MKLClassifier(MixtureSVMClassifier):
             n_jobs=effective_n_jobs(self.n_jobs),
         )
         rows, n_rows = svm_rows(self, X, y, sample_weight)
+        warn_of_size(type(self).__name__, len(rows.weight), len(self.classes_), self.max_seconds)
         with blas_threads_for(len(rows.weight)):
             data = svm_data(self, rows, n_rows)
             check_matrix_memory(data, self.memory_budget)
-            deadline = Deadline.after(self.max_seconds)
             results = learn_mixtures(plan, data, deadline, self._listeners(len(data.problems)))
             self._set_functions(data, [result.function for result in results])
-        self._set_results(results)
+            self._set_results(results)
+
+            def matrix(output: int, rows: IntArray) -> FloatArray:
+                return mixture(data, results[output].function.kernel_weights, rows)
+
+            self._calibrate(
+                lambda: left_out_svms(data, matrix, plan.C, _LEFT_OUT_TOL), SLOPE, deadline
+            )
 
     def _set_results(self, results: Sequence[MKLResult]) -> None:
         single = len(results) == 1
         weights = np.array([result.point.theta for result in results])
         objectives = np.array([result.point.value for result in results])
-        gaps = np.array([result.trace[-1].gap for result in results], dtype=np.float64)
+        last = [result.trace[-1] if result.trace else None for result in results]
+        gaps = np.array([None if step is None else step.gap for step in last], dtype=np.float64)
         self.kernel_weights_ = weights[0] if single else weights
         self.objective_ = objectives[0] if single else objectives
-        self.dual_gap_ = gaps[0] if single else gaps
+        known = not np.isnan(gaps).any()
+        self.dual_gap_ = None if not known else gaps[0] if single else gaps
         self.stop_reason_ = scalar_or_list([result.reason for result in results])
         self.trace_ = scalar_or_list([result.trace for result in results])
-        self.n_iter_ = max(1, *(result.trace[-1].iteration for result in results))
+        self.n_iter_ = max(1, *(0 if step is None else step.iteration for step in last))
         self.n_svms_ = sum(result.n_svms for result in results)

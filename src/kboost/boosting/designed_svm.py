@@ -20,9 +20,12 @@ from kboost.core.deadline import Deadline
 from kboost.core.iterate import Listener
 from kboost.core.outputs import solve_outputs
 from kboost.core.rounds import Rounds
-from kboost.core.stopping import StopReason
+from kboost.core.stopping import StopReason, no_columns
 from kboost.data.svm_data import SVMData
+from kboost.exceptions import OutOfTimeError
 from kboost.solvers.libsvm import solve_dual
+
+_LEAST_SECONDS = 0.2  # for the SVM on the designed kernel
 
 
 @dataclass(frozen=True)
@@ -60,19 +63,25 @@ def fit_designed_svms(
         problem = data.problems[output]
         rows, signs = problem.rows, problem.signs
         X, centers, weight = data.rows.X[rows], data.centers[rows], data.rows.weight[rows]
-        base = kernel_matrices(data.kernels, X, centers).sum(axis=0)
-        kernel = design(
-            base,
-            signs,
-            weight,
-            plan.loss,
-            plan.max_iter,
-            deadline=until,
-            listeners=listeners(output),
-        )
+        check = None if until.seconds is None else until.check
+        try:
+            until.check()
+            base = kernel_matrices(data.kernels, X, centers, check).sum(axis=0)
+            kernel = design(
+                base,
+                signs,
+                weight,
+                plan.loss,
+                plan.max_iter,
+                deadline=until,
+                listeners=listeners(output),
+            )
+        except OutOfTimeError:
+            return _constant(len(data.kernels), signs, weight, until)
         weights = kernel.weights * _scale(kernel, weight, plan.scaling)
         K = np.ascontiguousarray((kernel.values * weights) @ kernel.values.T)
-        duals, bias, _ = solve_dual(K, signs, plan.C * weight, plan.tol)
+        left = max(until.remaining, _LEAST_SECONDS)
+        duals, bias, _ = solve_dual(K, signs, plan.C * weight, plan.tol, left)
         v = signs * duals
         coef = kernel.coef @ (weights * (v @ kernel.values))
         function = MixtureFunction(kernel.centers, coef, np.ones(len(data.kernels)), bias)
@@ -80,6 +89,19 @@ def fit_designed_svms(
         return DesignResult(function, kernel, objective, kernel.trace, kernel.reason)
 
     return solve_outputs(solve, len(data.problems), deadline, plan.n_jobs)
+
+
+def _constant(
+    n_kernels: int, signs: FloatArray, weight: FloatArray, deadline: Deadline
+) -> DesignResult:
+    """The model without the time for a kernel: the heavier class."""
+    none, bias = np.zeros(0, dtype=np.intp), float(signs @ weight / weight.sum())
+    function = MixtureFunction(none, np.zeros(0), np.ones(n_kernels), bias)
+    reason, no_columns_yet = no_columns(deadline), np.zeros((0, 0))
+    kernel = DesignedKernel(
+        none, no_columns_yet, np.zeros((len(signs), 0)), np.zeros(0), np.ones(1), Rounds(), reason
+    )
+    return DesignResult(function, kernel, 0.0, kernel.trace, reason)
 
 
 def _scale(kernel: DesignedKernel, weight: FloatArray, scaling: str) -> float:

@@ -3,41 +3,46 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
-from functools import partial
+from contextlib import nullcontext, suppress
+from typing import Any
 
 import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
-from kboost.boosting.fit import BoostingPlan
+from kboost.boosting.fit import BoostingPlan, affordable
 from kboost.boosting.svm_learners import SVMLearners
 from kboost.columns.gram import Gram, signs
 from kboost.core.deadline import Deadline
 from kboost.data.merged_rows import MergedRows, majority_code
 from kboost.data.multiclass import class_scores, predicted_codes
 from kboost.data.svm_data import SVMData
+from kboost.exceptions import OutOfTimeError
 from kboost.solvers.libsvm import solve_dual
 
 
 def cross_validated_errors(
     plan: BoostingPlan, data: SVMData, folds: IntArray, deadline: Deadline
 ) -> FloatArray:
-    """The error of each kernel over the folds that fit into the time, at least one."""
+    """The error of each kernel over the folds that fit into the time; NaN if none does."""
     rows, problems, n_kernels = data.rows, data.problems, len(data.kernels)
-    gram = Gram(data.kernels, rows.X, data.centers, plan.memory_budget)
     n_jobs = min(plan.n_jobs, n_kernels)
     wrong, total = np.zeros(n_kernels), 0.0
-    with ThreadPoolExecutor(n_jobs) if n_jobs > 1 else nullcontext() as pool:
+    with (
+        ThreadPoolExecutor(n_jobs) if n_jobs > 1 else nullcontext() as pool,
+        suppress(OutOfTimeError),
+    ):
+        gram = Gram(data.kernels, rows.X, data.centers, plan.memory_budget, deadline.check)
+        if affordable(gram, deadline) < len(rows.weight):
+            deadline.call_off()
         for fold in range(int(folds.max()) + 1):
-            if fold and deadline.remaining == 0.0:
-                break
+            deadline.check()
             held_out = folds == fold
-            values = _held_out_values(plan, gram, data, held_out, pool, n_jobs)
+            values = _held_out_values(plan, gram, data, held_out, pool, n_jobs, deadline)
             predicted = [predicted_codes(class_scores(v, problems, data.n_classes)) for v in values]
             weight = rows.weight[held_out]
             wrong += (np.array(predicted) != rows.codes[held_out]) @ weight
             total += float(weight.sum())
-    errors: FloatArray = wrong / total
+    errors: FloatArray = wrong / total if total else np.full(n_kernels, np.nan)
     return errors
 
 
@@ -48,11 +53,16 @@ def _held_out_values(
     held_out: BoolArray,
     pool: ThreadPoolExecutor | None,
     n_jobs: int,
+    deadline: Deadline,
 ) -> FloatArray:
     """The signs of the SVMs at the held-out rows, (n_kernels, n_held_out, n_problems)."""
     at = np.flatnonzero(held_out)
     values = np.zeros((len(gram.kernels), len(at), len(data.problems)))
-    solve = partial(solve_dual, tol=plan.tol)
+
+    def solve(K: FloatArray, signs: FloatArray, upper: FloatArray) -> Any:
+        deadline.check()
+        return solve_dual(K, signs, upper, plan.tol, deadline.remaining)
+
     for k, problem in enumerate(data.problems):
         training = problem.rows[~held_out[problem.rows]]
         if not len(training):

@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from kboost.columns.gram import SVM, signs
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.rounds import Round, Rounds
-from kboost.core.stopping import INTERRUPTED, StopReason
+from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, StopReason, no_columns
 
 MAX_RESETS = 10  # draws in a row with an error of 1/2 or more, before the fit ends
 
@@ -50,6 +50,7 @@ class BoostedSVMs:
     trace: Rounds
     n_trained: IntArray  # (n_kernels,), SVMs trained per kernel
     reason: StopReason
+    left_out: FloatArray  # (n,), mean sign of the rounds that did not draw a row; NaN without one
 
 
 class BoostingRounds(Method[Round]):
@@ -75,6 +76,13 @@ class BoostingRounds(Method[Round]):
         self.rounds: list[tuple[Sequence[SVM], FloatArray]] = []
         self.weights: list[float] = []
         self.n_trained = np.zeros(n_kernels, dtype=np.intp)
+        self._left_out = np.zeros((2, len(adaboost.targets)))  # sums of signs and of weights
+
+    @property
+    def left_out(self) -> FloatArray:
+        """The weighted mean sign of the rounds that did not draw a row; NaN without one."""
+        signs, weights = self._left_out
+        return np.where(weights > 0, signs / np.where(weights > 0, weights, 1.0), np.nan)
 
     def advance(self) -> Round:
         adaboost, rng = self._adaboost, self._rng
@@ -103,6 +111,9 @@ class BoostingRounds(Method[Round]):
             adaboost.extend(classifier.predicted, record.weight)
             self.rounds.append((classifier.svms, classifier.votes))
             self.weights.append(record.weight)
+            outside = np.full(len(classifier.predicted), record.weight)
+            outside[rows] = 0.0
+            self._left_out += [outside * classifier.predicted, outside]
         else:
             adaboost.reset()
         return record
@@ -126,16 +137,30 @@ class BoostingRounds(Method[Round]):
         return None
 
     def _take_constant(self) -> None:
-        adaboost = self._adaboost
-        adaboost.reset()
-        sign = 1.0 if adaboost.distribution @ adaboost.targets > 0 else -1.0
-        error = adaboost.errors(np.full((1, len(adaboost.targets)), sign))
-        weight = float(adaboost.weights(error)[0])
-        constant = SVM(0, np.zeros(0, dtype=np.intp), np.zeros(0), sign)
-        self.rounds.append(([constant], np.ones(1)))
+        round_, weight, record = _constant(self._adaboost)
+        self.rounds.append(round_)
         self.weights.append(weight)
-        seconds = time.monotonic() - self._started
-        self.trace.append(Round(0, "constant", float(error[0]), weight, (), 0, 0, True, seconds))
+        self.trace.append(replace(record, seconds=time.monotonic() - self._started))
+
+
+def constant_rounds(adaboost: AdaBoost, n_kernels: int, deadline: Deadline) -> BoostedSVMs:
+    """The model of a problem for which there was no time: the heavier class."""
+    rounds, weight, record = _constant(adaboost)
+    trace = Rounds([record])
+    n_trained = np.zeros(n_kernels, dtype=np.intp)
+    never = np.full(len(adaboost.targets), np.nan)
+    return BoostedSVMs([rounds], [weight], trace, n_trained, no_columns(deadline), never)
+
+
+def _constant(adaboost: AdaBoost) -> tuple[tuple[Sequence[SVM], FloatArray], float, Round]:
+    """A round with the heavier class, its weight and its record."""
+    adaboost.reset()
+    sign = 1.0 if adaboost.distribution @ adaboost.targets > 0 else -1.0
+    error = adaboost.errors(np.full((1, len(adaboost.targets)), sign))
+    weight = float(adaboost.weights(error)[0])
+    constant = SVM(0, np.zeros(0, dtype=np.intp), np.zeros(0), sign)
+    record = Round(0, "constant", float(error[0]), weight, (), 0, 0, True, 0.0)
+    return ([constant], np.ones(1)), weight, record
 
 
 def boost(
@@ -145,7 +170,11 @@ def boost(
     reason = iterate(method, method.limit, deadline=deadline, listeners=listeners)
     if reason is INTERRUPTED and not method.weights:
         raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
-    return BoostedSVMs(method.rounds, method.weights, method.trace, method.n_trained, reason)
+    if reason is OUT_OF_TIME and method.trace[-1].outcome == "constant":
+        reason = no_columns(deadline)
+    return BoostedSVMs(
+        method.rounds, method.weights, method.trace, method.n_trained, reason, method.left_out
+    )
 
 
 def choose(

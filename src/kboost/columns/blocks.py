@@ -23,7 +23,7 @@ from kboost.columns.cache import BlockCache
 from kboost.kernels.base import Kernel
 from kboost.kernels.pairings import Pairing
 
-_MAX_WIDTH = 1024  # centres per block; wide enough for BLAS
+MAX_WIDTH = 1024  # centres per block; wide enough for BLAS
 COPIES = 32  # of a column in a master and its solver, an upper bound measured with HiGHS
 _CACHE_LINE = 8  # numbers; fewer than one column in so many are copied out of a cached block
 
@@ -44,8 +44,11 @@ class BlockSource:
         keep: Collection[int],
         n_jobs: int = 1,
         copies: int = COPIES,
+        most: int = MAX_WIDTH,
     ) -> None:
+        """Prepare the blocks, with at most `most` centres each."""
         self._kernels = kernels
+        self.before_block: Callable[[], None] = lambda: None  # called before each; may raise
         self._X = X
         self._centers = centers
         pairings = {pairing for kernel in kernels for pairing in kernel.pairings}
@@ -55,7 +58,7 @@ class BlockSource:
         self._n_jobs = n_jobs
         self._slots = BoundedSemaphore(n_jobs)
         per_center = 8 * X.shape[0] * (len(pairings) + len(kernels) + 1) * n_jobs  # bytes
-        self.width = int(np.clip(budget // 8 // max(1, per_center), 1, _MAX_WIDTH))
+        self.width = int(np.clip(budget // 8 // max(1, per_center), 1, most))
         self._budget = budget
         self._copies = copies
         self._n_kept = 0
@@ -63,11 +66,23 @@ class BlockSource:
         self._cache = BlockCache(budget // 2)
         self._cacheable = self._choose(keep, budget // 2)
 
-    def visit(self, kernels: Iterable[int], task: Visit) -> None:
-        """Call `task` with every block of the kernels, in `n_jobs` threads."""
+    def visit(
+        self, kernels: Iterable[int], task: Visit, enough: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Call `task` with every block of the kernels until `enough`, in `n_jobs` threads."""
         kernels = list(kernels)
+
+        def visit(block: slice) -> None:
+            if not enough():
+                self._visit(kernels, block, task)
+
         if kernels:
-            self._run([partial(self._visit, kernels, block, task) for block in self._blocks()])
+            self._run([partial(visit, block) for block in self._blocks()])
+
+    def keep_first(self, count: int) -> None:
+        """Leave out all centres but the first, `count` of them: whole blocks."""
+        self._centers = self._centers[:count]
+        self._views = {v: (rows, points[:count]) for v, (rows, points) in self._views.items()}
 
     def visit_at(self, kernel: int, centers: IntArray, task: Visit) -> None:
         """Call `task` with values of one kernel at some centres, or with whole cached blocks."""
@@ -139,6 +154,7 @@ class BlockSource:
 
     def _in_slot(self, piece: Callable[[], None]) -> None:
         with self._slots:
+            self.before_block()
             piece()
 
     def _blocks(self) -> list[slice]:

@@ -9,7 +9,7 @@ kept with one row per centre, because an SVM needs few centres at all rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,22 +49,39 @@ def signs(values: FloatArray) -> FloatArray:
     return np.where(values > ZERO, 1.0, -1.0)
 
 
-def kernel_matrices(kernels: Sequence[Kernel], X: Any, centers: Any) -> FloatArray:
-    """All kernels between all rows, (P, n, n); `centers` are the rows as second argument."""
+def kernel_matrices(
+    kernels: Sequence[Kernel], X: Any, centers: Any, before_block: Callable[[], None] | None = None
+) -> FloatArray:
+    """All kernels between all rows, (P, n, n); `centers` are the rows as second argument.
+
+    With `before_block`, which may raise, values are computed in blocks of rows.
+    """
     pairings = {pairing for kernel in kernels for pairing in kernel.pairings}
-    blocks = {pairing: pairing.compute(X, centers) for pairing in pairings}
     n = X.shape[0]
     matrices = np.empty((len(kernels), n, n))
-    for j, values in evaluate(kernels, blocks):
-        matrices[j] = values
+    step = n if before_block is None else max(1, _CHUNK // n)
+    for rows in (slice(start, start + step) for start in range(0, n, step)):
+        if before_block is not None:
+            before_block()
+        blocks = {pairing: pairing.compute(X[rows], centers) for pairing in pairings}
+        for j, values in evaluate(kernels, blocks):
+            matrices[j, rows] = values
     return matrices
 
 
 class Gram:
     """The matrices of several kernels; `centers` are the rows as second argument."""
 
-    def __init__(self, kernels: Sequence[Kernel], X: Any, centers: Any, budget: int) -> None:
-        self.kernels = kernels
+    def __init__(
+        self,
+        kernels: Sequence[Kernel],
+        X: Any,
+        centers: Any,
+        budget: int,
+        before_block: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Prepare the values; `before_block` is called before some are computed, and may raise."""
+        self.kernels, self.before_block = kernels, before_block
         self.n_rows = int(X.shape[0])
         pairings = {pairing for kernel in kernels for pairing in kernel.pairings}
         self._views = {
@@ -79,6 +96,7 @@ class Gram:
                 self._matrices[j] = np.ascontiguousarray(values.T)
         elif len(pairings) <= most:
             for pairing in pairings:
+                before_block()
                 self._blocks[pairing] = pairing.compute_viewed(*self._views[pairing.view])
 
     def submatrices(
@@ -128,6 +146,7 @@ class Gram:
         chosen = [self.kernels[j] for j in kernels]
         blocks: dict[Pairing, FloatArray] = {}
         for pairing in {p for kernel in chosen for p in kernel.pairings}:
+            self.before_block()
             if pairing in self._blocks:
                 blocks[pairing] = self._blocks[pairing][np.ix_(rows, centers)]
             else:

@@ -7,6 +7,7 @@ model, whose coefficients are divided by the scales and so belong to unscaled co
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,6 +67,12 @@ class KernelPart:
         parts = [(term, fold(term, centers, coef, only_if_cheaper=True)) for term in terms(kernel)]
         self.folded = tuple(folded for _, folded in parts if folded is not None)
         self.rest = sum_kernels([term for term, folded in parts if folded is None])
+
+    def with_centers(self, centers: Any) -> KernelPart:
+        """The same part with its centres in other memory."""
+        part = copy(self)
+        part.centers = centers
+        return part
 
     def __call__(self, X: Any) -> FloatArray:
         if self.rest is None:

@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
-from kboost.columns.blocks import COPIES, BlockSource, Centers
+from kboost.columns.blocks import COPIES, MAX_WIDTH, BlockSource, Centers
 from kboost.columns.hypothesis import KernelColumn, KernelFamily
 from kboost.columns.scaling import Scaling, column_scales
 from kboost.kernels.base import Kernel
 from kboost.kernels.folding import Folded, fold
+from kboost.kernels.rows import dense_if_small
 
 DEFAULT_BUDGET = 1 << 30  # bytes
 
@@ -32,6 +33,10 @@ class KernelLibrary:
     `center_of_row` is the centre of each training row, if centres are given; `measured_on` are the
     rows and weights on which columns are scaled, if not the training rows; `copies` is how many
     copies of a column a master and its solver hold, which count against the memory budget.
+
+    `before_block` is called before each block of a scan, and may raise. Columns are measured centre
+    by centre until `enough`; the centres from there on are left out of the library. A block has at
+    most `block_width` centres.
     """
 
     def __init__(
@@ -48,34 +53,46 @@ class KernelLibrary:
         n_jobs: int = 1,
         copies: int = COPIES,
         before_block: Callable[[], None] = lambda: None,
+        enough: Callable[[], bool] = lambda: False,
+        block_width: int = MAX_WIDTH,
     ) -> None:
         self.kernels = tuple(kernels)
         self.centers = X if centers is None else centers
         self.n_rows, self.n_centers = int(X.shape[0]), int(self.centers.shape[0])
         self.sample_weight = np.ones(self.n_rows) if sample_weight is None else sample_weight
-        self._X = X
+        self._X, self._points = self._evaluated(X), self._evaluated(self.centers)
         self._center_of_row = np.arange(self.n_rows) if centers is None else center_of_row
+        self._single: dict[int, Any] = {}  # centres cut out so far
         self._families = [KernelFamily(kernel) for kernel in self.kernels]
         zeros = np.zeros(self.n_rows)
         self._unfolded = [p for p in range(len(self.kernels)) if self._folded(p, zeros) is None]
         self._source = BlockSource(
             self.kernels,
-            X,
-            self.centers,
+            self._X,
+            self._points,
             memory_budget,
             keep=self._unfolded,
             n_jobs=n_jobs,
             copies=copies,
+            most=block_width,
         )
         self.is_nonnegative = True  # until a negative value is found
         if measured_on is None:
-            rms, peak = self._sizes(self._source, self.sample_weight, before_block)
+            rms, peak = self._sizes(self._source, self.sample_weight, enough)
         else:
             rows, weight = measured_on
+            rows = self._evaluated(rows)
             source = BlockSource(
-                self.kernels, rows, self.centers, memory_budget, keep=(), n_jobs=n_jobs
+                self.kernels,
+                rows,
+                self._points,
+                memory_budget,
+                keep=(),
+                n_jobs=n_jobs,
+                most=block_width,
             )
-            rms, peak = self._sizes(source, weight, before_block)
+            rms, peak = self._sizes(source, weight, enough)
+        self._source.before_block = before_block
         self.peak = peak  # largest absolute value of each unscaled column
         self.scales = column_scales(scaling, rms, peak)  # divisor of each column
         self.rms = rms / self.scales  # of each scaled column; 0 for a zero column
@@ -95,7 +112,8 @@ class KernelLibrary:
         if self._center_of_row is None:
             return None
         chosen = np.zeros(self.n_centers, dtype=bool)
-        chosen[self._center_of_row[rows]] = True
+        at = self._center_of_row[rows]
+        chosen[at[at >= 0]] = True
         return np.tile(chosen, len(self.kernels))
 
     def by_kernel(self, ids: IntArray) -> Iterator[tuple[int, IntArray]]:
@@ -117,7 +135,7 @@ class KernelLibrary:
         out = np.empty((len(self.kernels), self.n_centers))
         for p in range(len(self.kernels)):
             if (folded := self._folded(p, weights)) is not None:
-                out[p] = folded(self.centers)
+                out[p] = folded(self._points)
 
         def correlate(p: int, block: Centers, values: FloatArray) -> None:
             out[p, block] = values.T @ weights
@@ -128,7 +146,7 @@ class KernelLibrary:
     def _edges_at(self, p: int, centers: IntArray, weights: FloatArray) -> FloatArray:
         """Unscaled edges of one kernel at the given centres."""
         if (folded := self._folded(p, weights)) is not None:
-            return folded(self.centers[centers])
+            return folded(self._points[centers])
         edges = np.empty(self.n_centers)
 
         def correlate(_: int, block: Centers, values: FloatArray) -> None:
@@ -136,6 +154,11 @@ class KernelLibrary:
 
         self._source.visit_at(p, centers, correlate)
         return edges[centers]
+
+    def _evaluated(self, X: Any) -> Any:
+        """Rows in the form that is fastest to evaluate; a user's function gets them unchanged."""
+        kinds = {pairing.kind for kernel in self.kernels for pairing in kernel.pairings}
+        return dense_if_small(X) if all(isinstance(kind, str) for kind in kinds) else X
 
     def _folded(self, p: int, weights: FloatArray) -> Folded | None:
         return fold(self.kernels[p], self._X, weights, only_if_cheaper=True)
@@ -156,19 +179,33 @@ class KernelLibrary:
         """Columns as functions that can be evaluated at new rows."""
         pairs = [divmod(int(j), self.n_centers) for j in ids]
         return [
-            KernelColumn(self._families[p], self.centers[[c]], c, float(scale))
+            KernelColumn(self._families[p], self._center(c), c, float(scale))
             for (p, c), scale in zip(pairs, self.scales[ids], strict=True)
         ]
 
+    def _center(self, c: int) -> Any:
+        """One centre, (1, d); cut out once, as columns of all kernels and outputs ask for it."""
+        if c not in self._single:
+            self._single[c] = self.centers[[c]]
+        return self._single[c]
+
+    def _keep_first(self, count: int) -> None:
+        """Leave out all centres but the first, `count` of them."""
+        self.centers, self.n_centers = self.centers[:count], count
+        self._points = self._points[:count]
+        self._source.keep_first(count)
+        if (at := self._center_of_row) is not None:
+            self._center_of_row = np.where(at < count, at, -1)
+
     def _sizes(
-        self, source: BlockSource, weight: FloatArray, before_block: Callable[[], None]
+        self, source: BlockSource, weight: FloatArray, enough: Callable[[], bool]
     ) -> tuple[FloatArray, FloatArray]:
         """Root mean square and largest absolute value of every unscaled column, in one pass."""
         rms, peak = np.empty((2, len(self.kernels), self.n_centers))
+        measured = np.zeros(self.n_centers + 1, dtype=bool)  # the last one never is
         share = weight / weight.sum()
 
         def measure(p: int, block: Centers, values: FloatArray) -> None:
-            before_block()
             least = values.min(axis=0)
             if (least < 0).any():  # set by several threads, never reset
                 self.is_nonnegative = False
@@ -177,8 +214,11 @@ class KernelLibrary:
             unit = np.where(top > 0, top, 1.0)
             ratio = values / unit
             ratio *= ratio
-            peak[p, block] = top
+            measured[block], peak[p, block] = True, top
             rms[p, block] = unit * np.sqrt(share @ ratio)
 
-        source.visit(range(len(self.kernels)), measure)
-        return rms.ravel(), peak.ravel()
+        source.visit(range(len(self.kernels)), measure, enough)
+        count = int(np.argmin(measured))  # the first that is not
+        if self.kernels and count < self.n_centers:
+            self._keep_first(count)
+        return rms[:, : self.n_centers].ravel(), peak[:, : self.n_centers].ravel()

@@ -22,6 +22,9 @@ class BaseRun:
         """The last fit as it is."""
         return self.fit
 
+    def check_optimum(self) -> None:
+        """Raise if the optimum is no model; a fit that a limit ended is not checked."""
+
     def complete(self, fit: Fit) -> Fit:
         """An earlier fit as it is."""
         return fit

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from kboost.core.base_run import BaseRun
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.model import AdditiveModel
@@ -33,6 +34,8 @@ from kboost.core.stopping import EXHAUSTED, StopReason, StopRule, imprecise
 from kboost.core.trace import Step, Trace, relative_gap
 from kboost.core.validation import ValidationMonitor
 
+_OPTIMAL = ("tol", "gap", "exhausted")  # stop rules
+
 RunT = TypeVar("RunT", bound=MasterRun)
 
 
@@ -44,6 +47,7 @@ class GenerationResult:
     fit: Fit
     trace: Trace
     reason: StopReason
+    certified: bool = True  # False: the library searched is a part of the whole one
 
     @property
     def model(self) -> AdditiveModel:
@@ -52,7 +56,7 @@ class GenerationResult:
     @property
     def gap(self) -> float | None:
         """Relative gap between the objective and the best bound over the whole library."""
-        bound = self.trace[-1].bound if self.trace else None
+        bound = self.trace[-1].bound if self.trace and self.certified else None
         return relative_gap(self.fit.objective, bound)
 
 
@@ -109,6 +113,9 @@ class ColumnGenerationMethod(Method[Step], Generic[RunT]):
         self._kept, self._final = self._run.fit, None
         self._polish = polish and self._monitor is None
         reason = iterate(self, stop, deadline=deadline, listeners=listeners, level=level)
+        run: Any = self._run
+        if reason.rule in _OPTIMAL and isinstance(run, BaseRun):
+            run.check_optimum()
         fit = self._final
         if fit is None:
             complete = self._run.cut_short if self._polish else self._run.complete

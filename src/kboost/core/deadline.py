@@ -9,7 +9,10 @@ from typing import Any
 
 from kboost.exceptions import OutOfTimeError
 
-NO_MODEL_YET = "max_seconds was reached before there was a model; raise max_seconds."
+
+def now() -> float:
+    """The moment of this call, to count a limit from."""
+    return time.monotonic()
 
 
 @dataclass(frozen=True)
@@ -19,16 +22,22 @@ class Deadline:
     moment: float
     limit: float | None = None  # seconds the user gave
     _called_off: Event = field(default_factory=Event, compare=False, repr=False)
+    _whole: Deadline | None = field(default=None, compare=False, repr=False)  # of a share
 
     @classmethod
-    def after(cls, seconds: float | None) -> Deadline:
-        """The deadline so many seconds from now; None is no limit."""
-        return cls(float("inf") if seconds is None else time.monotonic() + seconds, seconds)
+    def after(cls, seconds: float | None, *, since: float | None = None) -> Deadline:
+        """The deadline so many seconds from now, or since a moment; None is no limit."""
+        start = now() if since is None else since
+        return cls(float("inf") if seconds is None else start + seconds, seconds)
 
     @property
     def remaining(self) -> float:
         """Seconds left."""
-        return 0.0 if self._called_off.is_set() else max(0.0, self.moment - time.monotonic())
+        return 0.0 if self._is_off else max(0.0, self.moment - time.monotonic())
+
+    @property
+    def _is_off(self) -> bool:
+        return self._called_off.is_set() or (self._whole is not None and self._whole._is_off)
 
     @property
     def seconds(self) -> float | None:
@@ -37,10 +46,13 @@ class Deadline:
         return None if remaining == float("inf") else remaining
 
     def share(self, count: int) -> Deadline:
-        """The deadline of the first of `count` equal shares of the time left."""
+        """The deadline of the first of `count` equal shares of the time left.
+
+        It is off with the whole one; called off itself, it leaves the whole one on.
+        """
         if count == 1:
             return self
-        return Deadline(time.monotonic() + self.remaining / count, self.limit)
+        return Deadline(time.monotonic() + self.remaining / count, self.limit, _whole=self)
 
     def call_off(self) -> None:
         """Stop everything that checks this deadline."""
@@ -49,7 +61,7 @@ class Deadline:
     def check(self) -> None:
         """Raise if no time is left."""
         if self.remaining == 0.0:
-            raise OutOfTimeError(NO_MODEL_YET)
+            raise OutOfTimeError("the time is over.")
 
     def __reduce__(self) -> Any:
         """Other processes get the time of day: monotonic clocks differ between processes."""

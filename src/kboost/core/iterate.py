@@ -19,6 +19,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Generic, Protocol, TypeVar
 
 from kboost.core.deadline import NO_LIMIT, Deadline
@@ -61,6 +62,16 @@ class Listener(Protocol):
         """No more steps follow."""
 
 
+class FirstModel(Listener):
+    """Ends the steps as Ctrl-C would, as soon as there is a model with columns."""
+
+    def on_step(self, trace: Sequence[Any]) -> StopReason | None:
+        return INTERRUPTED if getattr(trace[-1], "n_columns", 1) else None
+
+    def on_end(self) -> None:
+        pass
+
+
 def iterate(
     method: Method[Any],
     stop: StopRule | None = None,
@@ -94,7 +105,8 @@ def iterate(
             method.finish()
         except OutOfTimeError:
             reason = reason or OUT_OF_TIME
-        method.certify()
+        with suppress(OutOfTimeError):
+            method.certify()
     except KeyboardInterrupt:
         reason = INTERRUPTED
         method.abort()

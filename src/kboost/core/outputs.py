@@ -12,9 +12,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from kboost.core.deadline import NO_MODEL_YET, Deadline
-from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME
-from kboost.exceptions import OutOfTimeError
+from kboost.core.deadline import Deadline
+from kboost.core.stopping import INTERRUPTED
 
 Result = TypeVar("Result")  # a dataclass with the fields `reason` and `trace`
 
@@ -24,9 +23,9 @@ def solve_outputs(
 ) -> list[Result]:
     """Return `solve(k, deadline)` for k = 0, ..., count - 1.
 
-    A result whose `reason` is `INTERRUPTED` ends the sequence. If an output was not solved, or a
-    time limit or Ctrl-C ended it with an empty `trace`, that is without a model, OutOfTimeError or
-    KeyboardInterrupt is raised.
+    A result whose `reason` is `INTERRUPTED` ends the sequence. If Ctrl-C left an output unsolved,
+    or ended it with an empty `trace`, that is without a model, KeyboardInterrupt is raised. A time
+    limit that leaves an empty trace leaves a model without columns.
     """
     if count > 1 and n_jobs > 1:
         results = _in_threads(solve, count, deadline, min(n_jobs, count))
@@ -34,6 +33,25 @@ def solve_outputs(
         results = _in_sequence(solve, count, deadline)
     _check_models(results, count)
     return results
+
+
+def until_interrupted(work: Callable[[], Result], deadline: Deadline) -> tuple[Result, bool]:
+    """Return `work()` and whether Ctrl-C cut it short.
+
+    The work runs in a thread and looks at the deadline, which Ctrl-C calls off: what the work then
+    returns is the best so far. A second Ctrl-C, or one that the work itself meets, is raised.
+    """
+    pool = ThreadPoolExecutor(1)
+    future = pool.submit(work)
+    try:
+        return future.result(), False
+    except KeyboardInterrupt:
+        if future.done():
+            raise
+        deadline.call_off()
+        return future.result(), True
+    finally:
+        pool.shutdown(wait=False)
 
 
 def _in_sequence(
@@ -82,9 +100,7 @@ def _collected(futures: Sequence[Future[Result]], finished: Sequence[bool]) -> l
 
 
 def _check_models(results: Sequence[Any], count: int) -> None:
-    """Raise if an output has no model, for the reason that it has none."""
+    """Raise if Ctrl-C left an output without a model."""
     without_model = {result.reason.rule for result in results if not result.trace}
-    if OUT_OF_TIME.rule in without_model:
-        raise OutOfTimeError(NO_MODEL_YET)
     if len(results) < count or INTERRUPTED.rule in without_model:
         raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")

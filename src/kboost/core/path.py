@@ -14,7 +14,7 @@ from typing import Any
 from kboost._typing import FloatArray
 from kboost.core.column_generation import ColumnGenerationMethod, GenerationResult
 from kboost.core.protocols import PathMaster, PathOracle, Problem
-from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, StopRule
+from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, UNFINISHED, StopRule
 from kboost.exceptions import OutOfTimeError
 
 
@@ -43,6 +43,12 @@ class PathFitter:
         Call it before the first `solve`.
         """
         return self._run.first_factor(edges(self._run.fit.weights))
+
+    def as_it_stands(self) -> GenerationResult:
+        """The model on the way to a factor."""
+        hypotheses, fit = self._generation.current
+        trace = self._generation.trace
+        return GenerationResult(hypotheses[: len(fit.coef)], fit, trace, UNFINISHED)
 
     def solve(self, factor: float) -> GenerationResult:
         """The model at this factor; raises if time or Ctrl-C ends it before the factor is done."""

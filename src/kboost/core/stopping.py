@@ -40,6 +40,25 @@ def out_of_time(deadline: Deadline, last: Any) -> StopReason:
     return StopReason("max_seconds", f"max_seconds{limit} reached{rest}; raise max_seconds.")
 
 
+def no_columns(deadline: Deadline) -> StopReason:
+    """The time limit was reached before there was a column."""
+    limit = "" if deadline.limit is None else f"={deadline.limit:g}"
+    return StopReason(
+        "max_seconds",
+        f"max_seconds{limit} reached before the first column; the model is a constant; "
+        "raise max_seconds.",
+    )
+
+
+def fewer_centers(deadline: Deadline, kept: int, of: int, reason: StopReason) -> StopReason:
+    """The time limit left room for a part of the library only; `reason` ended the fit on it."""
+    limit = "" if deadline.limit is None else f"={deadline.limit:g}"
+    return StopReason(
+        "max_seconds",
+        f"max_seconds{limit} left time for {kept:,} of {of:,} centres; with them: {reason.message}",
+    )
+
+
 def imprecise(gap: float) -> StopReason:
     """The columns so far are more than the solver's digits can tell apart."""
     return StopReason(
@@ -149,15 +168,17 @@ class MaxIterations:
 
 @dataclass(frozen=True)
 class ValidationStall:
-    """TR3: the validation error has not improved for `patience` steps."""
+    """TR3: the validation error has not improved for `patience` steps with a few columns."""
 
     patience: int
+    least_columns: int = 0  # steps with fewer columns do not count
 
     def __call__(self, trace: Sequence[Step]) -> StopReason | None:
         errors = [step.validation_error for step in trace]
         known = [e for e in errors if e is not None]
         best = errors.index(min(known)) if known else len(trace)
-        if len(trace) - 1 - best < self.patience:
+        counted = sum(step.n_columns >= self.least_columns for step in trace[best + 1 :])
+        if counted < self.patience:
             return None
         return StopReason(
             "validation",

@@ -34,7 +34,7 @@ class Step:
     bound: float | None  # best lower bound of the optimum so far
     price: float  # best price of the columns not yet taken, among those looked at
     n_priced: int
-    seconds: float  # since the start
+    seconds: float  # since the start, to a microsecond
     converged: bool = True
     validation_error: float | None = None
     complete: bool = True  # whether the whole library was looked at
@@ -69,7 +69,7 @@ class Step:
             bound=better_bound(before, proposal.bound),
             price=proposal.price,
             n_priced=proposal.n_priced,
-            seconds=seconds,
+            seconds=round(seconds, 6),
             converged=fit.converged,
             validation_error=validation_error,
             complete=proposal.complete,

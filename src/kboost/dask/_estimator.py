@@ -80,6 +80,9 @@ class OnCluster:
         """
         return self._blockwise("predict", X)
 
+    def _warn_of_classes(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """No warning: the rows stay on the workers."""
+
     def _blockwise(self, method: str, X: Any) -> Any:
         check_is_fitted(self, "coef_")
         X = row_blocks(X)

@@ -80,7 +80,7 @@ class _Boost(OnCluster):
                     f"rows out; got {type(value).__name__}."
                 )
         return self._guarded_fit(  # type: ignore[attr-defined]
-            lambda: run_plan(self, *prepare(self, X, y, sample_weight, ValidationInput())),
+            lambda: run_plan(self, X, y, sample_weight, ValidationInput()),
             X,
             y,
             sample_weight,

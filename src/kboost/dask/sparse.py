@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.utils.metaestimators import available_if
-
 from kboost.dask._estimator import OnCluster, with_client
 from kboost.dask._location import OnWorkers
 from kboost.dask._table import PartitionedTable
-from kboost.estimators.sparse_classifier import SparseKernelClassifier, is_logistic
+from kboost.estimators.sparse_classifier import SparseKernelClassifier
 from kboost.estimators.sparse_regressor import SparseKernelRegressor
 from kboost.plans.sparse import Location
 
@@ -93,9 +91,8 @@ class DaskSparseKernelClassifier(_Sparse, SparseKernelClassifier):
         """
         return self._blockwise("decision_function", X)
 
-    @available_if(is_logistic)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
-        """Return the probability of each class as a lazy dask array; requires ``loss="log"``.
+        """Return the probability of each class as a lazy dask array.
 
         Parameters
         ----------

@@ -16,12 +16,12 @@ from kboost._estimator.parameter_rules import RULES
 from kboost._rules import POSITIVE, check_params, either, one_of, optional
 from kboost._typing import FloatArray
 from kboost._validation import check_weights
-from kboost.auto.fit import AutoPlan, AutoResult, Candidate, Scorer, fit_auto
+from kboost.auto.fit import AutoPlan, AutoResult, Contender, Scorer, fit_auto
 from kboost.auto.importance import total_effects
-from kboost.auto.limits import MOST_ENTRIES, time_limit
 from kboost.core.deadline import Deadline
 from kboost.core.model import AdditiveModel
 from kboost.data.indexed_rows import IndexedRows
+from kboost.data.sizes import MOST_ENTRIES, search_seconds
 from kboost.plans.sparse import SparseResult
 from kboost.preparation import TablePreparation
 
@@ -75,7 +75,7 @@ class AutoKernelBase(KernelEstimator):
 
     def _search(self, X: Any, rows: IndexedRows, scorer: Scorer, *, labels: bool) -> AutoResult:
         """Search and fit within the time limit."""
-        seconds = time_limit(X.shape[0]) if self.max_seconds == "auto" else self.max_seconds
+        seconds = search_seconds(X.shape[0]) if self.max_seconds == "auto" else self.max_seconds
         plan = AutoPlan(
             scorer=scorer,
             prefer=self.prefer,
@@ -191,7 +191,7 @@ def _dense(rows: Any) -> FloatArray:
     return np.asarray(rows)
 
 
-def _line(candidate: Candidate, n_features: int) -> dict[str, Any]:
+def _line(candidate: Contender, n_features: int) -> dict[str, Any]:
     """A line of the leaderboard; bytes are those of centres in float32 and coefficients."""
     outputs = candidate.values.shape[1]
     return {

@@ -1,8 +1,9 @@
 """What the kernel-boosting estimators share: parameter rules, running a plan, showing its fit.
 
-    fit(X, y)  ->  prepare(estimator, X, y, ...)      a plan and training data
-                   run_plan(estimator, plan, data)    fit_margin of plans/margin.py, then
-                                                      set_fitted(estimator, plan, fit)
+    fit(X, y)  ->  run_plan(estimator, X, y, ...)
+                       prepare(estimator, X, y, ...)  a plan and training data
+                       fit_margin(plan, data)         in plans/margin.py
+                       set_fitted(estimator, plan, fit)
 
 `prepare` is registered for each estimator in its own file.
 """
@@ -24,7 +25,9 @@ from kboost._estimator.parameter_rules import RULES
 from kboost._rules import UNIT, Rule, optional
 from kboost._typing import FloatArray
 from kboost._validation import check_table, check_validation, check_weights
+from kboost.core.deadline import now
 from kboost.core.iterate import Listener
+from kboost.data.sizes import warn_of_size
 from kboost.plans.bases import KernelColumns
 from kboost.plans.library import COPIES, CenterRows, LibraryPlan
 from kboost.plans.margin import MarginFit, MarginPlan, fit_margin
@@ -61,8 +64,15 @@ class MarginEstimator(KernelEstimator):
         return X, y, check_weights(sample_weight, X.shape[0])
 
 
-def run_plan(estimator: Any, plan: MarginPlan, data: TrainingData) -> None:
-    """Run the plan of an estimator and set the fitted attributes."""
+def run_plan(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, validation: ValidationInput
+) -> None:
+    """Prepare the plan of an estimator, run it and set the fitted attributes."""
+    since = now()
+    plan, data = prepare(estimator, X, y, sample_weight, validation)
+    n_rows, n_centers = len(data.rows.weight), plan.library.n_centers(data.rows)
+    count = len(plan.outputs.outputs)
+    warn_of_size(type(estimator).__name__, np.sqrt(n_rows * n_centers), count, plan.max_seconds)
 
     def listen(number: int | None, snapshot: Callable[[], MarginFit]) -> Sequence[Listener]:
         if number is not None:
@@ -71,7 +81,7 @@ def run_plan(estimator: Any, plan: MarginPlan, data: TrainingData) -> None:
             estimator, attributes=lambda: fitted_attributes(estimator, plan, snapshot())
         )
 
-    set_fitted(estimator, plan, fit_margin(plan, data, listen))
+    set_fitted(estimator, plan, fit_margin(plan, data, listen, since=since))
 
 
 @singledispatch

@@ -16,6 +16,7 @@ from kboost.core.deadline import Deadline
 from kboost.data.indexed_rows import indexed_rows
 from kboost.local.choice import LocalChoice
 from kboost.plans.least_squares import fit
+from kboost.plans.probabilities import calibrated_stream
 from kboost.plans.sparse import InMemory, Location, SparseData, SparsePlan, SparseResult
 from kboost.plans.streaming import add_batch
 from kboost.settings import Cells, EarlyStopping
@@ -94,13 +95,15 @@ class SparseKernelBase(KernelEstimator):
 
     def _add_batch(self, plan: SparsePlan, X: Any, targets: FloatArray, weight: FloatArray) -> None:
         """Add a batch to the stream, or start one, and show its model."""
-        self._stream, result = add_batch(
-            plan,
-            getattr(self, "_stream", None),
-            (X, targets, weight),
-            getattr(self, "feature_names_in_", None),
-            callback_listeners(self),
-        )
+        stream, names = getattr(self, "_stream", None), getattr(self, "feature_names_in_", None)
+        batch = (X, targets, weight)
+        calibration = getattr(self, "calibration_", None)
+        before = None if stream is None or calibration is None else (self._model, calibration)
+        self._stream, result = add_batch(plan, stream, batch, names, callback_listeners(self))
+        if plan.needs_calibration:
+            rows = indexed_rows(X, targets, weight)
+            data = SparseData(rows, self._location(X, lazy=False), names)
+            result = calibrated_stream(plan, data, before, result)
         self._show(result)
 
     def _show(self, result: SparseResult) -> None:
@@ -110,6 +113,9 @@ class SparseKernelBase(KernelEstimator):
         self.dual_gap_ = None  # nothing is proved about columns that were not priced
         self.n_cells_, self.choice_ = result.n_cells, result.choice
         self.trace_, self.n_iter_, self.stop_reason_ = result.trace, result.n_iter, result.reason
+        self.__dict__.pop("calibration_", None)
+        if result.calibration is not None:
+            self.calibration_ = result.calibration
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

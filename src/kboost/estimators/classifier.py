@@ -7,9 +7,8 @@ from typing import Any, cast
 import numpy as np
 from joblib import effective_n_jobs
 
-from kboost._estimator.base import flat
 from kboost._estimator.labels import check_two_classes, encode_labels
-from kboost._estimator.predictors import KernelClassifierMixin
+from kboost._estimator.predictors import CalibratedMixin, KernelClassifierMixin
 from kboost._rules import check_params
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.data.class_weight import apply_class_factors, class_factors
@@ -31,12 +30,11 @@ from kboost.masters.margin import MarginPenalty
 from kboost.plans.bases import KernelColumns
 from kboost.plans.library import CenterRows
 from kboost.plans.margin import CalibrationPlan, MarginFit, MarginPlan
-from kboost.plans.training_data import OutputSet, TrainingData, one_vs_rest
-from kboost.selection.calibration import Calibration
+from kboost.plans.training_data import OutputSet, TrainingData, class_balance, one_vs_rest
 from kboost.selection.left_out import Norm
 
 
-class KernelBoostClassifier(KernelClassifierMixin, MarginEstimator):
+class KernelBoostClassifier(CalibratedMixin, KernelClassifierMixin, MarginEstimator):
     """Classify with a sparse mixture of kernels, grown by column generation (CG-Boost).
 
     Every pair of a kernel and a training point is a candidate column ``k(., x_j)``. Column
@@ -59,7 +57,7 @@ class KernelBoostClassifier(KernelClassifierMixin, MarginEstimator):
         is dense, so `tol` and `max_columns` determine the size of the model.
     C : float or "auto", default="auto"
         Cost of margin errors per row, as in scikit-learn's SVMs. "auto" follows a path of rising
-        C and takes the value with the lowest error on held-out rows.
+        C and takes the value with the lowest log loss on held-out rows.
     nu : float or None, default=None
         Replaces C: upper bound of the weighted fraction of rows inside the margin, in (0, 1].
     nonnegative : bool, default=False
@@ -76,7 +74,9 @@ class KernelBoostClassifier(KernelClassifierMixin, MarginEstimator):
     max_iter : int, default=1000
         Most times that columns are added.
     max_seconds : float or None, default=None
-        Time limit of the fit.
+        Time limit of the fit, half of it for the choice of C. With many rows the library then has
+        as many of the centres as there is time for; without time for a column the model is a
+        constant.
     tol : float, default=1e-4
         The fit stops when no column has a price above `tol`, or the relative gap is at most `tol`.
     solver : "cg" or :class:`kboost.settings.ColumnGeneration`, default="cg"
@@ -98,7 +98,8 @@ class KernelBoostClassifier(KernelClassifierMixin, MarginEstimator):
         The slope behind `predict_proba`, the number of rows it was fitted to, and whether these
         were held out (False if there were too few rows or too little time).
     tuning_ : Tuning or None
-        With ``C="auto"``: the values of C tried, their errors, and the index of the best.
+        With ``C="auto"``: the values of C tried, their held-out log losses (`error`), and the index
+        of the best.
     n_columns_ : int
         Columns in the model.
     columns_per_kernel_ : dict of str to int
@@ -199,8 +200,8 @@ class KernelBoostClassifier(KernelClassifierMixin, MarginEstimator):
         sample_weight : array-like of shape (n,), optional
             Weights; a row of weight two equals the row given twice.
         X_val : array-like or CSR matrix of shape (n_val, n_features), optional
-            Validation rows for early stopping: the fit stops when their error no longer falls and
-            keeps the step with the lowest error (TR3). With ``C="auto"`` they also choose C.
+            Validation rows for early stopping: the fit stops when their log loss no longer falls
+            and keeps the step with the lowest (TR3). With ``C="auto"`` they also choose C.
         y_val : array-like of shape (n_val,), optional
             Labels of the validation rows, among the classes of y.
         sample_weight_val : array-like of shape (n_val,), optional
@@ -214,49 +215,11 @@ class KernelBoostClassifier(KernelClassifierMixin, MarginEstimator):
         """
         validation = ValidationInput(X_val, y_val, sample_weight_val)
         return self._guarded_fit(
-            lambda: run_plan(self, *prepare(self, X, y, sample_weight, validation)),
+            lambda: run_plan(self, X, y, sample_weight, validation),
             X,
             y,
             sample_weight,
         )
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class; the predicted class has the largest.
-
-        The probabilities are a logistic function of the decision values, without an offset and
-        with one slope for all classes (`calibration_`), fitted to rows that were left out. With
-        `class_weight` they refer to the weighted classes.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-            Probabilities in the order of `classes_`.
-        """
-        decision = flat(self._decision(X))
-        calibration: Calibration = self.calibration_
-        return calibration.probabilities(decision)
-
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return the logarithms of the probabilities.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-            Logarithms in the order of `classes_`; finite, also where `predict_proba` gives 0.
-        """
-        decision = flat(self._decision(X))
-        calibration: Calibration = self.calibration_
-        return calibration.log_probabilities(decision)
 
 
 @prepare.register
@@ -341,6 +304,7 @@ def classifier_plan(
         attributes=classifier_attributes,
         validation_fraction=validation_fraction(estimator, validation),
         stratify=True,
+        constant=None if estimator.intercept == "none" else class_balance,
         calibration=CalibrationPlan(cast(Norm, estimator.penalty), penalty),
         max_seconds=estimator.max_seconds,
         random_state=estimator.random_state,

@@ -12,6 +12,7 @@ from kboost._estimator.svm_input import svm_data, svm_rows
 from kboost._rules import UNIT, check_params, one_of
 from kboost.boosting.fit import BoostingPlan, boost_svms
 from kboost.core.deadline import Deadline
+from kboost.data.sizes import warn_of_size
 from kboost.solvers.threads import blas_threads_for
 
 _RULES = RULES | {"variant": one_of("D1", "D2", "S1", "S2"), "kernel_decay": UNIT}
@@ -51,7 +52,8 @@ class MKBoostClassifier(BoostedSVMBase):
     tol : float, default=1e-3
         Tolerance of libsvm.
     max_seconds : float or None, default=None
-        Time limit of the fit; at least one round is made.
+        Time limit of the fit. With many rows a round then draws fewer of them, and without time
+        for a round the model is the heavier class.
     memory_budget : int, default=2**30
         Bytes for kernel matrices. Matrices that do not fit are computed in each round, from
         distances and products that are kept if these fit.
@@ -66,6 +68,9 @@ class MKBoostClassifier(BoostedSVMBase):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
+    calibration_ : Calibration
+        The slope behind `predict_proba`, the number of rows behind it, and whether these were left
+        out (False after Ctrl-C, without time or with too few rows: the slope is then 2).
     kernels_ : list of Kernel
         The kernels, with their widths, scaled.
     kernel_usage_ : dict of str to KernelUse
@@ -179,9 +184,10 @@ class MKBoostClassifier(BoostedSVMBase):
             n_jobs=effective_n_jobs(self.n_jobs),
         )
         rows, n_rows = svm_rows(self, X, y, sample_weight, keep_total_weight=True)
+        warn_of_size(type(self).__name__, len(rows.weight), len(self.classes_), self.max_seconds)
         with blas_threads_for(len(rows.weight)):
             data = svm_data(self, rows, n_rows)
             count = len(data.problems)
             seeds = check_random_state(self.random_state).randint(2**31 - 1, size=count)
             boosted = boost_svms(plan, data, seeds, deadline, self._listeners(count))
-            self._set_rounds(data, boosted)
+            self._set_rounds(data, boosted, deadline)

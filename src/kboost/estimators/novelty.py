@@ -57,7 +57,8 @@ class KernelBoostNovelty(OutlierMixin, MarginEstimator):
     max_iter : int, default=1000
         Most times that columns are added.
     max_seconds : float or None, default=None
-        Time limit of the fit.
+        Time limit of the fit. With many rows the library then has as many of the centres as there
+        is time for; without time for a column every row is an inlier.
     tol : float, default=1e-4
         The fit stops when no column has a relative price above `tol`, or the relative gap is at
         most `tol`.
@@ -152,7 +153,7 @@ class KernelBoostNovelty(OutlierMixin, MarginEstimator):
             The fitted estimator.
         """
         return self._guarded_fit(
-            lambda: run_plan(self, *prepare(self, X, None, sample_weight, ValidationInput())),
+            lambda: run_plan(self, X, None, sample_weight, ValidationInput()),
             X,
             y,
             sample_weight,
@@ -238,6 +239,7 @@ def prepare_novelty(
         ),
         C=1.0,
         attributes=lambda fit: {"offset_": 1.0},
+        constant=lambda rows: np.ones(1),  # every row an inlier
         max_seconds=estimator.max_seconds,
         n_jobs=effective_n_jobs(estimator.n_jobs),
     )
@@ -262,4 +264,4 @@ def _one_class(nu: float) -> OutputSet:
     def no_error(rows: MergedRows) -> Loss:
         return lambda decision: 0.0
 
-    return OutputSet([MarginOutput(formulate, no_error)], no_error)
+    return OutputSet([MarginOutput(formulate, no_error)], no_error, lambda splits: 0.0)

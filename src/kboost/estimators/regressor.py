@@ -26,7 +26,7 @@ from kboost.estimators._kernel_boost import (
 from kboost.formulations import MarginRows, nu_tube, tube
 from kboost.plans.bases import ActiveColumns, HalfspaceColumns, KernelColumns
 from kboost.plans.margin import MarginFit, MarginPlan
-from kboost.plans.training_data import TrainingData, regression
+from kboost.plans.training_data import TrainingData, median_of, regression
 from kboost.settings import ActiveGaussians, Barrier, ColumnGeneration, Halfspaces
 
 _SOLVER = Rule(
@@ -86,7 +86,9 @@ class KernelBoostRegressor(KernelRegressorMixin, MarginEstimator):
     max_iter : int, default=1000
         Most times that columns are added.
     max_seconds : float or None, default=None
-        Time limit of the fit.
+        Time limit of the fit, half of it for the choice of C. With many rows the library then has
+        as many of the centres as there is time for; without time for a column the model is a
+        constant.
     tol : float, default=1e-4
         The fit stops when no column has a price above `tol`, or the relative gap is at most `tol`.
     solver : "cg", "barrier" or settings, default="cg"
@@ -232,7 +234,7 @@ class KernelBoostRegressor(KernelRegressorMixin, MarginEstimator):
         """
         validation = ValidationInput(X_val, y_val, sample_weight_val)
         return self._guarded_fit(
-            lambda: run_plan(self, *prepare(self, X, y, sample_weight, validation)),
+            lambda: run_plan(self, X, y, sample_weight, validation),
             X,
             y,
             sample_weight,
@@ -283,6 +285,7 @@ def prepare_regressor(
         C=parts if isinstance(estimator.C, str) else float(estimator.C),
         attributes=attributes,
         validation_fraction=fraction,
+        constant=None if estimator.intercept == "none" else median_of(values - shift),
         shift=shift,
         max_seconds=estimator.max_seconds,
         random_state=estimator.random_state,

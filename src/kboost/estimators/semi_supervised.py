@@ -72,7 +72,9 @@ class SemiSupervisedKernelBoostClassifier(KernelBoostClassifier):
     max_iter : int, default=1000
         Most times that columns are added.
     max_seconds : float or None, default=None
-        Time limit of the fit.
+        Time limit of the fit, half of it for the choice of C. With many rows the library then has
+        as many of the centres as there is time for; without time for a column the model is a
+        constant.
     tol : float, default=1e-4
         The fit stops when no column has a price above `tol`, or the relative gap is at most `tol`.
     solver : "cg" or :class:`kboost.settings.ColumnGeneration`, default="cg"

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
+from kboost._estimator.base import flat
 from kboost._estimator.labels import check_two_classes, encode_labels
 from kboost._estimator.predictors import KernelClassifierMixin
 from kboost._rules import check_params, one_of
@@ -17,22 +18,14 @@ from kboost.core.deadline import Deadline
 from kboost.data.class_weight import class_factors
 from kboost.estimators._sparse_kernel import SparseKernelBase, is_memory_map
 from kboost.plans.sparse import SparsePlan
+from kboost.selection.calibration import Calibration, normalised_logistic
 
 _LOSS_RULE = {"loss": one_of("squared", "log", "hinge")}
 
 
-def is_logistic(model: Any) -> bool:
-    """Whether the model gives probabilities."""
-    return _requires_loss(model, "predict_proba", "log")
-
-
 def _is_least_squares(model: Any) -> bool:
-    return _requires_loss(model, "partial_fit", "squared")
-
-
-def _requires_loss(model: Any, method: str, loss: str) -> bool:
-    if model.loss != loss:
-        raise AttributeError(f"{method} requires loss={loss!r}; got loss={model.loss!r}.")
+    if model.loss != "squared":
+        raise AttributeError(f"partial_fit requires loss='squared'; got loss={model.loss!r}.")
     return True
 
 
@@ -115,6 +108,9 @@ class SparseKernelClassifier(KernelClassifierMixin, SparseKernelBase):
         The library, with all widths resolved.
     ridge_ : float
         The ridge used.
+    calibration_ : Calibration
+        The slope behind `predict_proba`, the number of rows behind it, and whether these were left
+        out (False after Ctrl-C or without time, when the slope is 2). Not with ``loss="log"``.
     centers_ : ndarray or CSR matrix of shape (n_columns_, n_features_in_)
         The basis vectors (their row numbers, for precomputed kernels).
     coef_ : ndarray of shape (n_columns_,) or (n_classes, n_columns_)
@@ -151,7 +147,7 @@ class SparseKernelClassifier(KernelClassifierMixin, SparseKernelBase):
     >>> from sklearn.datasets import load_digits
     >>> from kboost import SparseKernelClassifier
     >>> X, y = load_digits(return_X_y=True)
-    >>> model = SparseKernelClassifier(max_columns=300).fit(X[:1000], y[:1000])
+    >>> model = SparseKernelClassifier(max_columns=200).fit(X[:700], y[:700])
     >>> model.score(X[1000:], y[1000:]) > 0.93
     True
     """
@@ -242,9 +238,13 @@ class SparseKernelClassifier(KernelClassifierMixin, SparseKernelBase):
             lambda: self._learn_batch(X, y, classes, sample_weight), X, y, sample_weight
         )
 
-    @available_if(is_logistic)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class; requires ``loss="log"``.
+        """Return the probability of each class; the predicted class has the largest.
+
+        With ``loss="log"`` they are logistic functions of the decision values, normalised to sum
+        to one. Otherwise they are a logistic function with one slope (`calibration_`), fitted to
+        decision values of rows that were left out. With `class_weight` they refer to the weighted
+        classes.
 
         Parameters
         ----------
@@ -254,14 +254,13 @@ class SparseKernelClassifier(KernelClassifierMixin, SparseKernelBase):
         Returns
         -------
         ndarray of shape (n, n_classes)
-            Logistic functions of the decision values, normalised to sum to one.
+            Probabilities in the order of `classes_`.
         """
         values = self._decision(X)
-        if values.shape[1] == 1:
-            values = np.hstack([-values, values])
-        logs = -np.logaddexp(0.0, -values)
-        raw = np.exp(logs - logs.max(axis=1, keepdims=True))
-        return np.asarray(raw / raw.sum(axis=1, keepdims=True))
+        calibration: Calibration | None = getattr(self, "calibration_", None)
+        if calibration is not None:
+            return calibration.probabilities(flat(values))
+        return normalised_logistic(values)
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
         plan, deadline = self._checked_plan(), Deadline.after(self.max_seconds)

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from kboost._typing import FloatArray, Matrix
 from kboost.kernels.distances import cityblock, dot, row_dots, sqeuclidean
+from kboost.kernels.rows import dense_if_small
 from kboost.kernels.views import View
 
 PairFunction: TypeAlias = Callable[[Any, Any], Any]
@@ -59,7 +60,7 @@ class Pairing:
             return np.zeros((VX.shape[0], VZ.shape[0]), np.result_type(VX.dtype, VZ.dtype))
         with np.errstate(over="ignore", invalid="ignore"):
             if isinstance(self.kind, str):
-                return BLOCKS[self.kind](VX, VZ)
+                return BLOCKS[self.kind](dense_if_small(VX), dense_if_small(VZ))
         return _checked(self.kind, VX, VZ)
 
     def diag_viewed(self, VX: Matrix) -> FloatArray:

@@ -11,6 +11,8 @@ from scipy import sparse
 
 from kboost._typing import CSRMatrix, FloatArray, IntArray, Matrix
 
+SMALL = 2**16  # numbers; up to here a call of scipy.sparse costs more than its work
+
 
 def as_rows(X: Any, name: str = "X") -> Matrix:
     """Return ``X`` as a two-dimensional float array or CSR matrix, if possible without a copy."""
@@ -65,6 +67,12 @@ def names_of(X: Any, feature_names: Sequence[str] | None) -> tuple[str, ...] | N
 def as_dense(X: Matrix) -> FloatArray:
     """Return the rows as a dense array."""
     return X if isinstance(X, np.ndarray) else np.asarray(X.toarray())
+
+
+def dense_if_small(X: Any) -> Any:
+    """Return few CSR numbers as a dense array, which is faster to work with; others unchanged."""
+    is_small = sparse.issparse(X) and X.shape[0] * X.shape[1] <= SMALL
+    return X.toarray() if is_small else X
 
 
 def entry_columns(X: CSRMatrix) -> IntArray:

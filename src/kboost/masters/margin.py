@@ -75,12 +75,12 @@ class MarginRun(BaseRun):
         return float(self.rows.targets @ self.duals) / scale
 
     def finish(self) -> Fit:
+        return self.complete(self.fit)
+
+    def check_optimum(self) -> None:
         margin_width = self.rows.margin_width
-        return (
-            self.fit
-            if margin_width is None or margin_width.sign > 0
-            else require_unit_margin(self.fit)
-        )
+        if margin_width is not None and margin_width.sign < 0:
+            check_margin(self.fit)
 
     def complete(self, fit: Fit) -> Fit:
         margin_width = self.rows.margin_width
@@ -154,11 +154,10 @@ class MarginRun(BaseRun):
         return even if targets @ even >= targets @ given * (1 - 1e-12) else given
 
 
-def require_unit_margin(fit: Fit) -> Fit:
-    """A nu fit with its margin rho scaled to 1; raises if the margin is 0."""
+def check_margin(fit: Fit) -> None:
+    """Raise if the margin of a nu fit is 0."""
     if fit.margin_width <= _NO_MARGIN:
         raise ValueError("the classes cannot be separated at this nu (the margin is 0); raise nu.")
-    return scale_margin(fit)
 
 
 def scale_margin(fit: Fit) -> Fit:

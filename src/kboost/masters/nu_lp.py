@@ -31,7 +31,7 @@ from kboost._typing import FloatArray
 from kboost.core.base_run import BaseRun
 from kboost.core.protocols import Fit, Problem, Proposal
 from kboost.formulations import MarginRows
-from kboost.masters.margin import require_unit_margin, scale_margin
+from kboost.masters.margin import check_margin, scale_margin
 from kboost.solvers.highs import INFINITY, GrowingLP
 from kboost.solvers.margin_lp import both_signs
 
@@ -91,7 +91,10 @@ class NuLPRun(BaseRun):
         self.fit = self._make_fit(coef, bias, rho, np.clip(solution.values[:-1], 0.0, self._upper))
 
     def finish(self) -> Fit:
-        return require_unit_margin(self.fit)
+        return scale_margin(self.fit)
+
+    def check_optimum(self) -> None:
+        check_margin(self.fit)
 
     def complete(self, fit: Fit) -> Fit:
         return scale_margin(fit)

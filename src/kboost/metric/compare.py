@@ -11,17 +11,20 @@ import numpy as np
 from kboost._typing import FloatArray
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.kernels.base import ViewKernel
-from kboost.metric.families import FAMILIES, Family
+from kboost.metric.families import FAMILIES, MetricFamily
 from kboost.metric.rounds import ROUNDS, Fold, RoundFit, learn_rounds, mean_width
 
-_FAR = 1.25  # a family this far above the best of the first fold is not tried on the others
+_FAR, _MOST = (
+    1.25,
+    4,
+)  # families tried on further folds: near the best of the first, at most so many
 
 
 @dataclass(frozen=True)
 class Judged:
     """A family with the metric, width and ridge of its best round."""
 
-    family: Family
+    family: MetricFamily
     n_rounds: int
     scale: FloatArray
     length: float
@@ -51,7 +54,7 @@ class Judged:
 
 def compare_families(
     folds: Sequence[Fold],
-    families: Sequence[Family] = FAMILIES,
+    families: Sequence[MetricFamily] = FAMILIES,
     rounds: int = ROUNDS,
     deadline: Deadline = NO_LIMIT,
 ) -> list[Judged]:
@@ -72,19 +75,21 @@ def compare_families(
             seconds[family.name] = seconds.get(family.name, 0.0) + time.perf_counter() - start
         if not number:
             least = {name: min(fit.error for fit in first[0]) for name, first in fits.items()}
-            best = min(least.values())
-            remaining = [f for f in families if least.get(f.name, np.inf) <= _FAR * best]
+            names = sorted(least, key=lambda name: least[name])[:_MOST]
+            near = {name for name in names if least[name] <= _FAR * least[names[0]]}
+            remaining = [f for f in families if f.name in near]
     n_folds = min(len(fits[f.name]) for f in remaining)
     judged = [judge(f, fits[f.name][:n_folds], seconds[f.name]) for f in remaining]
     return sorted(judged, key=lambda each: each.error)
 
 
-def judge(family: Family, fits: Sequence[Sequence[RoundFit]], seconds: float) -> Judged:
+def judge(family: MetricFamily, fits: Sequence[Sequence[RoundFit]], seconds: float) -> Judged:
     """The round of the lowest mean error, with the geometric means of what its folds found."""
-    n_rounds = min(map(len, fits))
-    errors = np.array([[fit.error for fit in fold[:n_rounds]] for fold in fits])
+    n_rounds = max(map(len, fits))
+    padded = [[*fold, *[fold[-1]] * (n_rounds - len(fold))] for fold in fits]
+    errors = np.array([[fit.error for fit in fold] for fold in padded])
     best = int(errors.mean(axis=0).argmin())
-    chosen = [fold[best] for fold in fits]
+    chosen = [fold[best] for fold in padded]
     scale = np.exp(np.mean([np.log(fit.scale) for fit in chosen], axis=0))
     return Judged(
         family,

@@ -28,7 +28,7 @@ from kboost.kernels.transforms import Ranks, Standardize
 
 
 @dataclass(frozen=True)
-class Family:
+class MetricFamily:
     """A kernel with its width and its transform still open."""
 
     name: str
@@ -57,13 +57,13 @@ class Family:
 
 
 FAMILIES = (
-    Family("laplacian ranks", Laplacian, ranked=True),
-    Family("laplacian", Laplacian),
-    Family("matern", Matern),
-    Family("gaussian", Gaussian),
-    Family("matern ranks", Matern, ranked=True),
-    Family("linear", Linear, learned=False),
-    Family("quadratic", Polynomial, learned=False),
+    MetricFamily("laplacian ranks", Laplacian, ranked=True),
+    MetricFamily("laplacian", Laplacian),
+    MetricFamily("matern", Matern),
+    MetricFamily("gaussian", Gaussian),
+    MetricFamily("matern ranks", Matern, ranked=True),
+    MetricFamily("linear", Linear, learned=False),
+    MetricFamily("quadratic", Polynomial, learned=False),
 )
 
 

@@ -21,7 +21,7 @@ from kboost._typing import FloatArray, IntArray
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.kernels.base import ViewKernel
 from kboost.kernels.widths import width
-from kboost.metric.families import Family
+from kboost.metric.families import MetricFamily
 from kboost.metric.gradients import slopes
 from kboost.solvers.ridge import precision, ridge_solve
 
@@ -62,7 +62,7 @@ class Fold:
 class RoundFit:
     """The best fit of a round."""
 
-    family: Family
+    family: MetricFamily
     scale: FloatArray  # of the features, the largest 1
     length: float  # in units of the mean distance
     ridge: float
@@ -76,7 +76,7 @@ class RoundFit:
 class _Blocks:
     """Distances of one metric between the rows of a fold."""
 
-    def __init__(self, family: Family, fold: Fold, scale: FloatArray) -> None:
+    def __init__(self, family: MetricFamily, fold: Fold, scale: FloatArray) -> None:
         self.family, self.fold, self.scale = family, fold, scale
         X, weight = fold.reference or (fold.X, fold.weight)
         self.transform = family.transform(X, weight).scaled(scale)
@@ -129,7 +129,7 @@ class _Blocks:
 
 
 def learn_rounds(
-    family: Family,
+    family: MetricFamily,
     fold: Fold,
     rounds: int = ROUNDS,
     deadline: Deadline = NO_LIMIT,
@@ -146,13 +146,15 @@ def learn_rounds(
         blocks = _Blocks(family, fold, scale)
         best = blocks.search(start, deadline)
         out.append(best)
+        if number and best.error > out[-2].error:  # later rounds would follow it
+            break
         if number < rounds:
             scale = _next_scale(blocks, best)
             start = best.length, best.ridge
     return out
 
 
-def mean_width(family: Family, Z: Any, weight: FloatArray) -> float:
+def mean_width(family: MetricFamily, Z: Any, weight: FloatArray) -> float:
     """Gamma of the mean distance of the rows; 1 for kernels without a width."""
     return width("mean", family.kind.kind, Z, weight) if family.learned else 1.0
 

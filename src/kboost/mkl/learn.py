@@ -9,13 +9,22 @@ from typing import Protocol
 
 import numpy as np
 
+from kboost._typing import FloatArray
 from kboost.columns.gram import MixtureFunction, kernel_matrices
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.outputs import solve_outputs
-from kboost.core.stopping import AnyOf, GapBelow, MaxIterations, StopReason, StopRule
+from kboost.core.stopping import (
+    AnyOf,
+    GapBelow,
+    MaxIterations,
+    StopReason,
+    StopRule,
+    no_columns,
+)
 from kboost.core.trace import Step, Trace
 from kboost.data.svm_data import SVMData
+from kboost.exceptions import OutOfTimeError
 from kboost.mkl.hessian import HessianSearch
 from kboost.mkl.level import LevelSearch
 from kboost.mkl.lp_norm import LpSearch
@@ -121,10 +130,15 @@ def learn_mixtures(
     def solve(output: int, until: Deadline) -> MKLResult:
         problem = data.problems[output]
         rows, upper = problem.rows, plan.C * data.rows.weight[problem.rows]
-        matrices = kernel_matrices(data.kernels, data.rows.X[rows], data.centers[rows])
-        svm = MixtureSVM(matrices, problem.signs, upper, plan.tol, until.check)
         stop = AnyOf((GapBelow(plan.tol), MaxIterations(plan.max_iter)))
-        return learn(svm, plan.method, plan.p, stop, deadline=until, listeners=listeners(output))
+        check = None if until.seconds is None else until.check
+        try:
+            matrices = kernel_matrices(data.kernels, data.rows.X[rows], data.centers[rows], check)
+            svm = MixtureSVM(matrices, problem.signs, upper, plan.tol, until)
+            weighting = KernelWeighting(svm, plan.method, plan.p)
+        except OutOfTimeError:
+            return _constant(len(data.kernels), plan.p, problem.signs, upper, until)
+        return _learn(weighting, svm, stop, until, listeners(output))
 
     return solve_outputs(solve, len(data.problems), deadline, plan.n_jobs)
 
@@ -139,13 +153,34 @@ def learn(
     listeners: Sequence[Listener] = (),
 ) -> MKLResult:
     """Learn kernel weights with |theta|_p <= 1 for one binary problem."""
-    weighting = KernelWeighting(svm, method, p)
+    return _learn(KernelWeighting(svm, method, p), svm, stop, deadline, listeners)
+
+
+def _learn(
+    weighting: KernelWeighting,
+    svm: MixtureSVM,
+    stop: StopRule,
+    deadline: Deadline,
+    listeners: Sequence[Listener],
+) -> MKLResult:
     reason = iterate(weighting, stop, deadline=deadline, listeners=listeners)
     point = weighting.best
     support = np.flatnonzero(point.duals)
     coef = (svm.signs * point.duals)[support]
     function = MixtureFunction(support, coef, point.theta, point.bias)
     return MKLResult(function, point, weighting.trace, reason, svm.n_solved)
+
+
+def _constant(
+    n_kernels: int, p: float, signs: FloatArray, upper: FloatArray, deadline: Deadline
+) -> MKLResult:
+    """The model without the time for an SVM: equal weights, and the heavier class."""
+    theta, n = np.full(n_kernels, n_kernels ** (-1.0 / p)), len(signs)
+    bias = float(signs @ upper / upper.sum())
+    nothing, zeros = np.zeros(0), np.zeros(n_kernels)
+    point = MKLPoint(theta, np.zeros(n), bias, zeros, np.zeros((n_kernels, n)), 0.0, np.inf)
+    function = MixtureFunction(np.zeros(0, dtype=np.intp), nothing, theta, bias)
+    return MKLResult(function, point, Trace(), no_columns(deadline), 0)
 
 
 def _stalled(trace: Trace) -> bool:

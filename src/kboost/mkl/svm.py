@@ -17,13 +17,13 @@ The gap is therefore proven at any accuracy of the SVM; for an exact SVM it is t
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kboost._typing import FloatArray
+from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.solvers.libsvm import MOST_STEPS, solve_dual
 from kboost.solvers.svm_active_set import DualPoint, balanced, best_multiple, certified, from_guess
 
@@ -74,16 +74,16 @@ class MixtureSVM:
         signs: FloatArray,
         upper: FloatArray,
         tol: float,
-        before_each: Callable[[], None] = lambda: None,
+        deadline: Deadline = NO_LIMIT,
     ) -> None:
         """Take kernel matrices (P, n, n) and the tolerance of the kernel weights.
 
-        `before_each` is called before every SVM but the first, and may raise.
+        The deadline is checked before every SVM.
         """
         self.matrices, self.signs, self.upper = matrices, signs, upper
         self.accuracy = max(_SHARE * tol, _BEST)
         self.n_solved = 0
-        self._before_each = before_each
+        self._deadline = deadline
         self._failures = 0
         self._last: FloatArray | None = None
         self._libsvm_tol = _LOOSE
@@ -101,8 +101,7 @@ class MixtureSVM:
 
     def at(self, theta: FloatArray) -> MKLPoint:
         """The SVM at these weights."""
-        if self.n_solved:
-            self._before_each()
+        self._deadline.check()
         self.n_solved += 1
         solution = self._solve(self.mixed(theta))
         self._last = solution.duals
@@ -133,15 +132,17 @@ class MixtureSVM:
         """By libsvm, with tighter tolerances as needed, refined by Newton's method."""
         best: DualPoint | None = None
         while True:
-            duals, _, steps = solve_dual(K, self.signs, self.upper, self._libsvm_tol)
+            left = self._deadline.remaining
+            duals, _, steps = solve_dual(K, self.signs, self.upper, self._libsvm_tol, left)
             point = certified(K, self.signs, self.upper, balanced(self.signs, self.upper, duals))
-            if point.gap > self.accuracy:
+            if point.gap > self.accuracy and self._deadline.remaining:
                 exact = from_guess(K, self.signs, self.upper, duals, self.accuracy)
                 point = exact if exact is not None else point
             if best is None or point.gap < best.gap:
                 best = point
             if best.gap <= self.accuracy:
                 return best
-            if self._libsvm_tol <= _TIGHT or steps >= MOST_STEPS:
+            late = not self._deadline.remaining
+            if self._libsvm_tol <= _TIGHT or steps >= MOST_STEPS or late:
                 return best_multiple(K, self.signs, self.upper, best)
             self._libsvm_tol /= 10

@@ -25,6 +25,7 @@ import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.active import ActiveLibrary
+from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.protocols import EdgePricer, Problem, Proposal
 from kboost.oracles.candidates import distinct
 from kboost.solvers.gradient_ascent import maximise
@@ -50,14 +51,16 @@ class ActiveOracle:
     least: float = 0.0  # columns of a lower price are proposed only if none has a higher one
 
     def start(self, problem: Problem[ActiveLibrary, object]) -> ActiveSearch:
-        return ActiveSearch(self, problem.columns)
+        return ActiveSearch(self, problem.columns, problem.deadline)
 
 
 class ActiveSearch:
     """The columns taken, as points (centre, log width) to start from."""
 
-    def __init__(self, oracle: ActiveOracle, library: ActiveLibrary) -> None:
-        self._oracle = oracle
+    def __init__(
+        self, oracle: ActiveOracle, library: ActiveLibrary, deadline: Deadline = NO_LIMIT
+    ) -> None:
+        self._oracle, self._deadline = oracle, deadline
         self._library = library
         self._taken = np.zeros((0, len(library.lower)))
 
@@ -175,6 +178,7 @@ class ActiveSearch:
         unit[:, :-1] = np.exp(theta[:, -1:])
 
         def functions(points: FloatArray, which: IntArray) -> tuple[FloatArray, FloatArray]:
+            self._deadline.check()
             trial_edge, slope, _ = library.edges_at(points * unit[which], weights)
             signs = sign[which]
             return signs * trial_edge, signs[:, None] * slope * unit[which]

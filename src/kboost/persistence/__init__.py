@@ -1,6 +1,7 @@
 """Model files without pickle: arrays and JSON, checked before use.
 
-`container` reads and writes bytes, `graph` converts values, `registry` lists the allowed classes.
+`container` reads and writes bytes, `coding` makes them few, `graph` converts values, `registry`
+lists the allowed classes. `pickling` puts the same bytes into pickles.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ import sklearn
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils.validation import check_is_fitted
 
-from kboost.persistence import container, registry
-from kboost.persistence.container import FormatError, damaged
-from kboost.persistence.graph import Packer, Unpacker
+from kboost._estimator.pickling import pack_with
+from kboost.persistence import container, pickling, registry
+from kboost.persistence.errors import FormatError, damaged
+from kboost.persistence.graph import Packer, unpacked
+
+pack_with(pickling.reduced)
 
 __all__ = ["SKOPS_TRUSTED", "load_model", "save_model"]
 
@@ -110,18 +114,14 @@ def load_model(path: Any, *, max_bytes: int = _MAX_BYTES) -> Any:
 
 
 def _unpack(manifest: dict[str, Any], arrays: list[np.ndarray[Any, Any]]) -> Any:
-    if set(manifest) != {"written_by", "nodes", "root"} or not isinstance(manifest["nodes"], list):
+    if set(manifest) != {"written_by", "nodes", "root"}:
         raise FormatError("its manifest is incomplete")
-    unpacker = Unpacker(arrays)
-    for node in manifest["nodes"]:
-        unpacker.add(node)
-    unpacker.finish()
-    model = unpacker.value(manifest["root"])
+    model, foreign = unpacked(manifest["nodes"], manifest["root"], arrays)
     entry = registry.entry_of(type(model))
     if entry is None or not entry.is_estimator:
         raise FormatError("it does not contain an estimator")
     check_is_fitted(model)
-    if unpacker.foreign:
+    if foreign:
         _check_version(manifest["written_by"], type(model).__name__)
     return model
 

@@ -15,7 +15,7 @@ from inspect import getattr_static
 from typing import Any
 
 from kboost._rules import Rule
-from kboost.persistence.container import FormatError
+from kboost.persistence.errors import FormatError
 
 Fields = dict[str, Any]
 
@@ -39,6 +39,7 @@ class Entry:
     rules: Mapping[str, Rule] = field(default_factory=dict)  # for the fields of a part
     holds: Callable[[Any], bool] = lambda part: True  # checks the whole part
     is_estimator: bool = False
+    build: Callable[..., Any] | None = None  # completes a checked part
     items: Rule | None = None  # for the items of a list or named tuple, which has no other fields
 
     @property
@@ -81,7 +82,9 @@ class Entry:
         vars(part).update(fields)
         if not self.holds(part):
             raise FormatError(f"the fields of a {self.name} are inconsistent")
-        return part
+        if self.is_estimator and not self.is_foreign:
+            part.__setstate__(fields)
+        return part if self.build is None else self.build(part)
 
     def _sequence(self, fields: Fields) -> Any:
         items = fields.get("items")

@@ -26,7 +26,7 @@ from scipy import sparse
 
 from kboost.core.trace import Step, Trace
 from kboost.persistence import registry
-from kboost.persistence.container import FormatError
+from kboost.persistence.errors import FormatError
 
 Nodes = list[dict[str, Any]]
 
@@ -343,6 +343,16 @@ _MAKERS: dict[str, Callable[[Unpacker, Any], Any]] = {
     "random_state": Unpacker.random_state,
     "object": Unpacker.object,
 }
+
+
+def unpacked(nodes: Any, root: Any, arrays: Sequence[np.ndarray[Any, Any]]) -> tuple[Any, bool]:
+    """The value of the root, and whether there is a scikit-learn object."""
+    _expect(isinstance(nodes, list), "its manifest is incomplete")
+    unpacker = Unpacker(arrays)
+    for node in nodes:
+        unpacker.add(node)
+    unpacker.finish()
+    return unpacker.value(root), unpacker.foreign
 
 
 def _expect(condition: bool, message: str) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from kboost._rules import BOOLEAN, INTEGER, Rule, one_of
 from kboost.persistence.rules import INDICES, NUMBER, TABLE, TEXT, VECTOR
+from kboost.preparation.date_texts import FORMATS
 from kboost.preparation.dates import PARTS, DateEncoding
 from kboost.preparation.level_means import MeanEncoding
 from kboost.preparation.levels import LevelEncoding
@@ -51,7 +52,12 @@ FIELDS = {
         "means": TABLE,
         "log_count": VECTOR,
     },
-    "dates.DateEncoding": {"parts": TEXTS, "fill": INTEGER, "has_indicator": BOOLEAN},
+    "dates.DateEncoding": {
+        "parts": TEXTS,
+        "fill": INTEGER,
+        "has_indicator": BOOLEAN,
+        "written": one_of("", *FORMATS),
+    },
     "text.TextEncoding": {
         "vocabulary": TEXTS,
         "idf": VECTOR,
@@ -96,7 +102,7 @@ def preparation_fits(made: Any) -> bool:
         len(columns) == len(encodings) == attributes.get("n_features_in_")
         and all(isinstance(column, PreparedColumn) for column in columns)
         and all(e is None or isinstance(e, _ENCODINGS) for e in encodings)
-        and (names is None or (isinstance(names, np.ndarray) and names.shape == (len(columns),)))
+        and (names is None or _are_names(names, len(columns)))
         and isinstance(flags, np.ndarray)
         and BOOLEAN.holds(attributes.get("_is_matrix"))
     ):
@@ -113,6 +119,11 @@ def preparation_fits(made: Any) -> bool:
         and all(left.stop == right.start for left, right in pairwise(places))
         and flags.shape == (places[-1].stop,)
     )
+
+
+def _are_names(names: Any, n: int) -> bool:
+    is_vector = isinstance(names, np.ndarray) and names.shape == (n,)
+    return is_vector and all(isinstance(name, str) for name in names)
 
 
 def _is_place(value: slice) -> bool:

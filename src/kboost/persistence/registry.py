@@ -17,7 +17,6 @@ from kboost.persistence.rules import (
     ANY,
     ANY_VECTOR,
     FEATURE_INDICES,
-    FOLDED,
     FOLDED_TERMS,
     INDEX_PAIRS,
     INDICES,
@@ -28,7 +27,6 @@ from kboost.persistence.rules import (
     NUMBER,
     NUMBERS,
     ONE_FOLDED,
-    ONE_KERNEL,
     PARTS,
     POINTS,
     ROUND,
@@ -47,9 +45,12 @@ from kboost.persistence.rules import (
 
 
 def _part(
-    path: str, rules_of: Mapping[str, Rule], holds: Callable[[Any], bool] = lambda made: True
+    path: str,
+    rules_of: Mapping[str, Rule],
+    holds: Callable[[Any], bool] = lambda made: True,
+    build: Callable[..., Any] | None = None,
 ) -> Entry:
-    return Entry(f"kboost.{path}", rules_of, holds)
+    return Entry(f"kboost.{path}", rules_of, holds, build=build)
 
 
 def _settings(cls: Any) -> Entry:
@@ -111,10 +112,9 @@ PARTS_OF_MODELS = [
             "centers": POINTS,
             "coef": TABLE,
             "indices": INDICES,
-            "folded": FOLDED,
-            "rest": ONE_KERNEL,
         },
         rules.kernel_part_fits,
+        rules.kernel_part,
     ),
     _part(
         "columns.active.ActivePart",

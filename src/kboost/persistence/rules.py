@@ -59,7 +59,6 @@ INDICES = _array(1, "iu", "a vector of indices")
 INDEX_PAIRS = _array(2, "iu", "pairs of indices")
 POINTS = Rule("rows", lambda v: issparse(v) or _is_dense(v))
 KERNEL = _instance("a kernel", Kernel)
-ONE_KERNEL = optional(KERNEL)
 KERNELS = _tuple_of("a tuple of kernels", Kernel)
 VIEW = _instance("a view", View)
 TRANSFORM = optional(_instance("a transform", Transform))
@@ -68,7 +67,6 @@ FEATURE_INDICES = optional(_tuple_of("a tuple of indices", Integral))
 ON = Rule("a transform, or its name", lambda v: isinstance(v, str) or TRANSFORM.holds(v))
 VIEWED = {"columns": COLUMNS, "on": ON}
 PARTS = _tuple_of("a tuple of parts", (KernelPart, ActivePart, HalfspacePart, CellPart))
-FOLDED = _tuple_of("a tuple of folded terms", Folded)
 ONE_FOLDED = _instance("folded terms", Folded)
 ROUND = _instance("a round", Round, DesignRound)
 FOLDED_TERMS = _tuple_of("a tuple of terms", FoldedTerm)
@@ -94,17 +92,13 @@ def ranks_fit(made: Any) -> bool:
 
 
 def kernel_part_fits(made: Any) -> bool:
-    """Centres, coefficients and folded terms are consistent."""
-    m = len(made.coef)
-    return bool(
-        made.centers.shape[0] == m == len(made.indices)
-        and (made.rest is not None or len(made.folded) > 0)
-        and all(
-            term.tensor.shape[1] == made.coef.shape[1] and not folded.is_vector
-            for folded in made.folded
-            for term in folded.terms
-        )
-    )
+    """Centres and coefficients are consistent."""
+    return bool(made.centers.shape[0] == len(made.coef) == len(made.indices))
+
+
+def kernel_part(made: Any) -> KernelPart:
+    """The part with these fields; what is folded follows from them."""
+    return KernelPart(made.kernel, made.centers, made.coef, made.indices)
 
 
 def tree_fits(made: Any) -> bool:

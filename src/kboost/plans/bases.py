@@ -38,6 +38,17 @@ _LEAST_PER_STEP = 250  # columns: all centres move a little in each step
 _BEYOND = 1.5  # factor by which widths may leave the interval of those to start from
 
 
+class EmptyLibrary:
+    """The library for which there was no time."""
+
+    kernels: tuple[Kernel, ...] = ()
+    n_columns = n_centers = 0
+    is_nonnegative = False
+
+    def __init__(self, rows: MergedRows) -> None:
+        self.n_rows, self.centers = len(rows.weight), rows.X[:0]
+
+
 @dataclass(frozen=True)
 class SearchLimits:
     """The limits of a search: columns per step and in total, tolerance, order of the search."""
@@ -63,6 +74,10 @@ class KernelColumns:
     def library(self, rows: MergedRows, resolve: Resolve, options: dict[str, Any]) -> Any:
         """The columns to search; `options` are those of a library."""
         return KernelLibrary(resolve(self.kernels), rows.X, **options)
+
+    def empty_library(self, rows: MergedRows) -> Any:
+        """No columns: there was no time for one."""
+        return EmptyLibrary(rows)
 
     def oracle(self, limits: SearchLimits) -> PathOracle:
         """The search of a fit."""

@@ -9,14 +9,16 @@ import numpy as np
 from scipy.sparse import issparse
 
 from kboost.core.deadline import Deadline
-from kboost.core.iterate import Listener
+from kboost.core.iterate import FirstModel, Listener
 from kboost.core.model import AdditiveModel
+from kboost.core.outputs import until_interrupted
 from kboost.core.trace import Trace
 from kboost.data.indexed_rows import IndexedRows
 from kboost.data.kernel_checks import check_psd
 from kboost.local.cell import CellPlan, columns_per_cell, memory_of_cell
 from kboost.local.choice import LocalChoice, choose_local, choose_local_ridge, given
 from kboost.local.rows import LocalRows
+from kboost.plans.probabilities import calibrated_in_cells
 from kboost.plans.sparse import SparseData, SparsePlan, SparseResult
 from kboost.selection.kernels import ROWS, choose, sample_size
 from kboost.settings import Cells, Joint, MatchingPursuit, MaxResidual, SteepestDescent
@@ -94,7 +96,11 @@ def fit_in_cells(
     X = data.location.X
     local = LocalRows(X, rows.order, rows.targets - bias, rows.weight)
     with one_blas_thread():  # cells are small
-        choice, chosen = _choose(plan, data, rows, local, cells.size, seed, rng, deadline.share(2))
+        half = deadline.share(2)
+        (choice, chosen), interrupted = until_interrupted(
+            lambda: _choose(plan, data, rows, local, cells.size, seed, rng, half), half
+        )
+        listeners = [*listeners, FirstModel()] if interrupted else listeners
         ridge = choice.ridge if isinstance(plan.ridge, str) else plan.ridge
         rule = short_form(plan.selection, SELECTIONS)
         cell_plan = CellPlan(cells, choice.kernel, ridge, plan.max_columns, rule)
@@ -111,7 +117,9 @@ def fit_in_cells(
         n_cells=fitted.n_cells,
         choice=choice,
     )
-    return result, chosen
+    if plan.needs_calibration and not interrupted:
+        result = calibrated_in_cells(result, local, bias, cells.size, seed, deadline)
+    return result, chosen or interrupted
 
 
 def _choose(

@@ -17,8 +17,9 @@ from sklearn.utils import check_random_state
 from kboost._typing import FloatArray
 from kboost.columns.candidates import CandidateColumns
 from kboost.core.deadline import Deadline
-from kboost.core.iterate import Listener
+from kboost.core.iterate import FirstModel, Listener
 from kboost.core.model import AdditiveModel
+from kboost.core.outputs import until_interrupted
 from kboost.core.stopping import StopReason
 from kboost.core.validation import ValidationMonitor
 from kboost.data.indexed_rows import IndexedRows
@@ -27,6 +28,7 @@ from kboost.formulations import TargetRows
 from kboost.kernels.base import Kernel
 from kboost.plans.basis import BasisFit, BasisPlan, grow_basis
 from kboost.plans.cells import cell_settings, fit_in_cells
+from kboost.plans.probabilities import calibrated
 from kboost.plans.series import fit_series
 from kboost.plans.sparse import SparseData, SparsePlan, SparseResult, as_float64
 from kboost.selection.kernels import ROWS, choose, sample_size
@@ -40,7 +42,10 @@ CHOICE_CUT_SHORT = "max_seconds cut the choice of kernels and ridge short."
 def fit(
     plan: SparsePlan, data: SparseData, deadline: Deadline, listeners: Sequence[Listener] = ()
 ) -> SparseResult:
-    """Run the plan; Ctrl-C before there is a model is raised, later it is the reason."""
+    """Run the plan; Ctrl-C before there is a model is raised, later it is the reason.
+
+    Ctrl-C while kernels and ridge are chosen takes the best so far and makes one step with them.
+    """
     rng = check_random_state(plan.random_state)
     seed = int(rng.randint(2**31 - 1))
     rows = data.rows
@@ -53,7 +58,10 @@ def fit(
         until = deadline.share(2)
         size = sample_size(plan.kernels, plan.ridge, until)
         sample = data.sample(plan, rows, seed, size)
-        choice = choose(plan.kernels, plan.ridge, sample, until)
+        choice, interrupted = until_interrupted(
+            lambda: choose(plan.kernels, plan.ridge, sample, until), until
+        )
+        listeners = [*listeners, FirstModel()] if interrupted else listeners
         candidates = _candidates(plan, data, choice.kernels, rows)
         basis_plan = _basis_plan(plan, choice.ridge, candidates, seed)
         monitor = None if held_out is None else _monitor(plan, data, held_out)
@@ -62,8 +70,10 @@ def fit(
     if not basis_fit.trace:
         raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
     result = _result(candidates, choice.ridge, basis_fit)
+    if plan.needs_calibration:
+        result = calibrated(plan, data, rows, result, deadline)
     chosen = choice.finished and len(sample.weight) == min(ROWS, len(rows.order))
-    return result if chosen else _cut_short(result)
+    return result if chosen or interrupted else _cut_short(result)
 
 
 def label_error(targets: FloatArray, decision: FloatArray, share: FloatArray) -> float:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from kboost._typing import IntArray
 from kboost.core.deadline import Deadline
 from kboost.data.merged_rows import MergedRows
@@ -14,6 +16,10 @@ from kboost.kernels.base import Kernel
 from kboost.plans.bases import KernelColumns
 
 COPIES = {"l1": 32, "l2": 4}  # of a column, at most, in a master and its solver, as measured
+
+FEW_VALUES = 4_000_000  # rows times centres: a pass takes well below a second
+BLOCK_VALUES = 1 << 19  # per kernel, between two looks at a limited time
+MEASURING = 6  # one part in so many of a limited time goes into the scales of the columns
 
 
 @dataclass(frozen=True)
@@ -38,8 +44,14 @@ class LibraryPlan:
     centers: CenterRows | None = None
 
     def build(self, rows: MergedRows, deadline: Deadline, *, among: int = 1) -> Any:
-        """The library on these rows, one of `among` that share the memory budget."""
+        """The library on these rows, one of `among` that share the memory budget.
+
+        If a pass over it would take too much of a limited time, it has as many of the centres,
+        drawn at random, as there is time for; without time it is empty.
+        """
         source, _ = self._center_source(rows)
+        if not deadline.remaining:
+            return self.base.empty_library(rows)
 
         def resolve(kernels: Any) -> Sequence[Kernel]:
             return as_kernels(
@@ -50,7 +62,21 @@ class LibraryPlan:
                 width=self.n_input_rows,
             )
 
-        return self.base.library(rows, resolve, self.library_options(rows, deadline, among))
+        options = self.library_options(rows, deadline, among)
+        centers, at = options["centers"], options["center_of_row"]
+        if deadline.seconds is not None and len(rows.weight) * centers.shape[0] > FEW_VALUES:
+            order = np.random.RandomState(0).permutation(centers.shape[0])
+            options |= {
+                "centers": centers[order],
+                "center_of_row": np.argsort(order)[at],
+                "enough": _Measuring(deadline),
+                "block_width": max(1, BLOCK_VALUES // len(rows.weight)),
+            }
+        return self.base.library(rows, resolve, options)
+
+    def n_centers(self, rows: MergedRows) -> int:
+        """The centres of the whole library on these rows."""
+        return len(self._center_source(rows)[0].first)
 
     def library_options(self, rows: MergedRows, deadline: Deadline, among: int) -> dict[str, Any]:
         """The arguments of a library."""
@@ -74,3 +100,16 @@ class LibraryPlan:
             return rows, rows.center_of_row
         inputs = rows.first[rows.center_of_row]
         return self.centers.rows, self.centers.center_of_input[inputs]
+
+
+class _Measuring:
+    """Whether the time to measure columns is over; it begins with the first call."""
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._deadline = deadline
+        self._until: Deadline | None = None
+
+    def __call__(self) -> bool:
+        if self._until is None:
+            self._until = self._deadline.share(MEASURING)
+        return not self._until.remaining

@@ -3,43 +3,51 @@
 An estimator makes a `MarginPlan` from its parameters and `TrainingData` from its input;
 `fit_margin` returns the fit. Nothing here depends on an estimator.
 
-    C, tuning  = choose_c(plan, data)                 # the C given, or the best on a path
+    choice     = choose_c(plan, data, half the time)  # the C given, or the best on a path
     rows, held = hold out rows for early stopping
     library    = plan.library.build(rows)
     results    = column generation for each output    # plan.parts: oracle, master, stop
     calibration of probabilities, where the plan asks for it
+
+A limit that strikes before there is a column leaves a constant: the shares of the classes, or the
+intercept of the problem without columns. Ctrl-C while C is chosen leaves the model of the path.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from sklearn.utils import check_random_state
 
+from kboost._typing import FloatArray
 from kboost.core.column_generation import ColumnGenerationMethod, GenerationResult
 from kboost.core.deadline import Deadline
 from kboost.core.iterate import Listener
 from kboost.core.model import AdditiveModel
 from kboost.core.outputs import solve_outputs
 from kboost.core.path import PathFitter
-from kboost.core.protocols import Problem
-from kboost.core.stopping import INTERRUPTED, UNFINISHED
+from kboost.core.protocols import Fit, Problem
+from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, UNFINISHED, fewer_centers, no_columns
 from kboost.core.trace import Trace
 from kboost.core.validation import ValidationMonitor
 from kboost.data.merged_rows import MergedRows, hold_out
+from kboost.exceptions import OutOfTimeError
+from kboost.formulations import MarginRows
 from kboost.masters.margin import MarginPenalty
 from kboost.plans.library import LibraryPlan
 from kboost.plans.margin_parts import Parts, PathParts
 from kboost.plans.training_data import OutputSet, TrainingData, check_prices
-from kboost.selection.c_path import Tuning, split_rows, tune
+from kboost.selection.c_path import CostPath, Tuning, split_rows, tune
 from kboost.selection.calibration import Calibration, FittedOutput, calibrate
 from kboost.selection.left_out import Norm
 from kboost.selection.path_fit import PathFit, Validator
 from kboost.solvers.threads import blas_threads_for
 
-DEFAULT_C = 1.0  # where there are too few rows to choose by
+DEFAULT_C = 1.0  # where there are too few rows, or no time, to choose by
 
 
 @dataclass(frozen=True)
@@ -62,6 +70,7 @@ class MarginPlan:
     validation_fraction: float | None = None
     stratify: bool = False  # whether rows are held out class by class
     calibration: CalibrationPlan | None = None
+    constant: Callable[[MergedRows], FloatArray] | None = None  # without columns, one per output
     shift: float = 0.0  # taken from the targets before the fit, added to the bias after it
     max_seconds: float | None = None
     random_state: Any = None
@@ -91,45 +100,132 @@ def no_listeners(number: int | None, snapshot: Callable[[], MarginFit]) -> Seque
     return []
 
 
-def fit_margin(plan: MarginPlan, data: TrainingData, listen: Listen = no_listeners) -> MarginFit:
-    """Run the plan.
+def fit_margin(
+    plan: MarginPlan,
+    data: TrainingData,
+    listen: Listen = no_listeners,
+    *,
+    since: float | None = None,
+) -> MarginFit:
+    """Run the plan; its time limit counts from the moment `since`, by default now.
 
     `listen` makes the listeners of an output from its number (None for a single one) and a
     function that returns the fit as it stands.
     """
-    deadline = Deadline.after(plan.max_seconds)
+    deadline = Deadline.after(plan.max_seconds, since=since)
     with blas_threads_for(len(data.rows.weight)):
-        C, tuning = choose_c(plan, data)
+        choice = choose_c(plan, data, deadline.share(2))
+        if choice.interrupted is not None:
+            deadline.call_off()
+            return calibrated(plan, choice.interrupted, choice.rows, deadline)
         rows, held_out = _held_out(plan, data)
         library = plan.library.build(rows, deadline)
-        problems = plan.outputs.problems(rows, C)
+        problems = plan.outputs.problems(rows, choice.C)
         check_prices(problems)
-        fit = MarginFit(library, [], C, tuning)
+        fit = MarginFit(library, [], choice.C, choice.tuning)
         results = _solve(plan, fit, problems, held_out, deadline, listen)
+        results = limited(plan, fit, rows, deadline, results)
         fit = with_results(plan, fit, results)
         return calibrated(plan, fit, rows, deadline)
 
 
-def choose_c(plan: MarginPlan, data: TrainingData) -> tuple[float, Tuning | None]:
-    """The C given, or the best of a path on held-out rows, in half of the time."""
+@dataclass(frozen=True)
+class CostChoice:
+    """C, how it was chosen, and the model of the path where Ctrl-C ended it, with its rows."""
+
+    C: float
+    rows: MergedRows
+    tuning: Tuning | None = None
+    interrupted: MarginFit | None = None
+
+
+def choose_c(plan: MarginPlan, data: TrainingData, deadline: Deadline) -> CostChoice:
+    """The C given, or the best of a path on held-out rows."""
     if isinstance(plan.C, float):
-        return plan.C, None
-    seconds = None if plan.max_seconds is None else plan.max_seconds / 2
-    deadline = Deadline.after(seconds)
+        return CostChoice(plan.C, data.rows)
     rng = check_random_state(plan.random_state)
     splits = split_rows(data, rng, stratify=plan.stratify)
-    fits = []
-    for rows, held_out in splits:
-        library = plan.library.build(rows, deadline, among=len(splits))
-        oracle, master = plan.C.path_oracle(library), plan.C.path_master(library)
-        stop = plan.C.path_stop()
-        fitters = [
-            PathFitter(Problem(library, problem, deadline), oracle, master, stop, polish=False)
-            for problem in plan.outputs.problems(rows, 1.0)
-        ]
-        fits.append(_path_fit(plan, library, fitters, rows, held_out))
-    tuning = tune(fits, len(data.rows.weight))
-    return (DEFAULT_C if tuning is None else float(tuning.C[tuning.best])), tuning
+    libraries, fits = [], []
+    with suppress(OutOfTimeError):
+        for rows, held_out in splits:
+            library = plan.library.build(rows, deadline, among=len(splits))
+            if not has_columns(library):
+                break
+            oracle, master = plan.C.path_oracle(library), plan.C.path_master(library)
+            stop = plan.C.path_stop()
+            fitters = [
+                PathFitter(Problem(library, problem, deadline), oracle, master, stop, polish=False)
+                for problem in plan.outputs.problems(rows, 1.0)
+            ]
+            fits.append(_path_fit(plan, library, fitters, rows, held_out))
+            libraries.append(library)
+    if not fits:
+        return CostChoice(DEFAULT_C, data.rows)
+    loss, alike = plan.outputs.held_out_loss, plan.outputs.alike
+    path, reason = tune(fits, len(data.rows.weight), loss, alike)
+    tuning = path.tuning
+    if reason is INTERRUPTED:
+        return _interrupted(plan, path, splits[0][0], libraries[0])
+    return CostChoice(
+        DEFAULT_C if tuning is None else float(tuning.C[tuning.best]), data.rows, tuning
+    )
+
+
+def _interrupted(plan: MarginPlan, path: CostPath, rows: MergedRows, library: Any) -> CostChoice:
+    """The choice that Ctrl-C leaves: the model of the first split at the best C so far."""
+    point = path.so_far
+    if point is None:
+        raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
+    results = [replace(result, reason=INTERRUPTED) for result in point.results]
+    fit = with_results(plan, MarginFit(library, [], point.C, path.tuning), results)
+    return CostChoice(point.C, rows, path.tuning, fit)
+
+
+def has_columns(library: Any) -> bool:
+    """Whether there was time to make a library; an infinite one has no number of columns."""
+    return bool(getattr(library, "n_columns", 1))
+
+
+def without_columns(n_rows: int) -> GenerationResult:
+    """What is left of a problem for which there was no time, up to its constant."""
+    zeros = np.zeros(n_rows)
+    return GenerationResult([], Fit(np.zeros(0), 0.0, zeros, zeros, np.nan), Trace(), OUT_OF_TIME)
+
+
+def constants_of(plan: MarginPlan, rows: MergedRows) -> FloatArray:
+    """The constant of each output without columns."""
+    return np.zeros(len(plan.outputs.outputs)) if plan.constant is None else plan.constant(rows)
+
+
+def limited(
+    plan: MarginPlan,
+    fit: MarginFit,
+    rows: MergedRows,
+    deadline: Deadline,
+    results: Sequence[GenerationResult],
+) -> list[GenerationResult]:
+    """The results as a time limit leaves them: constants, and the reason in words."""
+    of, kept = plan.library.n_centers(rows), getattr(fit.library, "n_centers", None)
+    constants = constants_of(plan, rows)
+    problems = plan.outputs.problems(rows, fit.C)
+
+    def as_left(k: int, result: GenerationResult) -> GenerationResult:
+        if result.reason.rule == OUT_OF_TIME.rule and not result.fit.coef.any():
+            fit = _constant_fit(result.fit, float(constants[k]), problems[k])
+            return replace(result, fit=fit, reason=no_columns(deadline))
+        if kept is None or kept == of or result.reason is INTERRUPTED:
+            return result
+        reason = fewer_centers(deadline, kept, of, result.reason)
+        return replace(result, reason=reason, certified=False)
+
+    return [as_left(k, result) for k, result in enumerate(results)]
+
+
+def _constant_fit(fit: Fit, constant: float, rows: Any) -> Fit:
+    decision, objective = np.full_like(fit.decision, constant), np.nan
+    if isinstance(rows, MarginRows):
+        objective = float(rows.slack_costs @ rows.slack(decision, 0.0))
+    return replace(fit, bias=constant, decision=decision, objective=objective)
 
 
 def follow_path(plan: MarginPlan, data: TrainingData, library: Any, deadline: Deadline) -> PathFit:
@@ -221,9 +317,13 @@ def _solve(
 
     def solve(number: int, until: Deadline) -> GenerationResult:
         problem = Problem(fit.library, problems[number], until)
-        method = ColumnGenerationMethod(
-            oracle.start(problem), master.start(problem), monitors[number]
-        )
+        if not until.remaining or not has_columns(fit.library):
+            return without_columns(fit.library.n_rows)
+        try:
+            parts = oracle.start(problem), master.start(problem)
+        except OutOfTimeError:
+            return without_columns(fit.library.n_rows)
+        method = ColumnGenerationMethod(*parts, monitors[number])
 
         def snapshot() -> MarginFit:
             hypotheses, current = method.current
@@ -239,7 +339,7 @@ def _solve(
 
 def _monitors(plan: MarginPlan, held_out: MergedRows) -> list[ValidationMonitor]:
     outputs = plan.outputs.outputs
-    return [ValidationMonitor(held_out.X, output.error(held_out)) for output in outputs]
+    return [ValidationMonitor(held_out.X, output.held_out_loss(held_out)) for output in outputs]
 
 
 def _path_fit(
@@ -252,6 +352,6 @@ def _path_fit(
     validator = None
     if held_out is not None:
         joint_error = plan.outputs.joint_error(held_out)
-        validator = Validator(_monitors(plan, held_out), joint_error)
+        validator = Validator(held_out, _monitors(plan, held_out), joint_error)
     first = min(fitter.first_factor(library.edges) for fitter in fitters)
     return PathFit(fitters, first, plan.outputs.joint_error(rows), validator)

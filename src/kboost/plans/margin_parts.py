@@ -34,6 +34,7 @@ from kboost.plans.bases import KernelColumns, SearchLimits
 from kboost.solvers.margin_lp import Intercept
 
 PATH_TOL, PATH_STEPS = 0.05, 60  # tolerance and most steps of each C on a path that chooses C
+FEW_COLUMNS = 3  # early stopping waits for so many
 FEW_ROWS = 200  # up to here simplex from the start is as fast
 
 
@@ -113,11 +114,16 @@ class MarginParts:
         if self.stop_at_errors:
             rules.append(ErrorPriceBelow(self.tol))
         if monitored:
-            rules.append(ValidationStall(self.n_iter_no_change))
+            rules.append(ValidationStall(self.n_iter_no_change, self._least_columns))
         if self.max_columns is not None:
             rules.append(MaxColumns(self.max_columns))
         rules.append(MaxIterations(self.max_iter))
         return AnyOf(tuple(rules))
+
+    @property
+    def _least_columns(self) -> int:
+        """Columns from which early stopping counts its steps."""
+        return FEW_COLUMNS if self.max_columns is None else min(FEW_COLUMNS, self.max_columns)
 
     def path_stop(self) -> StopRule:
         """The stop rules at each C of a path that chooses C."""

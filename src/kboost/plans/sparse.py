@@ -23,6 +23,7 @@ from kboost.local.cells import CellFit, fit_cells
 from kboost.local.choice import LocalChoice
 from kboost.local.executor import Executor
 from kboost.local.rows import LocalRows
+from kboost.selection.calibration import Calibration
 from kboost.selection.kernels import SelectionSample
 from kboost.settings import Cells, EarlyStopping
 from kboost.settings.sparse_kernel import Selection, Update
@@ -46,6 +47,11 @@ class SparsePlan:
     memory_budget: int
     random_state: Any
     labels: bool  # targets are -1 and 1
+
+    @property
+    def needs_calibration(self) -> bool:
+        """Whether probabilities require a slope: the log loss has its own."""
+        return self.labels and self.loss != "log"
 
     @property
     def is_precomputed(self) -> bool:
@@ -170,6 +176,7 @@ class SparseResult:
     n_iter: int
     n_cells: int | None = None
     choice: LocalChoice | None = None
+    calibration: Calibration | None = None  # of a classifier without probabilities of its own
 
 
 def as_float64(rows: Any) -> Any:

@@ -10,9 +10,12 @@ import numpy as np
 
 from kboost._typing import FloatArray
 from kboost.data.merged_rows import MergedRows
+from kboost.data.multiclass import predicted_codes
 from kboost.formulations import MarginRows
+from kboost.selection.platt import calibrated_log_loss
 
 HIGHEST_PRICE = 1e12
+ALIKE = 1e-2  # log losses
 
 Loss = Callable[[FloatArray], float]  # of decision values
 
@@ -25,20 +28,25 @@ class TrainingData:
     held_out: MergedRows | None = None
 
 
+HeldOut = Sequence[tuple[MergedRows, FloatArray]]  # of several splits, with decisions
+
+
 @dataclass(frozen=True)
 class MarginOutput:
-    """One output of a model: its problem on some rows at some C, and its error on rows."""
+    """One output of a model: its problem on some rows at some C, and its loss on held-out rows."""
 
     formulate: Callable[[MergedRows, float], Any]  # rows for a master; see formulations.py
-    error: Callable[[MergedRows], Loss]
+    held_out_loss: Callable[[MergedRows], Loss]
 
 
 @dataclass(frozen=True)
 class OutputSet:
-    """The outputs of a model, and their error together from decisions (n, n_outputs)."""
+    """The outputs of a model; their error and their loss together, of decisions (n, n_outputs)."""
 
     outputs: Sequence[MarginOutput]
-    joint_error: Callable[[MergedRows], Loss]
+    joint_error: Callable[[MergedRows], Loss]  # share of wrong labels, or mean squared error
+    held_out_loss: Callable[[HeldOut], float]  # by which C is chosen
+    alike: float = 0.0  # relative difference of such losses that does not count
 
     def problems(self, rows: MergedRows, C: float) -> list[Any]:
         """The problem of each output on these rows."""
@@ -50,15 +58,26 @@ def one_vs_rest(
 ) -> OutputSet:
     """One output per class; two classes share one. `formulation` takes signs, weights and C."""
     classes = [1] if n_classes == 2 else range(n_classes)
-    outputs = [_class_output(k, formulation) for k in classes]
-    if len(outputs) == 1:
-        return OutputSet(outputs, _first_column(outputs[0]))
 
     def joint_error(rows: MergedRows) -> Loss:
         share = rows.weight / rows.weight.sum()
-        return lambda decisions: float(share @ (decisions.argmax(axis=1) != rows.codes))
+        return lambda decisions: float(share @ (predicted_codes(_narrow(decisions)) != rows.codes))
 
-    return OutputSet(outputs, joint_error)
+    def held_out_loss(splits: HeldOut) -> float:
+        decisions = np.concatenate([values for _, values in splits])
+        codes = np.concatenate([rows.codes for rows, _ in splits])
+        weight = np.concatenate([rows.weight for rows, _ in splits])
+        return calibrated_log_loss(_narrow(decisions), codes, weight)
+
+    outputs = [_class_output(k, formulation) for k in classes]
+    return OutputSet(outputs, joint_error, held_out_loss, ALIKE)
+
+
+def class_balance(rows: MergedRows) -> FloatArray:
+    """The mean sign of each output of `one_vs_rest`: what a model without columns says."""
+    share = np.bincount(rows.codes, weights=rows.weight) / rows.weight.sum()
+    balance: FloatArray = 2.0 * (share[1:] if len(share) == 2 else share) - 1.0
+    return balance
 
 
 def regression(
@@ -68,10 +87,25 @@ def regression(
 
     def error(rows: MergedRows) -> Loss:
         targets, share = values[rows.codes], rows.weight / rows.weight.sum()
-        return lambda decision: float(share @ (targets - decision) ** 2)
+        return lambda decision: float(share @ (targets - np.ravel(decision)) ** 2)
+
+    def held_out_loss(splits: HeldOut) -> float:
+        return float(np.mean([error(rows)(decisions) for rows, decisions in splits]))
 
     output = MarginOutput(lambda rows, C: formulation(values[rows.codes], rows.weight, C), error)
-    return OutputSet([output], _first_column(output))
+    return OutputSet([output], error, held_out_loss)
+
+
+def median_of(values: FloatArray) -> Callable[[MergedRows], FloatArray]:
+    """The weighted median of the targets that codes index."""
+
+    def median(rows: MergedRows) -> FloatArray:
+        targets = values[rows.codes]
+        order = np.argsort(targets, kind="stable")
+        mass = np.cumsum(rows.weight[order])
+        return targets[order[[np.searchsorted(mass, mass[-1] / 2)]]]
+
+    return median
 
 
 def check_prices(problems: Sequence[Any], factor: float = 1.0) -> None:
@@ -87,21 +121,16 @@ def check_prices(problems: Sequence[Any], factor: float = 1.0) -> None:
 def _class_output(
     target: int, formulation: Callable[[FloatArray, FloatArray, float], Any]
 ) -> MarginOutput:
-    def error(rows: MergedRows) -> Loss:
-        positive, share = rows.codes == target, rows.weight / rows.weight.sum()
-        return lambda decision: float(share @ ((decision > 0) != positive))
+    def held_out_loss(rows: MergedRows) -> Loss:
+        codes = (rows.codes == target).astype(np.intp)
+        return lambda decision: calibrated_log_loss(decision, codes, rows.weight)
 
     def formulate(rows: MergedRows, C: float) -> Any:
         return formulation(np.where(rows.codes == target, 1.0, -1.0), rows.weight, C)
 
-    return MarginOutput(formulate, error)
+    return MarginOutput(formulate, held_out_loss)
 
 
-def _first_column(output: MarginOutput) -> Callable[[MergedRows], Loss]:
-    """The error of a single output, from decisions (n, 1)."""
-
-    def joint_error(rows: MergedRows) -> Loss:
-        loss = output.error(rows)
-        return lambda decisions: loss(decisions[:, 0])
-
-    return joint_error
+def _narrow(decisions: FloatArray) -> FloatArray:
+    """The values of a single output as (n,)."""
+    return decisions[:, 0] if decisions.shape[1] == 1 else decisions

@@ -24,6 +24,7 @@ class DateEncoding:
     parts: list[str]
     fill: int  # microseconds since 1970, in place of a gap
     has_indicator: bool
+    written: str  # the format of dates that were strings in fit, else ""
 
     @property
     def reads(self) -> str:
@@ -43,13 +44,13 @@ class DateEncoding:
         return np.column_stack(out + [gaps.astype(np.float64)] * self.has_indicator)
 
 
-def fit_date(column: TypedColumn, weight: FloatArray) -> DateEncoding:
+def fit_date(column: TypedColumn, weight: FloatArray, written: str = "") -> DateEncoding:
     """The encoding of a column with dates; without parts if they are all the same."""
     gaps = column.gaps
     known = column.values[~gaps]
     parts = [part for part in PARTS if _varies(part, known)]
     day = weighted_median(known.astype(np.int64) / _DAY, weight[~gaps])
-    return DateEncoding(parts, round(day * _DAY), bool(gaps.any()))
+    return DateEncoding(parts, round(day * _DAY), bool(gaps.any()), written)
 
 
 def span(dates: Any) -> str:

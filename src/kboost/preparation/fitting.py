@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kboost._typing import FloatArray
+from kboost.preparation.date_texts import as_dates, format_of
 from kboost.preparation.dates import fit_date, span
 from kboost.preparation.kinds import kind_of_strings, number_is_id
 from kboost.preparation.level_means import fit_means
@@ -68,6 +69,9 @@ def _fit(column: TypedColumn, rows: TrainingRows, options: _Options) -> _Fitted:
 
 def _fit_strings(column: TypedColumn, rows: TrainingRows, options: _Options) -> _Fitted:
     n = len(column.levels)
+    if (written := format_of(column.levels)) is not None:
+        dates = as_dates(column, written)
+        return "date", span(dates.values[~dates.gaps]), fit_date(dates, rows.weight, written)
     n_rows = int((~column.gaps[rows.distinct]).sum())
     if rows.weight.sum() >= _REPEATED * len(rows.distinct):
         n_rows = max(n_rows, n + 1)  # equal rows are different cases

@@ -11,9 +11,9 @@ the moments of the analysis of variance give s and t, and the best guess of the 
 so rare levels, and all levels of a category without influence, have the mean m.
 
 A row must not see its own target: in fit_transform the means of each fifth of the rows are those of
-the other four fifths. Rows are divided by their content, so equal rows see the same means. Where
-most levels have rows of a single content, this would leave nothing; if those rows are repeated, all
-rows are used.
+the other four fifths; only m is that of all rows, so that it does not tell the fifth. Rows are
+divided by their content, so equal rows see the same means. Where most levels have rows of a single
+content, this would leave nothing; if those rows are repeated, all rows are used.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ def fit_means(column: TypedColumn, target: Target | None, weight: FloatArray) ->
     places = np.where(column.values < 0, n + 1, column.values)
     values = np.zeros((len(places), 0)) if target is None else target.values
     labels = [] if target is None else target.labels
-    means = shrunken_means(places, n + 2, values, weight)
+    mean = weight @ values / weight.sum()
+    means = shrunken_means(places, n + 2, values, weight, mean)
     count = np.insert(counts(column, weight), n, 0.0)
     return MeanEncoding(list(column.levels), labels, means, np.log1p(count))
 
@@ -81,28 +82,26 @@ def crossfitted_means(
         return None
     folds = folds_of(hashes, N_FOLDS)
     out = np.empty((len(places), target.values.shape[1]))
+    mean = weight @ target.values / weight.sum()
     for fold in range(N_FOLDS):
         held, kept = folds == fold, folds[order] != fold
         kept = kept if kept.any() else ~kept  # all rows are in this fold
-        means = shrunken_means(places[order[kept]], n + 1, target.values[kept], weight[kept])
+        means = shrunken_means(places[order[kept]], n + 1, target.values[kept], weight[kept], mean)
         out[held] = means[places[held]]
     return out
 
 
 def shrunken_means(
-    places: IntArray, n_levels: int, values: FloatArray, weight: FloatArray
+    places: IntArray, n_levels: int, values: FloatArray, weight: FloatArray, mean: FloatArray
 ) -> FloatArray:
     """The guess of the mean of each level, (n_levels, targets); m for levels without rows."""
     count = np.bincount(places, weights=weight, minlength=n_levels)
     total = count.sum()
-    out = np.zeros((n_levels, values.shape[1]))
-    if total == 0:
-        return out
+    out = np.empty((n_levels, values.shape[1]))
     n_seen = int((count > 0).sum())
     size = np.maximum(count, np.finfo(float).tiny)
     for j, target in enumerate(values.T):
-        mean = float(weight @ target) / total
-        centred = target - mean
+        centred = target - mean[j]
         sums = np.bincount(places, weights=weight * centred, minlength=n_levels)
         between = float((sums**2 / size).sum())
         within = max(0.0, float(weight @ centred**2) - between)
@@ -110,7 +109,7 @@ def shrunken_means(
         spread = total - float((count**2).sum()) / total
         signal = (between - (n_seen - 1) * error) / spread if spread > 0 else 0.0
         shrink = count * signal / (count * signal + error) if signal > 0 else 0.0 * count
-        out[:, j] = mean + shrink * sums / size
+        out[:, j] = mean[j] + shrink * sums / size
     return out
 
 

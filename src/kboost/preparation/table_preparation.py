@@ -18,6 +18,8 @@ from kboost._rules import COUNT, check_params, one_of
 from kboost._typing import FloatArray
 from kboost.kernels.rows import as_weights
 from kboost.preparation import reading
+from kboost.preparation.date_texts import ISO, as_dates
+from kboost.preparation.dates import DateEncoding
 from kboost.preparation.fitting import FittedColumn, fit_columns
 from kboost.preparation.level_means import MeanEncoding
 from kboost.preparation.matrices import are_numbers, fit_matrix, is_matrix
@@ -279,7 +281,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         out = np.empty((len(columns[0].values), len(self.one_hot_)))
         for column, (prepared, encoding) in zip(columns, used, strict=True):
             if encoding is not None:
-                out[:, prepared.output] = encoding.encode(column.as_kind(encoding.reads))
+                out[:, prepared.output] = encoding.encode(_readable(column, encoding))
         return out
 
     def _encode_matrix(self, X: Any) -> Any:
@@ -308,3 +310,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _readable(column: TypedColumn, encoding: Any) -> TypedColumn:
+    """A column as the kind that an encoding reads."""
+    if isinstance(encoding, DateEncoding) and column.kind == "strings":
+        return as_dates(column, encoding.written or ISO)
+    return column.as_kind(encoding.reads)

@@ -135,16 +135,6 @@ def _as_boolean(column: TypedColumn) -> TypedColumn | None:
     return TypedColumn(column.name, "boolean", flags[column.values])
 
 
-def _as_date(column: TypedColumn) -> TypedColumn | None:
-    if column.kind != "strings":
-        return None
-    try:
-        dates = np.array(list(column.levels), dtype=DATE)
-    except ValueError:
-        return None
-    return TypedColumn(column.name, "date", np.append(dates, np.datetime64("NaT"))[column.values])
-
-
 def _as_strings(column: TypedColumn) -> TypedColumn:
     gaps = column.gaps
     codes = np.full(len(gaps), -1)
@@ -157,6 +147,6 @@ def _as_strings(column: TypedColumn) -> TypedColumn:
 _CONVERSIONS: dict[str, Any] = {
     "number": _as_number,
     "boolean": _as_boolean,
-    "date": _as_date,
+    "date": lambda column: None,  # of strings, see date_texts.py
     "strings": _as_strings,
 }

@@ -67,7 +67,7 @@ def explained(s: ReportData) -> Section | None:
     for i, description in enumerate(_describe(s, chosen)):
         value = np.ravel(explanation.values[i])
         out = int(np.argmax(value)) if len(value) > 1 else 0
-        shares = explanation.by_kernel[i].reshape(len(names), -1)[:, out]
+        shares = explanation.by_kernel[i].reshape(len(names), len(value))[:, out]
         offset = float(np.ravel(explanation.intercept)[out])
         largest = max(np.abs(shares).max(initial=0.0), abs(offset)) or 1.0
         parts = [("intercept", offset), *zip(names, shares.tolist(), strict=True)]

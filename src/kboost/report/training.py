@@ -21,10 +21,11 @@ def growth(s: ReportData) -> Section | None:
     """Objective, gap, validation error and the path of C; or the boosting rounds."""
     if hasattr(s.inner, "estimator_weights_"):
         return _rounds(s)
-    if not getattr(s.inner, "trace_", None):
+    traces = getattr(s.inner, "trace_", None)
+    several = isinstance(traces, list) and not isinstance(traces, Trace)
+    if not traces or (several and not traces[0]):  # a limit ended the fit before the first step
         return None
     trace = trace_of(s.inner)
-    several = isinstance(s.inner.trace_, list) and not isinstance(s.inner.trace_, Trace)
     of = f" ({s.labels[0]} against the rest)" if several else ""
     if several and getattr(s.inner, "multi_class", "ovr") == "ovo":
         of = f" (the first of {len(s.inner.trace_)} pairs of classes)"
@@ -51,11 +52,11 @@ def growth(s: ReportData) -> Section | None:
     tuning = getattr(s.inner, "tuning_", None)
     if tuning is not None:
         best = tuning.best
-        words = f"C = {tuning.C[best]:.3g} has the lowest error, {tuning.error[best]:.4g}."
+        words = f"C = {tuning.C[best]:.3g} was chosen, with a loss of {tuning.error[best]:.4g}."
         display_ = PathDisplay(
             C=tuning.C, n_columns=tuning.n_columns, validation_error=tuning.error, best=tuning.best
         )
-        svg = chart("path", "Held-out error along C", words, display_.plot, size=(6.2, 2.6))
+        svg = chart("path", "Held-out loss along C", words, display_.plot, size=(6.2, 2.6))
         blocks.append(figure(svg, f"How C was chosen. {words}"))
     shown = np.unique(np.linspace(0, len(trace) - 1, min(STEPS, len(trace))).astype(int))
     rows = [
@@ -99,6 +100,9 @@ def _rounds(s: ReportData) -> Section:
 def kernels(s: ReportData) -> Section:
     """Number of columns and share of the output per kernel."""
     names = kernel_names(s.inner)
+    if not names:
+        words = "The model is a constant: a limit ended the fit before the first column."
+        return section("kernels", "Kernels", paragraph(words))
     counts = np.array(list(s.inner.columns_per_kernel_.values()))
     weights = kernel_weights(s.inner, s.sample)
     shares = weights / weights.sum() if weights.any() else weights

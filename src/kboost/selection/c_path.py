@@ -1,24 +1,35 @@
-"""`C="auto"`: the cost of errors chosen on a path, by the error on held-out rows.
+"""`C="auto"`: the cost of errors chosen on a path, by the loss on held-out rows.
 
 The path starts where the first columns become worth their price and rises in equal factors; the
 search and the solver stay warm from one C to the next. Each C is evaluated on held-out rows (on
-several splits where rows are few), and the path ends when the error has not fallen for a few
-values: larger values of C overfit. Splits keep rows of equal x together and are drawn from the
-canonical order, and weights count in the error, so a row given twice equals a row of weight two.
+several splits where rows are few), and the path ends when the loss has not fallen for a few
+values: larger values of C overfit. Models without columns do not count among them, and those with
+the same loss count half: where one label is rare, the path of a hinge loss is flat at first.
+
+The loss of a classifier is the log loss of the decisions of all splits after one logistic function
+was fitted to them (selection/platt.py): unlike the share of wrong labels it falls as soon as the
+model finds something, also where a class has few rows. Of values of almost the same loss the
+smallest is taken. The loss of a regressor is the mean squared error.
+
+Splits keep rows of equal x together and are drawn from the canonical order, and weights count in
+the loss, so a row given twice equals a row of weight two.
+
+The path is a method of the driver: a time limit or Ctrl-C leaves the best C so far, and the models
+at it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from kboost._typing import FloatArray
-from kboost.core.iterate import logger
+from kboost.core.iterate import Method, iterate
+from kboost.core.stopping import StopReason
 from kboost.data.merged_rows import MergedRows, hold_out
-from kboost.exceptions import OutOfTimeError
-from kboost.plans.training_data import TrainingData
+from kboost.plans.training_data import HeldOut, TrainingData
 from kboost.selection.path_fit import PathFit, PathPoint
 
 RATIO = 10 ** (1 / 3)
@@ -27,24 +38,25 @@ FEW_ROWS = 500  # up to here held-out errors are noisy, and fits cheap
 PATIENCE, PATIENCE_OF_FEW_ROWS = 2, 4  # values of C without a lower error
 SPLITS = ((FEW_ROWS, 5), (2_000, 3))  # so many splits up to so many rows; one beyond
 HELD_OUT = 0.2
+FEW_COLUMNS = 3  # patience begins with a model of so many
 _IN_USE = 1e-3  # of the largest coefficient: an interior solution has traces of other columns
 
 
 @dataclass(frozen=True)
 class Tried:
-    """One value of C, the mean held-out error, and the mean number of columns."""
+    """One value of C, the held-out loss, and the mean number of columns."""
 
     C: float
     error: float
     n_columns: float
 
     def __str__(self) -> str:
-        return f"C {self.C:.3g}  error {self.error:.4f}  columns {self.n_columns:.0f}"
+        return f"C {self.C:.3g}  loss {self.error:.4f}  columns {self.n_columns:.0f}"
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """The values of C tried, the mean held-out error and columns at each, and the best index."""
+    """The values of C tried, the held-out loss and mean columns at each, and the best index."""
 
     C: FloatArray
     error: FloatArray
@@ -68,29 +80,92 @@ def split_rows(
     ]
 
 
-def tune(fits: Sequence[PathFit], n_rows: int) -> Tuning | None:
-    """Raise C from the first value that matters until the mean error has stopped falling.
+class CostPath(Method[Tried]):
+    """Rising values of C from the first that matters, solved on every split.
 
-    None without a split, or without the time for one value.
+    Losses are the same up to the relative difference `alike`.
     """
-    patience = PATIENCE_OF_FEW_ROWS if n_rows <= FEW_ROWS else PATIENCE
-    tried: list[Tried] = []
-    errors: list[float] = []
-    for step in range(MAX_VALUES if fits else 0):
-        C = min(fit.first_cost for fit in fits) * RATIO**step
-        try:
-            points = [fit.solve(C) for fit in fits]
-        except OutOfTimeError:
-            break
-        errors.append(float(np.mean([point.held_out_error for point in points])))
-        tried.append(Tried(C, errors[-1], float(np.mean([_n_in_use(point) for point in points]))))
-        logger.info("%s", tried[-1])
-        if step - int(np.argmin(errors)) >= patience:
-            break
-    if not tried:
-        return None
-    Cs, columns = [value.C for value in tried], [value.n_columns for value in tried]
-    return Tuning(np.array(Cs), np.array(errors), np.array(columns), last_best(errors))
+
+    trace: list[Tried]
+
+    def __init__(
+        self,
+        fits: Sequence[PathFit],
+        n_rows: int,
+        loss: Callable[[HeldOut], float],
+        alike: float = 0.0,
+    ) -> None:
+        self._fits, self._loss, self._alike = fits, loss, alike
+        self._patience = PATIENCE_OF_FEW_ROWS if n_rows <= FEW_ROWS else PATIENCE
+        self._best: PathPoint | None = None
+        self._first = min(fit.first_cost for fit in fits)
+        self.trace = []
+
+    def advance(self) -> Tried:
+        points = [fit.solve(self._cost) for fit in self._fits]
+        error = self._loss(_held_out(self._fits, points))
+        if all(error <= value.error for value in self.trace):
+            self._best = points[0]
+        return Tried(self._cost, error, float(np.mean([_n_in_use(point) for point in points])))
+
+    def limit(self, trace: Sequence[Tried]) -> StopReason | None:
+        """The stop rule: the loss has not fallen for a few values, or there were enough."""
+        if _steps_since_best(trace, self._alike) >= self._patience:
+            count = self._patience
+            return StopReason("path", f"the held-out loss has not fallen for {count} values of C.")
+        return StopReason("path", f"{MAX_VALUES} values.") if len(trace) == MAX_VALUES else None
+
+    @property
+    def _cost(self) -> float:
+        """The value that comes next, or is being solved."""
+        return self._first * float(RATIO ** len(self.trace))
+
+    @property
+    def tuning(self) -> Tuning | None:
+        """What was tried; None without a value."""
+        if not self.trace:
+            return None
+        C, errors, columns = np.array([(t.C, t.error, t.n_columns) for t in self.trace]).T
+        return Tuning(C, errors, columns, first_best(errors, self._alike))
+
+    @property
+    def so_far(self) -> PathPoint | None:
+        """The models of the first split with columns: at the best C, or else as they stand."""
+        if self._best is not None and _n_in_use(self._best):
+            return self._best
+        return self._fits[0].as_it_stands(self._cost)
+
+
+def tune(
+    fits: Sequence[PathFit], n_rows: int, loss: Callable[[HeldOut], float], alike: float = 0.0
+) -> tuple[CostPath, StopReason]:
+    """Raise C until the loss on held-out rows has stopped falling; `fits` has one or more."""
+    path = CostPath(fits, n_rows, loss, alike)
+    return path, iterate(path, path.limit)
+
+
+def _held_out(fits: Sequence[PathFit], points: Sequence[PathPoint]) -> HeldOut:
+    """The held-out rows of each split, with the decisions there."""
+    pairs = zip(fits, points, strict=True)
+    return [
+        (fit.validator.rows, point.held_out)
+        for fit, point in pairs
+        if fit.validator is not None and point.held_out is not None
+    ]
+
+
+def _steps_since_best(tried: Sequence[Tried], alike: float) -> float:
+    """Values of C since that of the lowest loss, with a few columns; a loss as low counts half."""
+    losses = [value.error for value in tried]
+    best = int(np.argmin(losses))
+    limit = losses[best] * (1.0 + alike)
+    later = [value for value in tried[best + 1 :] if value.n_columns >= FEW_COLUMNS]
+    return sum(0.5 if value.error <= limit else 1.0 for value in later)
+
+
+def first_best(losses: FloatArray, alike: float) -> int:
+    """The first that is hardly above the lowest: the smallest model."""
+    return int(np.argmax(losses <= losses.min() * (1.0 + alike)))
 
 
 def last_best(errors: Sequence[float]) -> int:

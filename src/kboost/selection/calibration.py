@@ -7,44 +7,39 @@ With the decision values f_k of the classes (two classes: 0 and f) and one slope
 There is no offset and the slope is the same for every class, so the largest p belongs to the
 largest f. Where rounding makes two of them equal, the predicted class gets the next larger number.
 
-The slope maximises the weighted likelihood,
-
-    minimise  - sum_i w_i sum_k t_ik log p_ik,    t_ik = (N_k + 1) / (N_k + 2)  for the row's class,
-
-with the rest of 1 shared by the other classes (Platt's targets; N_k is the weight of the class).
-This is convex in a and always has a minimum. A margin classifier is too confident on its training
-rows, so f comes from models without the row (selection/left_out.py): a fifth of the rows at a time,
-by distinct x and class by class, until there are enough rows for one number. Where that is not
-possible (no time, Ctrl-C, too few rows, a solver that fails), half the slope of the training rows
-is used, and `held_out` is False.
+The slope maximises the weighted likelihood (selection/platt.py). A margin classifier is too
+confident on its training rows, so f comes from models without the row (selection/left_out.py): a
+fifth of the rows at a time, by distinct x and class by class, until there are enough rows for one
+number. Where that is not possible (no time, Ctrl-C, too few rows, a solver that fails), half the
+slope of the training rows is used, and `held_out` is False.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import log_softmax, softmax
 
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.core.deadline import Deadline
 from kboost.core.iterate import Method, iterate, logger
 from kboost.core.protocols import Fit, Hypothesis
-from kboost.core.stopping import StopReason
+from kboost.core.stopping import OUT_OF_TIME, StopReason
 from kboost.core.validation import columns_at
 from kboost.data.merged_rows import MergedRows, majority_code
 from kboost.exceptions import SolverError
 from kboost.formulations import MarginRows
 from kboost.masters.margin import MarginPenalty
 from kboost.selection.left_out import Norm, leave_out
+from kboost.selection.platt import fit_slope, per_class
 
 FOLDS = 5
 ENOUGH = 500  # rows left out
 SHRUNKEN = 0.5  # of the slope of training rows
-LEAST, MOST = 1e-3, 1e6  # slope times the size of the decision values
+COMPUTED = StopReason("computed", "the decision values of rows left out are known.")
 COMPLETE = StopReason("complete", "every output was solved without the rows left out.")
 TOO_FEW_ROWS = StopReason("rows", "there are too few rows to leave some out.")
 
@@ -59,16 +54,18 @@ class Calibration:
 
     def probabilities(self, decision: FloatArray) -> FloatArray:
         """`p_k` of each row, (n, n_classes), from (n,) or (n, n_classes) values."""
-        scores = _per_class(decision)
+        scores = per_class(decision)
         return _agreeing(softmax(self._times(scores), axis=1), scores)
 
     def log_probabilities(self, decision: FloatArray) -> FloatArray:
         """`log p_k`; finite also where p_k underflows to 0."""
-        scores = _per_class(decision)
+        scores = per_class(decision)
         return _agreeing(log_softmax(self._times(scores), axis=1), scores)
 
     def __str__(self) -> str:
         source = "held-out rows" if self.held_out else "training rows, halved"
+        if not self.n_rows:
+            return f"probabilities: slope {self.slope:.3g}, without rows"
         return f"probabilities: slope {self.slope:.3g}, from {self.n_rows} {source}"
 
     def _times(self, scores: FloatArray) -> FloatArray:
@@ -110,7 +107,9 @@ def calibrate(
         calibration = Calibration(slope, int(known.sum()), held_out=True)
     else:
         fitted = _joined([output.fit.decision for output in outputs])
-        slope = SHRUNKEN * fit_slope(fitted, rows.codes, rows.weight)
+        slope = fit_slope(fitted, rows.codes, rows.weight)
+        if any(output.fit.coef.any() for output in outputs):  # a constant fits no row too well
+            slope *= SHRUNKEN
         calibration = Calibration(slope, len(fitted), held_out=False)
     logger.info("%s", calibration)
     return calibration, reason
@@ -163,6 +162,54 @@ def _joined(outputs: Sequence[FloatArray]) -> FloatArray:
     return outputs[0] if len(outputs) == 1 else np.column_stack(outputs)
 
 
+@dataclass(frozen=True)
+class LeftOut:
+    """Decision values at rows left out, with the classes and weights of these rows."""
+
+    decision: FloatArray  # (n,) or (n, n_classes)
+    codes: IntArray
+    weight: FloatArray
+
+
+def calibrate_on(
+    compute: Callable[[], LeftOut | None], fallback: float, deadline: Deadline
+) -> tuple[Calibration, StopReason]:
+    """Fit the slope to what `compute` returns; the reason may be that Ctrl-C ended it.
+
+    Without a result (None, no time, Ctrl-C, a solver that fails) the slope is `fallback`.
+    """
+    method = _OneComputation(compute, deadline)
+    reason = iterate(method, level=logging.DEBUG)
+    found = method.found
+    if found is None or not len(np.unique(found.codes)) > 1:
+        calibration = Calibration(fallback, 0, held_out=False)
+    else:
+        slope = fit_slope(found.decision, found.codes, found.weight)
+        calibration = Calibration(slope, len(found.codes), held_out=True)
+    logger.info("%s", calibration)
+    return calibration, reason
+
+
+class _OneComputation(Method[str]):
+    """A single step, so that time and Ctrl-C are handled by the driver."""
+
+    def __init__(self, compute: Callable[[], LeftOut | None], deadline: Deadline) -> None:
+        self._compute, self._deadline = compute, deadline
+        self.found: LeftOut | None = None
+        self.trace: list[str] = []
+
+    def advance(self) -> str | StopReason:
+        if self.trace:
+            return COMPUTED
+        if not self._deadline.remaining:
+            return OUT_OF_TIME
+        try:
+            self.found = self._compute()
+        except SolverError as error:
+            return StopReason("solver", str(error))
+        return "rows left out"
+
+
 def deal(rows: MergedRows, rng: np.random.RandomState) -> list[BoolArray]:
     """Parts to leave out, each a fifth of the distinct x of every class, never a whole class.
 
@@ -185,40 +232,12 @@ def deal(rows: MergedRows, rng: np.random.RandomState) -> list[BoolArray]:
     return parts
 
 
-def fit_slope(decision: FloatArray, codes: IntArray, weight: FloatArray) -> float:
-    """The slope of maximum likelihood; see the head of this file."""
-    scores = _per_class(decision)
-    size = float(np.abs(scores - scores.mean(axis=1, keepdims=True)).max())
-    if not 0.0 < size < np.inf:
-        return 1.0
-    scores, targets = scores / size, _targets(codes, weight, scores.shape[1])
-
-    def rise(slope: float) -> float:
-        """Derivative of the negative log-likelihood."""
-        surplus = softmax(slope * scores, axis=1) - targets
-        return float(weight @ np.einsum("ij,ij->i", surplus, scores))
-
-    if rise(LEAST) >= 0.0:
-        return LEAST / size
-    if rise(MOST) <= 0.0:
-        return MOST / size
-    return float(brentq(rise, LEAST, MOST, rtol=1e-12)) / size
-
-
-def _targets(codes: IntArray, weight: FloatArray, n_classes: int) -> FloatArray:
-    """Platt's targets, (n, n_classes)."""
-    mass = np.bincount(codes, weights=weight, minlength=n_classes)
-    target = ((mass + 1.0) / (mass + 2.0))[codes]
-    targets = np.repeat(((1.0 - target) / (n_classes - 1))[:, None], n_classes, axis=1)
-    targets[np.arange(len(codes)), codes] = target
-    return targets
-
-
-def _per_class(decision: FloatArray) -> FloatArray:
-    """A value for each class: (0, f) for two classes."""
-    if decision.ndim == 2:
-        return decision
-    return np.column_stack([np.zeros_like(decision), decision])
+def normalised_logistic(values: FloatArray) -> FloatArray:
+    """`1 / (1 + exp(-f_k))` of the outputs (n, q), divided by their sum; the largest f stays so."""
+    scores = np.hstack([-values, values]) if values.shape[1] == 1 else values
+    logs = -np.logaddexp(0.0, -scores)
+    raw = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return _agreeing(raw / raw.sum(axis=1, keepdims=True), scores)
 
 
 def _agreeing(values: FloatArray, scores: FloatArray) -> FloatArray:

@@ -12,7 +12,9 @@ from kboost._rules import COUNT, FRACTION, Rule, check_params, optional
 class EarlyStopping:
     """Stop when the error on held-out rows no longer falls; the best step is kept.
 
-    A float is shorthand for its `validation_fraction`.
+    The error of kernel boosting is the squared error or, for labels, the log loss after a logistic
+    function was fitted to the held-out decision values; its first few columns do not count. A
+    float is shorthand for its `validation_fraction`.
 
     Parameters
     ----------

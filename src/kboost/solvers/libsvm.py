@@ -14,17 +14,24 @@ from sklearn.svm import _libsvm
 from kboost._typing import FloatArray
 
 MOST_STEPS = 10_000_000  # libsvm has no limit of its own
+_SECONDS_OF_STEP, _OVERHEAD = 5e-9, 100  # of a row, and rows that the rest of a step is worth
 _LEAST_CACHE, _MOST_CACHE = 50.0, 2000.0  # MiB
 
 
 def solve_dual(
-    K: FloatArray, signs: FloatArray, upper: FloatArray, tol: float = 1e-3
+    K: FloatArray,
+    signs: FloatArray,
+    upper: FloatArray,
+    tol: float = 1e-3,
+    seconds: float = float("inf"),
 ) -> tuple[FloatArray, float, int]:
     """The duals (n,), the bias, and the number of steps; `K` is (n, n), float64, in C order.
 
-    With fewer than MOST_STEPS steps the optimality conditions hold up to `tol`.
+    With fewer than MOST_STEPS steps the optimality conditions hold up to `tol`. There are at most
+    as many steps as take about `seconds`.
     """
     n = len(signs)
+    most = min(float(MOST_STEPS), 1.0 + seconds / (_SECONDS_OF_STEP * (n + _OVERHEAD)))
     _libsvm.set_verbosity_wrap(0)  # no output
     result = _libsvm.fit(
         K,
@@ -35,7 +42,7 @@ def solve_dual(
         sample_weight=upper,
         tol=tol,
         cache_size=min(max(5e-6 * n * n, _LEAST_CACHE), _MOST_CACHE),
-        max_iter=MOST_STEPS,
+        max_iter=int(most),
     )
     support, coef, bias, steps = result[0], result[3], result[4], result[8]
     duals = np.zeros(n)

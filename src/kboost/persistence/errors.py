@@ -1,0 +1,12 @@
+"""The errors of files that are no model."""
+
+from __future__ import annotations
+
+
+class FormatError(ValueError):
+    """What is wrong with a file, as the end of a sentence; `damaged` completes it."""
+
+
+def damaged(path: str, why: str) -> ValueError:
+    """The error for an invalid file."""
+    return ValueError(f"{path} is damaged: {why}.")
