@@ -42,7 +42,7 @@ class AutoKernelBase(KernelEstimator):
     estimator_: Any
 
     @property
-    def _model(self) -> AdditiveModel:  # type: ignore[override]
+    def _model(self) -> AdditiveModel:
         """The fitted sum of kernels, on prepared rows."""
         model: AdditiveModel = self.estimator_._model
         return model
