@@ -1,7 +1,8 @@
-"""Fit a sparse mixture of kernels and report its duality gap: `make demo`.
+"""Fit mixtures of kernels with default settings: `make demo`.
 
-Fits the classifier with default settings, compares it with scikit-learn's SVC and
-HistGradientBoosting, and writes a picture, a model file and a report to demo/.
+`AutoKernelClassifier` searches for accuracy, `KernelBoostClassifier` for few columns with a duality
+gap. Both are compared with scikit-learn's SVC and HistGradientBoosting. A picture, a model file and
+a report are written to demo/.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 import kboost
-from kboost import KernelBoostClassifier
+from kboost import AutoKernelClassifier, KernelBoostClassifier
 from kboost.plotting import plot_decision, plot_kernels, plot_trace
 from kboost.report import write_report
 
@@ -54,7 +55,8 @@ class Line:
 def models() -> dict[str, Any]:
     """All models with default settings; the SVC needs scaled features."""
     return {
-        "kboost": KernelBoostClassifier(),
+        "AutoKernel": AutoKernelClassifier(),
+        "KernelBoost": KernelBoostClassifier(),
         "SVC": make_pipeline(StandardScaler(), SVC()),
         "HistGradientBoosting": HistGradientBoostingClassifier(random_state=0),
     }
@@ -73,7 +75,7 @@ def describe(name: str, model: Any, accuracy: float, X: np.ndarray) -> Line:
 
 def terms(model: Any) -> str:
     """Return the number of terms that a prediction evaluates."""
-    if isinstance(model, KernelBoostClassifier):
+    if isinstance(model, AutoKernelClassifier | KernelBoostClassifier):
         return f"{model.n_columns_:4d} columns"
     if isinstance(model, HistGradientBoostingClassifier):
         return f"{model.n_iter_ * model.n_trees_per_iteration_:4d} trees"
@@ -87,8 +89,8 @@ def on_breast_cancer() -> tuple[KernelBoostClassifier, list[Line]]:
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     lines = []
     for name, model in models().items():
-        model.set_params(**({"verbose": 1} if name == "kboost" else {})).fit(X, y)
-        if name == "kboost":
+        model.set_params(**({"verbose": 1} if name == "KernelBoost" else {})).fit(X, y)
+        if name == "KernelBoost":
             ours = model.set_params(verbose=0)
         accuracy = cross_val_score(model, X, y, cv=folds).mean()
         lines.append(describe(name, model, accuracy, X))
@@ -101,7 +103,7 @@ def on_moons() -> tuple[KernelBoostClassifier, list[Line], tuple[np.ndarray, np.
     X_new, y_new = make_moons(MANY, noise=0.25, random_state=1)
     fitted = {name: model.fit(X, y) for name, model in models().items()}
     lines = [describe(n, m, m.score(X_new, y_new), X_new) for n, m in fitted.items()]
-    return fitted["kboost"], lines, (X, y)
+    return fitted["KernelBoost"], lines, (X, y)
 
 
 # Output -------------------------------------------------------------------------------------------
@@ -129,6 +131,16 @@ def print_kernels(model: KernelBoostClassifier) -> None:
     mark = "█" if can_print("█") else "#"
     for name, n in rows:
         print(f"  {name:<{width}}  {n:>4}  {mark * round(30 * n / max(most, 1))}".rstrip())
+
+
+def print_search(model: AutoKernelClassifier) -> None:
+    """Print the candidates, the choice and the most important columns."""
+    for line in model.leaderboard_:
+        print(f"  {line['candidate']:<22}{-line['score']:>8.4f} ± {line['spread']:.4f}")
+    print(f"  {model.reason_}")
+    order = np.argsort(-model.feature_importances_)[:5]
+    shares = [f"{model.feature_names_in_[j]} {model.feature_importances_[j]:.0%}" for j in order]
+    print(f"  most important: {', '.join(shares)}")
 
 
 def per_kernel(model: KernelBoostClassifier) -> list[tuple[Any, int]]:
@@ -196,13 +208,13 @@ def draw(
         plt.close(figure)
 
 
-def report(path: Path) -> None:
-    """Write a report on a model of breast cancer, with scores on held-out rows."""
+def report(path: Path) -> AutoKernelClassifier:
+    """Write a report on a search on breast cancer, with scores on held-out rows."""
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     names = load_breast_cancer().target_names[y]
     learn, test, y_learn, y_test = train_test_split(X, names, test_size=0.25, random_state=0)
     start = time.perf_counter()
-    model = KernelBoostClassifier().fit(learn, y_learn)
+    model = AutoKernelClassifier().fit(learn, y_learn)
     seconds = time.perf_counter() - start
     file = path.with_name("cancer.kboost")
     kboost.save_model(model, file)
@@ -210,11 +222,12 @@ def report(path: Path) -> None:
         path, model, test, y_test, X_learn=learn, y_learn=y_learn, target="tumour",
         model_path=file, seconds=seconds,
     )  # fmt: skip
+    return model
 
 
 def main() -> None:
     start = time.perf_counter()
-    print(f"kboost {kboost.__version__}: a sparse mixture of kernels with a duality gap")
+    print(f"kboost {kboost.__version__}: mixtures of kernels")
     with threadpool_limits(1, user_api="openmp"):  # threads slow down fits of small data
         cancer, cancer_lines = on_breast_cancer()
         moons, moons_lines, data = on_moons()
@@ -222,9 +235,9 @@ def main() -> None:
 
     heading("Default settings")
     print_lines(cancer_lines, "3-fold accuracy")
-    heading("Columns per kernel")
+    heading("Columns per kernel", "of KernelBoost")
     print_kernels(cancer)
-    heading("Certificate")
+    heading("Certificate", "of KernelBoost")
     print("\n".join(f"  {line}" for line in proof))
     heading("Two moons", f"{len(data[1])} noisy rows, accuracy on {MANY:,} new rows")
     print_lines(moons_lines, "accuracy")
@@ -232,7 +245,9 @@ def main() -> None:
     OUT.mkdir(exist_ok=True)
     draw(cancer, moons, data, OUT / "kboost.png")
     with threadpool_limits(1, user_api="openmp"):
-        report(OUT / "report.html")
+        found = report(OUT / "report.html")
+    heading("What competed in AutoKernel", "log loss on rows left out of each fit")
+    print_search(found)
     seconds = time.perf_counter() - start
     files = "demo/report.html (open it), demo/kboost.png, demo/cancer.kboost"
     print(f"\nWritten: {files} ({seconds:.0f} s)")

@@ -12,6 +12,8 @@ from sklearn.base import BaseEstimator
 
 import kboost
 from kboost import (
+    AutoKernelClassifier,
+    AutoKernelRegressor,
     KernelBoostClassifier,
     KernelBoostNovelty,
     KernelBoostRegressor,
@@ -49,6 +51,7 @@ TWO = np.column_stack([VALUE, X[:, 3]])
 PARTLY = np.where(np.arange(60) < 30, SIGN, -1)
 FRAME = pd.DataFrame(X, columns=["one", "two", "three", "four"])
 COUNTS = np.abs(X)
+GAPS = np.where(np.arange(60)[:, None] % 7 == np.array([1, 9, 3, 9]), np.nan, X)
 FOUR = 2 * SIGN + (X[:, 2] > 0)
 NAMES = np.array(["no", "yes"], dtype=object)[SIGN]
 
@@ -160,6 +163,10 @@ MODELS: dict[str, tuple[Any, Any, Any]] = {
     "mixtures learned": (MKLClassifier(method=LpNorm(1.5)), FRAME, LETTERS),
     "mixtures of four classes": (MKLClassifier([Gaussian(0.5), Linear()]), X, FOUR),
     "kernel designed": (KernelDesignClassifier(["linear", Gaussian()]), X, LETTERS),
+    "auto": (AutoKernelClassifier(), GAPS, SIGN),
+    "auto three classes": (AutoKernelClassifier(), FRAME, LETTERS),
+    "auto numbers": (AutoKernelRegressor(prefer="size"), X, VALUE),
+    "auto logarithms": (AutoKernelRegressor(), GAPS, np.exp(3 * VALUE)),
     "composite regressor": (CompositeSVR([Linear(), Gaussian(1.0)]), X, VALUE),
 }
 

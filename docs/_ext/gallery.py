@@ -4,6 +4,7 @@ from kboost.plotting._axes import AMBER, BLUE, GREEN, GREY, PURPLE, RED
 
 ORDER = [
     "plot_a_fit",
+    "plot_auto",
     "plot_mixture_of_kernels",
     "plot_path_over_c",
     "plot_probabilities",

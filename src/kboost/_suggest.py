@@ -7,20 +7,24 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array, column_or_1d
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
 from kboost._rules import Rule, check_params, one_of
-from kboost.data.sizes import MANY_ROWS, MOST_ROWS
-from kboost.estimators.classifier import KernelBoostClassifier
+from kboost.auto.search import families_for
+from kboost.data.sizes import MOST_ENTRIES, MOST_LABELS, WIDE, search_seconds
+from kboost.estimators.auto_classifier import AutoKernelClassifier
+from kboost.estimators.auto_regressor import AutoKernelRegressor
 from kboost.estimators.novelty import KernelBoostNovelty
 from kboost.estimators.regressor import KernelBoostRegressor
 from kboost.estimators.semi_supervised import SemiSupervisedKernelBoostClassifier
 from kboost.estimators.sparse_classifier import SparseKernelClassifier
 from kboost.estimators.sparse_regressor import SparseKernelRegressor
+from kboost.preparation import TablePreparation
+from kboost.preparation.matrices import are_numbers
+from kboost.preparation.reading import as_table, len_of, typed_columns
 
-MOST_LABELS = 20  # whole numbers with more different values are quantities
-WIDE = 10  # features a row, in regression, that only halfspaces select among
 TASK: Rule = one_of("classification", "regression", None)
 
 
@@ -31,7 +35,8 @@ class Suggestion:
     Parameters
     ----------
     estimator : estimator
-        Not fitted.
+        Not fitted. A pipeline with a TablePreparation if the estimator accepts only numbers and
+        the table has other columns, or gaps.
     reason : str
         A sentence.
     """
@@ -48,8 +53,8 @@ def suggest(X: Any, y: Any = None, *, task: str | None = None) -> Suggestion:
 
     Parameters
     ----------
-    X : array-like or CSR matrix of shape (n, n_features)
-        Rows.
+    X : table of shape (n, n_columns)
+        A frame (pandas, polars, ...), an array or a sparse matrix; any kinds of columns.
     y : array-like of shape (n,), optional
         Labels or numbers; -1 marks a row without a label where most rows have none. Without y the
         rows are taken for examples of one class.
@@ -68,25 +73,26 @@ def suggest(X: Any, y: Any = None, *, task: str | None = None) -> Suggestion:
     >>> from sklearn.datasets import load_breast_cancer
     >>> found = kboost.suggest(*load_breast_cancer(return_X_y=True))
     >>> found.estimator
-    KernelBoostClassifier()
-    >>> print(found.reason)
-    2 classes and 569 rows: few enough to search every kernel at every row for the smallest model.
+    AutoKernelClassifier()
+    >>> found.reason.partition(": ")[0]
+    '2 classes and 569 rows'
     """
     check_params({"task": task}, {"task": TASK})
-    table = check_array(
-        X, accept_sparse="csr", dtype=None, ensure_all_finite=False, ensure_min_samples=2
-    )
-    n, d = table.shape
+    table = as_table(X)
+    n, d = len_of(table)
+    if n < 2:
+        raise ValueError(f"X must have at least 2 rows; got {n}.")
     if y is None:
         return Suggestion(
-            KernelBoostNovelty(), f"no y: {n:,} rows are taken for examples of one class."
+            _prepared(KernelBoostNovelty(), table),
+            f"no y: {n:,} rows are taken for examples of one class.",
         )
     y = column_or_1d(y)
     if len(y) != n:
         raise ValueError(f"y must have one value per row; got {len(y)} for {n} rows.")
     if (task or task_of(y)) == "regression":
-        return _regression(n, d, dense=not sparse.issparse(table))
-    return _classification(n, y, dense=not sparse.issparse(table))
+        return _regression(table, n, d)
+    return _classification(table, n, d, y)
 
 
 def task_of(y: Any) -> str:
@@ -98,43 +104,50 @@ def task_of(y: Any) -> str:
     return "regression" if numbers and len(np.unique(y)) > MOST_LABELS else "classification"
 
 
-def _regression(n: int, d: int, *, dense: bool) -> Suggestion:
+def _regression(table: Any, n: int, d: int) -> Suggestion:
     if d > WIDE * n:
         return Suggestion(
-            KernelBoostRegressor("halfspaces"),
+            _prepared(KernelBoostRegressor("halfspaces"), table),
             f"numbers, and {d:,} features for {n:,} rows: halfspaces select few features.",
         )
-    if n <= MOST_ROWS:
-        return Suggestion(KernelBoostRegressor(), f"numbers {_few(n)}")
-    return Suggestion(
-        SparseKernelRegressor(**_cells(n, dense)), f"numbers and {_many(n, dense=dense)}"
-    )
+    if _is_large(table, n * d):
+        return Suggestion(SparseKernelRegressor(), f"numbers and {_many(n, d)}")
+    return Suggestion(AutoKernelRegressor(), f"numbers and {_competing(n, d)}")
 
 
-def _classification(n: int, y: Any, *, dense: bool) -> Suggestion:
+def _classification(table: Any, n: int, d: int, y: Any) -> Suggestion:
     labels, counts = np.unique(y, return_counts=True)
     if labels.dtype.kind in "if" and len(labels) > 2 and labels[0] == -1 and counts[0] > n / 2:
         return Suggestion(
-            SemiSupervisedKernelBoostClassifier(),
+            _prepared(SemiSupervisedKernelBoostClassifier(), table),
             f"{counts[0]:,} of {n:,} rows have the label -1, none: they serve as centres too.",
         )
     classes = f"{len(labels)} classes"
-    if n * (len(labels) if len(labels) > 2 else 1) <= 2 * MOST_ROWS and n <= MOST_ROWS:
-        return Suggestion(KernelBoostClassifier(), f"{classes} {_few(n)}")
-    return Suggestion(
-        SparseKernelClassifier(**_cells(n, dense)), f"{classes} and {_many(n, dense=dense)}"
+    if _is_large(table, n * d):
+        return Suggestion(SparseKernelClassifier(), f"{classes} and {_many(n, d)}")
+    return Suggestion(AutoKernelClassifier(), f"{classes} and {_competing(n, d)}")
+
+
+def _is_large(table: Any, n_entries: int) -> bool:
+    return sparse.issparse(table) and n_entries > MOST_ENTRIES
+
+
+def _prepared(estimator: Any, table: Any) -> Any:
+    """The estimator, after a preparation if the table has other columns than numbers, or gaps."""
+    if sparse.issparse(table):
+        return estimator
+    columns = typed_columns(table)
+    if are_numbers(columns) and not any(column.gaps.any() for column in columns):
+        return estimator
+    return make_pipeline(TablePreparation(), estimator)
+
+
+def _competing(n: int, d: int) -> str:
+    return (
+        f"{n:,} rows: {len(families_for(n, d))} families of kernels and their blend compete, by "
+        f"default for at most {search_seconds(n):,.0f} seconds."
     )
 
 
-def _cells(n: int, dense: bool) -> dict[str, Any]:
-    return {"cells": "auto"} if n > MANY_ROWS and dense else {}
-
-
-def _few(n: int) -> str:
-    return f"and {n:,} rows: few enough to search every kernel at every row for the smallest model."
-
-
-def _many(n: int, *, dense: bool) -> str:
-    if _cells(n, dense):
-        return f"{n:,} rows: the space is cut into cells, with kernel ridge in each."
-    return f"{n:,} rows: many to search whole, so basis vectors are taken where the residual is."
+def _many(n: int, d: int) -> str:
+    return f"{n:,} sparse rows of {d:,} features: basis vectors are taken where the residual is."

@@ -24,7 +24,8 @@ from kboost.core.progress import TimeEstimate  # noqa: E402
 from kboost.core.trace import Step  # noqa: E402
 from tests.fitted import fitted, one_of_each, rows_of  # noqa: E402
 
-SMALL = ["--set", "C=1.0", "--set", "max_columns=8"]
+BOOST = ["--estimator", "KernelBoostClassifier"]
+SMALL = [*BOOST, "--set", "C=1.0", "--set", "max_columns=8"]
 
 
 def run(*arguments):
@@ -36,7 +37,7 @@ def folder(tmp_path_factory):
     """A messy table, and a model of it."""
     folder = tmp_path_factory.mktemp("cli")
     demo_table(150).to_csv(folder / "orders.csv", index=False)
-    result = run("fit", folder / "orders.csv", "-t", "late", "-o", folder / "m.kboost", *SMALL)
+    result = run("fit", folder / "orders.csv", "-t", "late", "-o", folder / "m.kboost")
     assert result.exit_code == 0, result.output
     (folder / "fit.txt").write_text(result.output, "utf-8")
     return folder
@@ -48,8 +49,10 @@ def test_fit_says_what_it_did_with_each_column(folder):
         assert words in said
     for words in ("TablePreparation", "a 0/1 column per value", "classification, 2 classes"):
         assert words in said
-    assert "2 classes and" in said  # the reason of the suggestion
+    assert "2 classes and 136 rows: 7 families" in said  # the reason of the suggestion
     assert "accuracy" in said
+    for words in ("what competed", "has the best neg_log_loss", "most important:"):
+        assert words in said
 
 
 def test_predictions_are_those_of_the_model(folder):
@@ -74,14 +77,28 @@ def test_predictions_are_printed_without_a_file(folder):
 
 def test_fit_for_scripts(folder, tmp_path):
     result = run(
+        "fit", folder / "orders.csv", "-t", "late", "-o", tmp_path / "m.kboost", "--json",
+        "--max-seconds", "20", "--set", "prefer=size",
+    )  # fmt: skip
+    found = json.loads(result.output)
+    assert found["task"] == "classification"
+    assert found["estimator"] == "AutoKernelClassifier(max_seconds=20.0, prefer='size')"
+    assert found["rows"] + found["test_rows"] == 136
+    assert found["scoring"] == "neg_log_loss"
+    assert found["leaderboard"][0]["candidate"] in found["choice"]
+    assert len(found["feature_importances"]) == 8
+    assert set(found["scores"]) == {"accuracy", "area under the ROC curve"}
+    assert {c["name"]: c["kind"] for c in found["columns"]}["order_id"] == "left out"
+
+
+def test_a_fit_of_few_columns_for_scripts(folder, tmp_path):
+    result = run(
         "fit", folder / "orders.csv", "-t", "late", "-o", tmp_path / "m.kboost", "--json", *SMALL
     )
     found = json.loads(result.output)
-    assert found["task"] == "classification"
-    assert found["rows"] + found["test_rows"] == 136
     assert found["n_columns"] <= 8
-    assert set(found["scores"]) == {"accuracy", "area under the ROC curve"}
-    assert {c["name"]: c["kind"] for c in found["columns"]}["order_id"] == "left out"
+    assert found["dual_gap"] >= 0
+    assert "TablePreparation" in run("inspect", tmp_path / "m.kboost").output
 
 
 @pytest.mark.parametrize("kind", ["npz", "svm"])
@@ -95,7 +112,7 @@ def test_matrices_of_numbers(tmp_path, kind):
         np.savez(path, X=X, y=y)
     else:
         dump_svmlight_file(X, y, str(path))
-    result = run("fit", path, "-o", tmp_path / "m.kboost", *SMALL)
+    result = run("fit", path, "-o", tmp_path / "m.kboost")
     assert result.exit_code == 0, result.output
     assert "regression" in result.output
     assert len(run("predict", tmp_path / "m.kboost", path).output.splitlines()) == 61
@@ -132,7 +149,7 @@ def test_a_matrix_with_gaps_is_filled_and_rows_without_target_are_left_out(tmp_p
     y = X[:, 0].copy()
     X[::7, 1], y[:3] = np.nan, np.nan
     np.savez(tmp_path / "t.npz", X=X, y=y)
-    result = run("fit", tmp_path / "t.npz", "-o", tmp_path / "m.kboost", *SMALL)
+    result = run("fit", tmp_path / "t.npz", "-o", tmp_path / "m.kboost")
     assert result.exit_code == 0, result.output
     assert "57 rows (3 more have no y and are left out)" in result.output
     assert "TablePreparation" in result.output
@@ -141,7 +158,7 @@ def test_a_matrix_with_gaps_is_filled_and_rows_without_target_are_left_out(tmp_p
 
 def test_three_rows(tmp_path):
     (tmp_path / "t.csv").write_text("a,y\n1,2.5\n2,3.5\n3,5.1\n")
-    arguments = ["fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m.kboost", *SMALL]
+    arguments = ["fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m.kboost"]
     result = run(*arguments, "--report", tmp_path / "r.html")
     assert result.exit_code == 0, result.output
     assert "on 1 row held out" in result.output
@@ -175,32 +192,37 @@ def test_a_model_with_names_finds_its_columns(tmp_path):
 
 def test_inspect(folder):
     words = run("inspect", folder / "m.kboost").output
-    assert "TablePreparation" in words
-    assert "columns:" in words
+    assert "AutoKernelClassifier()" in words
+    assert "what competed" in words
+    assert "columns: ordered (d/m), weight_kg" in words
     found = json.loads(run("inspect", folder / "m.kboost", "--json").output)
     assert found["classes"] == ["in time", "late"]
-    assert found["dual_gap"] >= 0
+    assert found["dual_gap"] is None
     assert "ordered (d/m)" in found["columns"]
+    assert found["leaderboard"][0]["score"] >= found["leaderboard"][-1]["score"]
 
 
 def test_suggest(folder):
     found = json.loads(run("suggest", folder / "orders.csv", "-t", "late", "--json").output)
-    assert found["estimator"] == "KernelBoostClassifier()"
-    assert "KernelBoostRegressor" in run("suggest", folder / "orders.csv", "-t", "price").output
+    assert found["estimator"] == "AutoKernelClassifier()"
+    assert "AutoKernelRegressor" in run("suggest", folder / "orders.csv", "-t", "price").output
 
 
-def test_bench(folder):
-    result = run("bench", folder / "orders.csv", "-t", "late", "--json", *SMALL)
+@pytest.mark.parametrize("given", [SMALL, []], ids=["boost", "auto"])
+def test_bench(folder, given):
+    result = run("bench", folder / "orders.csv", "-t", "late", "--json", *given)
     lines = {line["name"]: line for line in json.loads(result.output)}
-    assert list(lines) == ["KernelBoostClassifier", "SVC", "HistGradientBoosting"]
+    first = "KernelBoostClassifier" if given else "AutoKernelClassifier"
+    assert list(lines) == [first, "SVC", "HistGradientBoosting"]
     assert all(0 <= line["value"] <= 1 and line["n_bytes"] > 0 for line in lines.values())
 
 
 def test_demo_writes_its_files(tmp_path, monkeypatch):
     monkeypatch.setattr("kboost.cli.demo_data.demo_table.__defaults__", (150, 7))
-    monkeypatch.setattr("kboost.cli.app.estimator_for", _small_estimator)
     result = run("demo", tmp_path / "demo")
     assert result.exit_code == 0, result.output
+    assert "what competed" in result.output
+    monkeypatch.setattr("kboost.cli.app.estimator_for", _small_estimator)
     run("demo", tmp_path / "demo", "--json")
     names = {path.name for path in (tmp_path / "demo").iterdir()}
     assert names == {"deliveries.csv", "deliveries.kboost", "report.html", "predictions.csv"}
@@ -224,7 +246,13 @@ def _small_estimator(*_, **__):
             "must be a classifier for a classification",
         ),
         (["fit", "orders.csv", "-t", "late", "--set", "D=1"], "--set must be NAME=VALUE"),
-        (["fit", "orders.csv", "-t", "late", "--set", "C=-1"], "C must be positive"),
+        (["fit", "orders.csv", "-t", "late", *BOOST, "--set", "C=-1"], "C must be positive"),
+        (
+            ["fit", "orders.csv", "-t", "late", "--validation-fraction", "0.2"],
+            "must belong to an estimator with early stopping; got AutoKernelClassifier",
+        ),
+        (["fit", "orders.csv", "-t", "late", "--max-seconds", "-1"], "max_seconds must be"),
+        (["fit", "constant.csv", "-t", "late"], "must have a usable column"),
         (["fit", "orders.csv", "-t", "late", "--test-size", "1"], "--test-size must be"),
         (
             ["fit", "orders.csv", "-t", "late", "-o", "no/m.kboost"],
@@ -245,6 +273,7 @@ def test_what_is_wrong_is_one_line(folder, monkeypatch, arguments, words):
     monkeypatch.chdir(folder)
     (folder / "short.csv").write_text("carrier,late\nAlpin,late\n")
     (folder / "only.csv").write_text("late\nyes\nno\n")
+    (folder / "constant.csv").write_text("a,late\n" + "1,yes\n1,no\n" * 9)
     (folder / "bare.csv").write_text("1.5,yes\n2.5,no\n")
     np.savez(folder / "matrix.npz", X=np.eye(3), y=np.arange(3) % 2)
     np.savez(folder / "without.npz", X=np.eye(3))
@@ -305,7 +334,7 @@ def test_ctrl_c_saves_what_there_is(folder, tmp_path, interrupt):
     interrupt(2)
     path = tmp_path / "m.kboost"
     result = run(
-        "fit", folder / "orders.csv", "-t", "late", "-o", path, "--set", "C=1.0",
+        "fit", folder / "orders.csv", "-t", "late", "-o", path, "--set", "C=1.0", *BOOST,
         "--set", "solver=ColumnGeneration(columns_per_step=1)",
     )  # fmt: skip
     assert result.exit_code == INTERRUPTED
@@ -323,7 +352,7 @@ def test_ctrl_c_before_there_is_a_model(folder, tmp_path, monkeypatch, given, wo
 
     monkeypatch.setattr(kboost.KernelBoostClassifier, "_checked", stop)
     path = tmp_path / "m.kboost"
-    result = run("fit", folder / "orders.csv", "-t", "late", "-o", path, *given)
+    result = run("fit", folder / "orders.csv", "-t", "late", "-o", path, *BOOST, *given)
     assert result.exit_code == INTERRUPTED
     assert words in result.stderr
     assert not path.exists()
@@ -364,7 +393,7 @@ main()
     assert done.returncode == 0, done.stderr
     first, *rest = done.stdout.splitlines()
     assert first == "[]"
-    assert any("KernelBoostClassifier" in line for line in rest)
+    assert any("AutoKernelClassifier" in line for line in rest)
 
 
 def test_set_shows_the_message_of_wrong_settings(folder, tmp_path):

@@ -59,6 +59,7 @@ def test_sigint_in_a_fit_on_the_command_line(tmp_path):
     frame.assign(y=np.array(["no", "yes"])[NOISE]).to_csv(tmp_path / "noise.csv", index=False)
     path = tmp_path / "m.kboost"
     arguments = ["fit", tmp_path / "noise.csv", "-t", "y", "-o", path]
+    arguments += ["--estimator", "KernelBoostClassifier"]
     for name, value in ENDLESS.items():
         arguments += ["--set", f"{name}={value}"]
     with subprocess.Popen(

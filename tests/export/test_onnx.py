@@ -4,6 +4,7 @@ from copy import copy
 
 import numpy as np
 import onnxruntime
+import pandas as pd
 import pytest
 import skl2onnx
 from scipy.sparse import issparse
@@ -11,7 +12,13 @@ from sklearn.compose import make_column_transformer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from kboost import KernelBoostClassifier, KernelBoostNovelty, KernelBoostRegressor
+from kboost import (
+    AutoKernelClassifier,
+    AutoKernelRegressor,
+    KernelBoostClassifier,
+    KernelBoostNovelty,
+    KernelBoostRegressor,
+)
 from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
 from kboost.export.onnx import register, to_onnx
@@ -49,6 +56,16 @@ def run(made, rows, names=None):
     return dict(zip(names, session.run(names, {"X": rows}), strict=True))
 
 
+def steepness(model, rows):
+    """The largest derivative of an output by the value of the model."""
+    if hasattr(model, "probabilities_"):
+        return max(1.0, 2 * model.probabilities_.slope)
+    scale = getattr(model, "target_scale_", None)
+    if scale is None or scale.kind == "identity":
+        return 1.0
+    return np.abs(model.predict(rows)).max() + abs(scale.shift) + scale.spread
+
+
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("name", MODELS)
@@ -56,12 +73,14 @@ def test_every_model_says_the_same(name, dtype):
     model = fitted(name)
     rows = dense(rows_of(name)).astype(dtype)
     found = run(to_onnx(model, dtype=dtype), rows)
+    inner = rows.astype(np.float64)
+    inner = model.preparation_.transform(inner) if hasattr(model, "preparation_") else inner
     size = 1.0 + sum(
         np.abs(term.values) @ np.abs(part.coef)
         for part in getattr(model._model, "parts", ())
-        for term in part.terms_at(rows.astype(np.float64))
+        for term in part.terms_at(inner)
     )
-    size = float(np.max(size))
+    size = float(np.max(size)) * steepness(model, rows)
     methods = [method for what, method in METHODS.items() if what in found]
     assert set(methods) >= {m for m in METHODS.values() if hasattr(model, m)}
     for what, values in found.items():
@@ -101,6 +120,96 @@ def test_every_kernel_alone(dtype):
         expected = model._model.decision(rows.astype(np.float64))[:, 0]
         size = np.abs(kernel(COUNTS, COUNTS[:10]) @ np.abs(coef)).max()
         np.testing.assert_allclose(found, expected, rtol=0, atol=ALLOWED[dtype] * size)
+
+
+def mixed_table(n=90):
+    """Numbers with gaps, booleans, categories with few and many values, dates before 1970."""
+    rng = np.random.default_rng(0)
+    day = rng.integers(-30_000, 20_000, n).astype("datetime64[D]").astype("datetime64[us]")
+    frame = pd.DataFrame(
+        {
+            "k_1": np.where(np.arange(n) % 9, rng.normal(size=n), np.nan),
+            "flag": rng.random(n) < 0.5,
+            "colour": np.where(np.arange(n) % 8, rng.choice(["red", "green", "blue"], n), None),
+            "town": [f"town {k}" for k in rng.integers(0, 35, n)],
+            "seen": day + rng.integers(0, 86_400_000_000, n).astype("timedelta64[us]"),
+            "same": 1.0,
+        }
+    )
+    frame.loc[::10, "seen"] = pd.NaT
+    value = frame["k_1"].fillna(0.0) + frame["flag"] + 2 * (frame["colour"] == "red")
+    return frame, value.to_numpy() + 0.1 * rng.normal(size=n)
+
+
+def fed(session, frame, dtype):
+    """A frame as the inputs of a graph."""
+    out = {}
+    for given in session.get_inputs():
+        column = frame[given.name]
+        if given.type == "tensor(string)":
+            values = column.fillna("").to_numpy(dtype=object)
+        elif given.type == "tensor(int64)":
+            values = column.to_numpy(dtype="datetime64[us]").astype(np.int64)
+        else:
+            values = column.to_numpy(dtype=dtype)
+        out[given.name] = values[:, None]
+    return out
+
+
+@pytest.mark.parametrize("what", ["two classes", "three", "numbers", "logarithms", "both signs"])
+def test_a_table_with_its_preparation(what):
+    frame, value = mixed_table()
+    targets = {
+        "two classes": np.where(value > 0.5, "high", "low"),
+        "three": np.digitize(value, [0.3, 1.5]),
+        "numbers": value,
+        "logarithms": np.exp(2 * value),
+        "both signs": np.sinh(3 * (value - 1)),
+    }
+    labels = what in ("two classes", "three")
+    model = (AutoKernelClassifier() if labels else AutoKernelRegressor()).fit(frame, targets[what])
+    new = frame[::-1].reset_index(drop=True)
+    new.loc[:4, "colour"], new.loc[3:6, "town"] = "violet", "nowhere"
+    new.loc[5:7, "flag"] = True
+    new.loc[8, "town"] = None
+    session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    names = [out.name for out in session.get_outputs()]
+    found = dict(zip(names, session.run(names, fed(session, new, "float64")), strict=True))
+    assert [given.name for given in session.get_inputs()] == list(frame.columns[:-1])
+    for name, values in found.items():
+        expected = getattr(model, METHODS[name])(new)
+        if name == "label":
+            assert (values == expected).all()
+        else:
+            np.testing.assert_allclose(values, expected, rtol=1e-8, atol=1e-9)
+
+
+def test_tables_that_cannot_be_exported_are_refused():
+    frame, value = mixed_table()
+    words = frame[["k_1"]].assign(
+        note=[f"some {'big ' * (i % 3)}words {i % 60}" for i in range(90)]
+    )
+    model = AutoKernelRegressor().fit(words, value)
+    with pytest.raises(ValueError, match=r"for ONNX; got text in 'note'"):
+        to_onnx(model)
+    model = AutoKernelRegressor().fit(frame.rename(columns={"town": "label"}), value)
+    with pytest.raises(ValueError, match=r"name of an output of the graph.*; got 'label'"):
+        to_onnx(model)
+
+
+def test_an_auto_estimator_in_a_pipeline():
+    register()
+    labels = make_pipeline(StandardScaler(), AutoKernelClassifier()).fit(X, SIGN)
+    made = skl2onnx.to_onnx(labels, X[:1], options={"zipmap": False})
+    found = run(made, X)
+    np.testing.assert_allclose(found["probabilities"], labels.predict_proba(X), atol=1e-10)
+    numbers = make_pipeline(StandardScaler(), AutoKernelRegressor()).fit(X, np.exp(3 * VALUE))
+    (found,) = run(skl2onnx.to_onnx(numbers, X[:1]), X).values()
+    np.testing.assert_allclose(found[:, 0], numbers.predict(X), rtol=1e-9)
+    frame, value = mixed_table()
+    mixed = AutoKernelRegressor().fit(frame, value)
+    with pytest.raises(ValueError, match="must have been fitted to numbers in a pipeline"):
+        skl2onnx.to_onnx(mixed, X[:1])
 
 
 def test_no_rows_and_one_row():

@@ -30,6 +30,8 @@ from sklearn.svm import SVC
 from benchmarks.mutants import parted, repaired
 from kboost import (
     SKOPS_TRUSTED,
+    AutoKernelClassifier,
+    AutoKernelRegressor,
     KernelBoostClassifier,
     KernelBoostRegressor,
     load_model,
@@ -118,3 +120,37 @@ def test_skops_needs_no_other_types_than_ours(name):
     assert set(skops.io.get_untrusted_types(data=stored)) <= set(SKOPS_TRUSTED)
     again = skops.io.loads(stored, trusted=SKOPS_TRUSTED)
     np.testing.assert_array_equal(model.predict(rows_of(name)), again.predict(rows_of(name)))
+
+
+@pytest.mark.parametrize("labels", [True, False], ids=["labels", "numbers"])
+def test_a_table_of_every_kind_of_column_in_an_auto_estimator(labels, tmp_path):
+    n = 120
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "size": np.where(np.arange(n) % 9, rng.normal(size=n), np.nan),
+            "flag": rng.random(n) < 0.5,
+            "colour": np.where(np.arange(n) % 8, rng.choice(["red", "green", "blue"], n), None),
+            "town": [f"town {k}" for k in rng.integers(0, 40, n)],
+            "seen": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 400, n), "D"),
+            "note": [
+                f"{rng.choice(['big', 'small'])} {i} in a box" for i in rng.integers(0, 99, n)
+            ],
+        }
+    )
+    value = frame["size"].fillna(0.0) + frame["flag"] + 2 * (frame["colour"] == "red")
+    estimator = AutoKernelClassifier() if labels else AutoKernelRegressor()
+    model = estimator.fit(frame, value > 1 if labels else np.exp(2 * value))
+    kinds = {column.name: column.kind for column in model.preparation_.columns_}
+    assert kinds["town"] == "category"
+    assert {"number", "boolean", "category", "date", "text"} == set(kinds.values())
+    again = back(model, tmp_path)
+    stored = skops.io.dumps(model)
+    assert set(skops.io.get_untrusted_types(data=stored)) <= set(SKOPS_TRUSTED)
+    for other in (again, skops.io.loads(stored, trusted=SKOPS_TRUSTED)):
+        for method in ("predict", "predict_proba") if labels else ("predict",):
+            answers = [getattr(each, method)(frame) for each in (model, other)]
+            np.testing.assert_array_equal(*answers)
+    assert again.leaderboard_ == model.leaderboard_
+    assert again.reason_ == model.reason_
+    assert again._model is again.estimator_._model

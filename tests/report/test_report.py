@@ -17,6 +17,7 @@ pytest.importorskip("matplotlib")
 pd = pytest.importorskip("pandas")
 
 from kboost import (  # noqa: E402
+    AutoKernelClassifier,
     KernelBoostClassifier,
     KernelBoostRegressor,
     MKBoostClassifier,
@@ -165,6 +166,32 @@ def test_machines_of_all_kinds(name, tmp_path, monkeypatch):
     assert ("explained" in sections) is not votes
     assert ("growth" in sections) is not name.startswith("composite")
     assert "nan" not in re.sub(r"<svg.*?</svg>", "", text, flags=re.S).lower().split()
+
+
+@pytest.mark.parametrize("name", ["auto", "auto three classes", "auto numbers", "auto logarithms"])
+def test_what_competed_is_shown(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(measures, "TIMED_ROWS", 100)
+    model, (_, rows, y) = fitted(name), MODELS[name]
+    write_report(tmp_path / "r.html", model, rows, y, seen=True, X_learn=rows, y_learn=y)
+    text = (tmp_path / "r.html").read_text("utf-8")
+    sections = re.findall(r'<section id="(\w+)"', text)
+    assert sections[:4] == ["summary", "competition", "importances", "certificate"]
+    assert {"kernels", "errors", "explained", "comparison", "use", "made"} <= set(sections)
+    for line in model.leaderboard_:
+        assert f">{line['candidate']}<" in text
+    assert f"An {type(model).__name__} for y" in text
+    assert "nan" not in re.sub(r"<svg.*?</svg>", "", text, flags=re.S).lower().split()
+
+
+def test_a_table_in_an_auto_estimator(messy, tmp_path, monkeypatch):
+    monkeypatch.setattr(measures, "TIMED_ROWS", 100)
+    _, table, y = messy
+    model = AutoKernelClassifier().fit(table[:100], y[:100])
+    write_report(tmp_path / "r.html", model, table[100:], y[100:], target="late")
+    text = (tmp_path / "r.html").read_text("utf-8")
+    assert "A row with" in text
+    assert "carrier" in text
+    assert "rows_for(model, read_table(" in text
 
 
 def test_novelty_has_no_target_to_be_judged_by(tmp_path):

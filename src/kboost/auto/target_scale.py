@@ -20,7 +20,7 @@ from kboost._typing import FloatArray
 
 _HEAVY = 1.0  # skewness, or kurtosis beyond the normal / 3, from which transforms compete
 _QUANTILES = 33
-_REACH = 50.0  # of g: beyond, the inverse would overflow
+REACH = 50.0  # of g: beyond, the inverse would overflow
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class TargetScale:
         return replace(self, residuals=tuple(np.quantile(y - values, levels).tolist()))
 
     def _plain(self, values: FloatArray) -> FloatArray:
-        values = np.clip(values, -_REACH, _REACH)
+        values = np.clip(values, -REACH, REACH)
         if self.kind == "log":
             return np.asarray(np.exp(values) * self.spread - self.shift)
         return np.asarray(np.sinh(values) * self.spread + self.shift)

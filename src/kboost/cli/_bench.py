@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from kboost.cli._data import Data
-from kboost.cli._learn import split
+from kboost.cli._learn import preparation_for, split
 from kboost.report.scores import scores
 
 MAX_ROWS_OF_SVC = 20_000
@@ -37,14 +37,16 @@ def bench(data: Data, estimator: Any, *, test_size: float, seed: int) -> list[Be
     train, held_out = split(data, test_size, seed)
     if held_out is None:
         raise ValueError("--test-size must be above 0 for a comparison; got 0.")
+    given = prepared = train.X, held_out.X
     before = data.preparation()
-    learn, test = train.X, held_out.X
     if before is not None:
-        learn, test = before.fit_transform(learn, train.y), before.transform(test)
-    return [
-        _measure(name, model, learn, train.y, test, held_out.y)
-        for name, model in _models(data, estimator, len(train.y)).items()
-    ]
+        prepared = before.fit_transform(train.X, train.y), before.transform(held_out.X)
+    lines = []
+    for name, model in _models(data, estimator, len(train.y)).items():
+        own = model is estimator and preparation_for(data, estimator) is None
+        learn, test = given if own else prepared
+        lines.append(_measure(name, model, learn, train.y, test, held_out.y))
+    return lines
 
 
 def _models(data: Data, estimator: Any, n_rows: int) -> dict[str, Any]:

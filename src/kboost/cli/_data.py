@@ -79,7 +79,10 @@ def load(
         Column(c.name, "left out", c.n_missing, "asked for") if c.name in left_out else c
         for c in describe(frame.drop(columns=target))
     )
-    return Data(tidy(frame, columns), y, task_used, target, columns, int((~kept).sum()), frame)
+    rows = tidy(frame, columns)
+    if not rows.shape[1]:
+        raise ValueError(f"{path} must have a usable column; all columns were left out.")
+    return Data(rows, y, task_used, target, columns, int((~kept).sum()), frame)
 
 
 def _names(frame: Any) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from kboost.preparation import TablePreparation
 from kboost.tables import Table, describe, read_table, rows_for
 from kboost.tables.columns import as_numbers, as_text
+from kboost.tables.preparing import preparation_of
 
 
 def rows_of(model: Any, path: Path) -> Any:
@@ -20,7 +20,7 @@ def rows_of(model: Any, path: Path) -> Any:
 def rows_for_model(model: Any, table: Table, path: Path) -> Any:
     """The rows of a table as input of a model; raises if the model was fitted to other data."""
     first = model[0] if hasattr(model, "steps") else model
-    of_table = isinstance(first, TablePreparation) and hasattr(first, "feature_names_in_")
+    of_table = hasattr(preparation_of(model), "feature_names_in_")
     if table.frame is None and (of_table or hasattr(first, "transformers_")):
         raise ValueError(f"{path} must be a table with the columns of the model; it is a matrix.")
     if table.frame is None:

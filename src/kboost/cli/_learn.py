@@ -19,7 +19,9 @@ from kboost import settings
 from kboost._typing import IntArray
 from kboost.cli._data import Data
 from kboost.cli._live import shown
+from kboost.estimators._auto import AutoKernelBase
 from kboost.estimators._kernel_boost import solver_settings
+from kboost.plotting._fitted import last_step
 from kboost.report.scores import Score, scores
 
 
@@ -51,8 +53,8 @@ def estimator_for(
 ) -> tuple[Any, str]:
     """The named or suggested estimator with the given parameters, and the reason for it."""
     if name is None:
-        suggestion = kboost.suggest(_shaped(data), data.y, task=data.task)
-        estimator, reason = suggestion.estimator, suggestion.reason
+        suggestion = kboost.suggest(data.X, data.y, task=data.task)
+        estimator, reason = last_step(suggestion.estimator), suggestion.reason
     else:
         cls: Any = getattr(kboost, name, None)
         if name not in kboost.__all__ or not hasattr(cls, "fit"):
@@ -76,6 +78,11 @@ def estimator_for(
     solver = wanted.get("solver", known.get("solver"))
     if fraction is not None and _is_solver(solver):
         wanted["solver"] = replace(solver_settings(solver), early_stopping=fraction)
+    elif fraction is not None and not known.keys() & {"solver", "early_stopping"}:
+        raise ValueError(
+            "--validation-fraction must belong to an estimator with early stopping; got "
+            f"{type(estimator).__name__}."
+        )
     return estimator.set_params(**wanted), reason
 
 
@@ -97,10 +104,15 @@ def split(data: Data, test_size: float, seed: int) -> tuple[Data, Data | None]:
     return data.part(np.sort(parts[0])), data.part(np.sort(parts[1]))
 
 
+def preparation_for(data: Data, estimator: Any) -> Any:
+    """The unfitted transformer before an estimator; None if it prepares tables, or needs none."""
+    return None if isinstance(estimator, AutoKernelBase) else data.preparation()
+
+
 def learn(data: Data, estimator: Any, reason: str, console: Any, **options: Any) -> FitResult:
     """Fit to the training rows; after Ctrl-C the model so far is returned."""
     train, held_out = split(data, options["test_size"], options["seed"])
-    before = data.preparation()
+    before = preparation_for(data, estimator)
     rows = train.X if before is None else before.fit_transform(train.X, train.y)
     start, interrupted = time.perf_counter(), False
     with shown(console, estimator, live=options.get("live", False)) as progress:
@@ -117,13 +129,6 @@ def learn(data: Data, estimator: Any, reason: str, console: Any, **options: Any)
     seconds = time.perf_counter() - start
     model = estimator if before is None else Pipeline([("prepare", before), ("model", estimator)])
     return FitResult(model, reason, train, held_out, seconds, interrupted)
-
-
-def _shaped(data: Data) -> Any:
-    """An array with the shape of the input of the estimator; its values do not matter."""
-    if not data.is_table and not data.has_gaps:
-        return data.X
-    return np.zeros((len(data.y), max(1, data.X.shape[1])))
 
 
 def _is_solver(value: Any) -> bool:

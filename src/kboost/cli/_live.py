@@ -39,10 +39,11 @@ class Progress(logging.Handler):
     def __init__(self, estimator: Any) -> None:
         super().__init__(logging.INFO)
         params = estimator.get_params(deep=False)
+        seconds = params.get("max_seconds")
         self._limits = {
             "tol": float(params.get("tol") or 0.0),
             "max_columns": params.get("max_columns"),
-            "max_seconds": params.get("max_seconds"),
+            "max_seconds": None if seconds == "auto" else seconds,
         }
         self._started = time.monotonic()
         self._first: Step | None = None

@@ -43,7 +43,10 @@ Set = Annotated[
     ),
 ]
 MaxSeconds = Annotated[
-    float | None, typer.Option(metavar="SECONDS", help="Time limit of the fit; by default none.")
+    float | None,
+    typer.Option(
+        metavar="SECONDS", help="Time limit of the fit; by default that of the estimator."
+    ),
 ]
 Validation = Annotated[
     float | None,

@@ -21,6 +21,9 @@ FITTED = (
     "dual_gap_",
     "stop_reason_",
     "n_iter_",
+    "scoring_",
+    "leaderboard_",
+    "feature_importances_",
 )
 
 
@@ -46,6 +49,8 @@ def _plain(value: Any) -> Any:
 def model_facts(model: Any) -> dict[str, Any]:
     """An estimator and its fitted attributes."""
     facts = {name.rstrip("_"): getattr(model, name) for name in FITTED if hasattr(model, name)}
+    if hasattr(model, "leaderboard_"):
+        facts["choice"] = model.reason_
     return {"estimator": " ".join(repr(model).split()), **facts}
 
 

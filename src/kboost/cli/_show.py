@@ -23,12 +23,15 @@ __all__ = [
     "model_words",
     "pipeline_words",
     "show_data",
+    "show_model",
     "show_plan",
     "show_result",
     "size_words",
 ]
 
 MAX_COLUMNS = 25  # of a table that are listed
+CANDIDATES = 8  # of a search that are listed
+IMPORTANT, SMALLEST = 5, 0.005  # columns that are named, and their shares
 _STEPS = {
     "number": "numbers: the median in place of a gap, and a column that marks gaps",
     "date": "dates: as the numbers days since 1970, month, weekday, hour, where they vary",
@@ -106,8 +109,30 @@ def show_result(console: Console, result: FitResult) -> None:
     if result.test is not None:
         rows = counted(len(result.test.y), "row")
         console.print(score_table(result.scores, f"on {rows} held out"))
+    show_model(console, model)
+
+
+def show_model(console: Console, model: Any) -> None:
+    """Print what competed, if anything did, and the model."""
+    if hasattr(model, "leaderboard_"):
+        console.print(leaderboard(model))
     for line in model_words(model):
         console.print(f"  {escape(line)}", highlight=False, soft_wrap=True)
+
+
+def leaderboard(model: Any) -> Table:
+    """The best candidates of a search."""
+    table = _table("what competed", model.scoring_, "", "columns", "µs/row")
+    table.columns[1].justify = "right"
+    for line in model.leaderboard_[:CANDIDATES]:
+        table.add_row(
+            line["candidate"],
+            figure(line["score"]),
+            f"± {figure(line['spread'])}",
+            f"{line['columns']:,}",
+            f"{line['predict_us_per_row']:.1f}",
+        )
+    return table
 
 
 def score_table(values: Sequence[Score], where: str) -> Table:
@@ -122,7 +147,9 @@ def score_table(values: Sequence[Score], where: str) -> Table:
 def model_words(model: Any) -> list[str]:
     """Columns, certificate and reason of a fitted estimator."""
     out = [f"{counted(model.n_columns_, 'column')}{_by_kernel(model)}"]
-    if not hasattr(model, "objective_"):
+    if hasattr(model, "leaderboard_"):
+        out += [model.reason_, importance_words(model)]
+    elif not hasattr(model, "objective_"):
         out.append("no objective, so nothing is proved")
     elif getattr(model, "dual_gap_", None) is None:
         out.append(f"objective {_range(model.objective_)}; no gap is certified")
@@ -136,6 +163,18 @@ def model_words(model: Any) -> list[str]:
     for reason in different(reasons if isinstance(reasons, list) else [reasons]):
         out.append(f"stopped: {reason}")
     return out
+
+
+def importance_words(model: Any) -> str:
+    """The columns of a table with the largest shares of the variation."""
+    names = [column.name for column in model.preparation_.columns_]
+    order = np.argsort(-model.feature_importances_, kind="stable")[:IMPORTANT]
+    shares = [
+        f"{names[j]} {model.feature_importances_[j]:.0%}"
+        for j in order
+        if model.feature_importances_[j] >= SMALLEST
+    ]
+    return f"most important: {', '.join(shares) or 'none'}"
 
 
 def _by_kernel(model: Any) -> str:
@@ -169,6 +208,9 @@ def _range(values: Any) -> str:
 def _table(*names: str) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 2), header_style="dim")
     for position, name in enumerate(names):
-        numbers = name in ("missing", "the constant answer") or (position == 1 and not name)
-        table.add_column(name, justify="right" if numbers else "left", no_wrap=position < 3)
+        right = ("missing", "the constant answer", "columns", "µs/row")
+        numbers = name in right or (position == 1 and not name)
+        table.add_column(
+            name, justify="right" if numbers else "left", no_wrap=position < 3 or numbers
+        )
     return table

@@ -168,8 +168,7 @@ def inspect(model: ModelFile, as_json: AsJson = False) -> None:
                 f"  {name}: {', '.join(map(str, facts[name]))}", markup=False, soft_wrap=True
             )
     _show.heading(console, "Model")
-    for line in _show.model_words(inner):
-        console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+    _show.show_model(console, inner)
 
 
 @app.command()
@@ -238,7 +237,7 @@ def bench(
     rows = load(data, target, task=task)
     model, _ = estimator_for(rows, estimator, set_ or (), random_state=seed)
     console = Console(stderr=True, quiet=as_json)
-    with console.status("rows_for_model"):
+    with console.status("fitting"):
         lines = compare(rows, model, test_size=test_size, seed=seed)
     if as_json:
         print(in_json([vars(line) for line in lines]))

@@ -1,7 +1,8 @@
 """How many rows an estimator searches in about a minute, and what to take beyond.
 
-One table for the estimators, which warn at the beginning of a long fit, and for `kboost.suggest`.
-Times grow with the square of the rows (every kernel between all of them), and with the outputs:
+One table for the estimators, which warn at the beginning of a long fit, for the time limit of the
+AutoKernel estimators, and for `kboost.suggest`. Times of the others grow with the square of the
+rows (every kernel between all of them), and with the outputs:
 
     seconds  =  60 (rows / most)^2 max(1, outputs / 2)          on one core of 2020 or later
 """
@@ -14,7 +15,10 @@ from dataclasses import dataclass
 from kboost.exceptions import LongFitWarning
 
 MOST_ROWS = 5_000  # times the classes: so far the whole library is searched in a minute or so
-MANY_ROWS = 50_000  # from there on what happens nearby is all that matters
+MOST_LABELS = 20  # whole numbers with more different values are quantities
+WIDE = 10  # features a row, in regression, that only halfspaces select among
+SEARCH_SECONDS, SEARCH_ROWS = 60.0, 20_000  # of AutoKernel, up to so many rows; then in proportion
+MOST_ENTRIES = 1 << 27  # of a sparse table up to which AutoKernel searches it as a dense one
 
 _MINUTE, _HOUR, _DAY = 60.0, 3_600.0, 86_400.0
 
@@ -56,6 +60,11 @@ def warn_of_size(name: str, n_rows: float, n_outputs: int, max_seconds: float | 
         LongFitWarning,
         stacklevel=7,
     )
+
+
+def search_seconds(n_rows: int) -> float:
+    """The time limit of the AutoKernel estimators that "auto" stands for."""
+    return SEARCH_SECONDS * max(1.0, n_rows / SEARCH_ROWS)
 
 
 def about(seconds: float) -> str:

@@ -18,14 +18,13 @@ from kboost._validation import check_weights
 from kboost.auto.fit import AutoPlan, AutoResult, Contender, Scorer, fit_auto
 from kboost.auto.importance import total_effects
 from kboost.core.deadline import NO_LIMIT, Deadline
+from kboost.core.model import AdditiveModel
 from kboost.data.indexed_rows import IndexedRows
+from kboost.data.sizes import MOST_ENTRIES, search_seconds
 from kboost.estimators._left_out import SCORING
+from kboost.metric.folds import LearningRows
 from kboost.plans.sparse import SparseResult
 from kboost.preparation import TablePreparation
-
-SECONDS = 60.0  # the default time limit
-SECONDS_ROWS = 20_000  # up to so many rows; in proportion to the rows above
-_DENSE = 1 << 27  # entries of a sparse table up to which it is searched as a dense one
 
 _RULES = {
     "max_seconds": optional(either(POSITIVE, "auto")),
@@ -44,11 +43,23 @@ class AutoKernelBase(KernelEstimator):
     preparation_: TablePreparation
     estimator_: Any
 
+    @property
+    def _model(self) -> AdditiveModel:
+        """The fitted sum of kernels, on prepared rows."""
+        model: AdditiveModel = self.estimator_._model
+        return model
+
     # Fitting -----------------------------------------------------------------------------------
 
-    def _check_parameters(self, y: Any) -> None:
-        """Raise for a parameter that breaks its rule, and for missing targets."""
+    def _check_given(self, X: Any, y: Any) -> None:
+        """Raise for a parameter that breaks its rule, a distributed table, missing targets."""
         check_params(self.get_params(deep=False), _RULES)
+        if type(X).__module__.partition(".")[0].startswith("dask"):
+            kind = type(self).__name__.removeprefix("AutoKernel")
+            raise TypeError(
+                f"X must be in memory; got a Dask {type(X).__name__}, which "
+                f"kboost.dask.DaskSparseKernel{kind} accepts."
+            )
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -66,12 +77,10 @@ class AutoKernelBase(KernelEstimator):
         return _dense(rows), check_weights(sample_weight, rows.shape[0])
 
     def _search(
-        self, X: Any, rows: IndexedRows, scorer: Scorer, started: float, *, labels: bool
+        self, X: Any, rows: IndexedRows, learning: LearningRows, scorer: Scorer, started: float
     ) -> AutoResult:
         """Search and fit within the time limit, which began at the moment `started`."""
-        seconds = self.max_seconds
-        if seconds == "auto":
-            seconds = SECONDS * max(1.0, X.shape[0] / SECONDS_ROWS)
+        seconds = search_seconds(X.shape[0]) if self.max_seconds == "auto" else self.max_seconds
         deadline = NO_LIMIT if seconds is None else Deadline(started + seconds, seconds)
         plan = AutoPlan(
             scorer=scorer,
@@ -81,8 +90,8 @@ class AutoKernelBase(KernelEstimator):
             **self._plan_options,
         )
         return fit_auto(
-            plan, X, rows, labels=labels, deadline=deadline, listeners=callback_listeners(self),
-        )  # fmt: skip
+            plan, X, rows, learning, deadline=deadline, listeners=callback_listeners(self)
+        )
 
     def _show_search(self, found: AutoResult, model: Any, X: FloatArray) -> None:
         """Set the fitted attributes that both estimators have."""
@@ -98,7 +107,7 @@ class AutoKernelBase(KernelEstimator):
         model.n_features_in_ = n_features
         model._show(result)
         self.estimator_ = model
-        self._model, self.kernels_ = model._model, model.kernels_
+        self.kernels_ = model.kernels_
         self.n_columns_, self.columns_per_kernel_ = model.n_columns_, model.columns_per_kernel_
         self.dual_gap_ = model.dual_gap_
 
@@ -142,9 +151,9 @@ class AutoKernelBase(KernelEstimator):
 
 def _dense(rows: Any) -> FloatArray:
     if sparse.issparse(rows):
-        if rows.shape[0] * rows.shape[1] > _DENSE:
+        if rows.shape[0] * rows.shape[1] > MOST_ENTRIES:
             raise ValueError(
-                f"X must have at most {_DENSE} entries here, zeros included; got shape "
+                f"X must have at most {MOST_ENTRIES} entries here, zeros included; got shape "
                 f"{rows.shape}; SparseKernel estimators accept larger sparse tables."
             )
         return np.asarray(rows.toarray())

@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.utils.validation import check_is_fitted
 
+from kboost.auto.probabilities import Probabilities
+from kboost.auto.target_scale import REACH, TargetScale
 from kboost.boosting.svm_ensemble import SVMEnsemble
 from kboost.core.model import AdditiveModel
 from kboost.export._graph import DOUBLE, INT, STRING, TYPES, Builder
@@ -35,8 +37,8 @@ def check_model(model: Any) -> None:
 
 
 def all_outputs(model: Any, b: Builder, X: str) -> Outputs:
-    """All outputs of the estimator for rows X, which are float64."""
-    values = model_values(model, InputRows(b, X, model.n_features_in_))
+    """All outputs of the estimator for prepared rows X, which are float64."""
+    values = values_of(model, b, X)
     if is_classifier(model):
         return _classifier(model, b, class_scores(model, b, values))
     if is_outlier_detector(model):
@@ -46,8 +48,42 @@ def all_outputs(model: Any, b: Builder, X: str) -> Outputs:
     return Outputs({"prediction": name}, {"prediction": (TYPES[b.dtype], shape)})
 
 
+def values_of(model: Any, b: Builder, X: str) -> str:
+    """The values of the model at prepared rows, on the scale of the targets."""
+    inner = getattr(model, "estimator_", model) if hasattr(model, "preparation_") else model
+    values = model_values(inner, InputRows(b, X, inner.n_features_in_))
+    scale = getattr(model, "target_scale_", None)
+    return values if scale is None else _inverted(scale, b, values)
+
+
+def _inverted(scale: TargetScale, b: Builder, values: str) -> str:
+    """The means on the original scale, as `TargetScale.invert`."""
+    if scale.kind == "identity":
+        return values
+    moved = b.op("Add", values, b.double([scale.residuals]))
+    moved = b.op("Clip", moved, b.double(-REACH), b.double(REACH))
+    grown = b.op("Exp", moved)
+    if scale.kind == "asinh":  # Sinh has no float64 kernel
+        grown = b.op("Mul", b.op("Sub", grown, b.op("Exp", b.op("Neg", moved))), b.double(0.5))
+    shift = scale.shift if scale.kind == "asinh" else -scale.shift
+    plain = b.op("Add", b.op("Mul", grown, b.double(scale.spread)), b.double(shift))
+    mean = b.op("Div", b.total(plain, 1, keep=True), b.double(len(scale.residuals)))
+    return b.op("Clip", mean, b.double(scale.bounds[0]), b.double(scale.bounds[1]))
+
+
+def _calibrated(head: Probabilities, b: Builder, values: str) -> str:
+    """`a f_k + b_k` of each class; of two classes the difference."""
+    scaled = b.op("Mul", values, b.double(head.slope))
+    if len(head.offsets) > 2:
+        return b.op("Add", scaled, b.double(head.offsets))
+    first = b.op("Sub", b.double(head.offsets[0]), scaled)
+    return b.op("Sub", b.op("Add", scaled, b.double(head.offsets[1])), first)
+
+
 def class_scores(model: Any, b: Builder, values: str) -> str:
     """One column per class, or one for two classes; scores as in data/multiclass.py."""
+    if hasattr(model, "probabilities_"):
+        return _calibrated(model.probabilities_, b, values)
     problems, n_classes = getattr(model, "_binary_problems", None), len(model.classes_)
     if problems is None or n_classes == 2:
         return values
@@ -72,11 +108,12 @@ def class_scores(model: Any, b: Builder, values: str) -> str:
 
 def probabilities(model: Any, b: Builder, values: str) -> str:
     """As `predict_proba`, float64."""
-    if hasattr(model, "calibration_"):
+    if hasattr(model, "calibration_") or hasattr(model, "probabilities_"):
+        slope = model.calibration_.slope if hasattr(model, "calibration_") else 1.0
         scores = values
         if len(model.classes_) == 2:  # (0, f)
             scores = b.op("Pad", values, b.whole([0, 1, 0, 0]), b.double(0.0))
-        return b.op("Softmax", b.op("Mul", scores, b.double(model.calibration_.slope)), axis=1)
+        return b.op("Softmax", b.op("Mul", scores, b.double(slope)), axis=1)
     if len(model.classes_) == 2:
         values = b.op("Concat", b.op("Neg", values), values, axis=1)
     # log 1 / (1 + exp(-f)) = min(f, 0) - log(1 + exp(-|f|)); Softplus has no float64 kernel

@@ -208,6 +208,8 @@ def _cells(b: Builder, X: str, tree: CellTree) -> str:
     for node in nodes[~leaf]:
         depth[tree.children[node]] = depth[node] + 1
     node = b.reshape(b.zeros(b.length(X, 0), b.whole([1]), "int64"), -1)
+    if leaf[0]:  # one cell
+        return node
     feature, threshold = b.whole(np.where(leaf, 0, tree.feature)), b.double(tree.threshold)
     for _ in range(int(depth.max())):
         split_feature = b.reshape(b.op("Gather", feature, node), -1, 1)

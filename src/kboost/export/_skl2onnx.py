@@ -15,10 +15,8 @@ from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, Int64T
 from skl2onnx.common.shape_calculator import calculate_linear_classifier_output_shapes
 from sklearn.base import is_classifier, is_outlier_detector
 
-from kboost.export import _heads
-from kboost.export._graph import DOUBLE, INT, STRING, Builder
-from kboost.export._parts import model_values
-from kboost.export._rows import InputRows
+from kboost.export import _heads, _tables
+from kboost.export._graph import INT, STRING, Builder
 from kboost.persistence.registry import ESTIMATORS
 
 _CLASSIFIER_OPTIONS = {
@@ -76,8 +74,13 @@ def _start(scope: Any, operator: Any) -> tuple[Any, Builder, str]:
     _heads.check_model(model)
     dtype = "float64" if _real(operator) is DoubleTensorType else "float32"
     b = Builder(scope.get_unique_variable_name("kboost"), dtype)
-    X = b.cast(operator.inputs[0].full_name, DOUBLE)
-    return model, b, model_values(model, InputRows(b, X, model.n_features_in_))
+    if len(_tables.graph_inputs(model, dtype)) != 1 or len(operator.inputs) != 1:
+        raise ValueError(
+            f"{type(model).__name__} must have been fitted to numbers in a pipeline for ONNX; got "
+            "columns of other kinds, which kboost.export.onnx.to_onnx converts."
+        )
+    X = _tables.prepared(model, b, operator.inputs[0].full_name)
+    return model, b, _heads.values_of(model, b, X)
 
 
 def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:

@@ -6,6 +6,7 @@ standard ONNX operators.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from kboost._optional import require
@@ -13,6 +14,7 @@ from kboost._optional import require
 __all__ = ["register", "to_onnx"]
 
 OPSET = 18
+ML, ML_OPSET = "ai.onnx.ml", 3  # standard operators on strings
 
 
 def to_onnx(model: Any, *, dtype: str = "float64", opset: int = OPSET) -> Any:
@@ -21,7 +23,7 @@ def to_onnx(model: Any, *, dtype: str = "float64", opset: int = OPSET) -> Any:
     Parameters
     ----------
     model : estimator
-        A fitted kboost estimator without user-defined kernel functions.
+        A fitted kboost estimator without user-defined kernel functions, and without text columns.
     dtype : {"float64", "float32"}, default="float64"
         Type of the input, of the kernel values and of the numeric outputs.
     opset : int, default=18
@@ -30,10 +32,12 @@ def to_onnx(model: Any, *, dtype: str = "float64", opset: int = OPSET) -> Any:
     Returns
     -------
     onnx.ModelProto
-        Its input is a dense ``X`` of shape (n, n_features). Its outputs have the shapes of the
-        methods of the estimator: ``label``, ``decision`` and, if there is a `predict_proba`,
-        ``probabilities`` of a classifier; ``prediction`` of a regressor; ``label`` and
-        ``decision`` of a novelty detector.
+        Its input is a dense ``X`` of shape (n, n_features). An AutoKernel estimator of a table with
+        columns other than numbers has one input of shape (n, 1) per column that is used, with its
+        name: strings ("" is a gap), or dates as int64, microseconds since 1970. The outputs have
+        the shapes of the methods of the estimator: ``label``, ``decision`` and, if there is a
+        `predict_proba`, ``probabilities`` of a classifier; ``prediction`` of a regressor;
+        ``label`` and ``decision`` of a novelty detector.
 
     See Also
     --------
@@ -53,23 +57,23 @@ def to_onnx(model: Any, *, dtype: str = "float64", opset: int = OPSET) -> Any:
     True
     """
     onnx = require("onnx", extra="onnx", what="kboost.export.onnx")
-    from kboost.export import _heads
-    from kboost.export._graph import DOUBLE, TYPES, Builder
+    from kboost.export import _heads, _tables
+    from kboost.export._graph import TYPES, Builder
 
     if dtype not in TYPES:
         raise ValueError(f"dtype must be 'float64' or 'float32'; got dtype={dtype!r}.")
     if not isinstance(opset, int) or opset < OPSET:
         raise ValueError(f"opset must be an integer of at least {OPSET}; got opset={opset!r}.")
     _heads.check_model(model)
-    builder = Builder("k", dtype)
-    rows = builder.cast("X", DOUBLE)
-    outputs = _heads.all_outputs(model, builder, rows)
+    inputs = _tables.graph_inputs(model, dtype)
+    builder = Builder(_prefix(inputs), dtype)
+    outputs = _heads.all_outputs(model, builder, _tables.prepared(model, builder))
     for what, name in outputs.names.items():
         builder.op("Identity", name, out=what)
-    graph = builder.graph(
-        {"X": (TYPES[dtype], ("n", model.n_features_in_))}, outputs.kinds, type(model).__name__
-    )
+    graph = builder.graph(inputs, outputs.kinds, type(model).__name__)
     opsets = [onnx.helper.make_opsetid("", opset)]
+    if any(node.domain == ML for node in graph.node):
+        opsets.append(onnx.helper.make_opsetid(ML, ML_OPSET))
     proto = onnx.helper.make_model(
         graph,
         opset_imports=opsets,
@@ -78,6 +82,14 @@ def to_onnx(model: Any, *, dtype: str = "float64", opset: int = OPSET) -> Any:
     )
     onnx.checker.check_model(proto)
     return proto
+
+
+def _prefix(inputs: Iterable[str]) -> str:
+    """The beginning of the names inside a graph, which is not that of an input."""
+    prefix = "k"
+    while any(name.startswith(f"{prefix}_") for name in inputs):
+        prefix += "k"
+    return prefix
 
 
 def register() -> None:

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, csr_matrix
 from kboost import settings
 from kboost._rules import BOOLEAN, Rule, optional
 from kboost.core.trace import Step, Trace
-from kboost.persistence import preparation_rules, rules
+from kboost.persistence import auto_rules, preparation_rules, rules
 from kboost.persistence.entry import Entry
 from kboost.persistence.rules import (
     ANY,
@@ -241,6 +241,10 @@ ESTIMATORS = [
     *_estimators("kboost.baselines.boosted_svm", "BoostedSVMClassifier"),
     *_estimators("kboost.baselines.mkl", "MKLClassifier"),
     *_estimators("kboost.baselines.kernel_design", "KernelDesignClassifier"),
+    *(
+        Entry(f"kboost.estimators.{path}", holds=auto_rules.auto_fits, is_estimator=True)
+        for path in ("auto_classifier.AutoKernelClassifier", "auto_regressor.AutoKernelRegressor")
+    ),
     *_estimators("kboost.dask.sparse", "DaskSparseKernelRegressor", "DaskSparseKernelClassifier"),
     *_estimators("kboost.dask.boost", "DaskKernelBoostClassifier", "DaskKernelBoostRegressor"),
 ]
@@ -281,7 +285,12 @@ PREPROCESSING = [
     ),
 ]
 
-OF_KBOOST = [*PARTS_OF_MODELS, *SETTINGS, *ESTIMATORS, *PREPARATION]
+AUTO = [
+    _part(f"auto.{path}", fields_of, auto_rules.part_fits)
+    for path, fields_of in auto_rules.FIELDS.items()
+]
+
+OF_KBOOST = [*PARTS_OF_MODELS, *SETTINGS, *ESTIMATORS, *PREPARATION, *AUTO]
 ENTRIES = {entry.name: entry for entry in (*OF_KBOOST, *PREPROCESSING)}
 
 _BY_CLASS_NAME: dict[str, list[Entry]] = {}

@@ -10,29 +10,34 @@ from sklearn.utils.validation import check_is_fitted
 
 from kboost._typing import FloatArray
 from kboost.core.trace import Trace
+from kboost.estimators._auto import AutoKernelBase
 
 _VIEW = re.compile(r"(, )?on=<(\w+) of \d+ features>")
 _SCALAR = re.compile(r"np\.float64\(([^)]*)\)")
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 
 
-def unwrap(estimator: Any) -> Any:
-    """The fitted kboost estimator inside a pipeline or a search."""
-    model = estimator
+def last_step(estimator: Any) -> Any:
+    """The estimator at the end of a pipeline or a search."""
     while True:
-        if hasattr(model, "best_estimator_"):
-            model = model.best_estimator_
-        elif hasattr(model, "steps"):
-            model = model.steps[-1][1]
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif hasattr(estimator, "steps"):
+            estimator = estimator.steps[-1][1]
         else:
-            break
+            return estimator
+
+
+def unwrap(estimator: Any) -> Any:
+    """The fitted kboost estimator inside a pipeline, a search or an AutoKernel estimator."""
+    model = last_step(estimator)
     if not type(model).__module__.startswith("kboost."):
         raise TypeError(
             "estimator must be a kboost estimator, or a pipeline or search that ends in one; "
             f"got {type(model).__name__}."
         )
     check_is_fitted(model)
-    return model
+    return model.estimator_ if isinstance(model, AutoKernelBase) else model
 
 
 def trace_of(model: Any, output: int = 0) -> Trace:
@@ -96,9 +101,10 @@ def kernel_weights(model: Any, X: Any) -> FloatArray:
 
 
 def input_of(estimator: Any, X: Any) -> Any:
-    """The rows as input of the last step of a pipeline."""
+    """The rows as input of the estimator that `unwrap` returns."""
     while hasattr(estimator, "best_estimator_"):
         estimator = estimator.best_estimator_
     if hasattr(estimator, "steps") and len(estimator.steps) > 1:
-        return estimator[:-1].transform(X)
-    return X
+        X = estimator[:-1].transform(X)
+    last = last_step(estimator)
+    return last._rows(X) if isinstance(last, AutoKernelBase) else X

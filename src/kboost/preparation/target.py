@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils import check_array
 
 from kboost._typing import FloatArray
+from kboost.data.sizes import MOST_LABELS
 
-MOST_LABELS = 20  # integers with more values are numbers
 MOST_TARGETS = 10  # columns
 
 

@@ -86,7 +86,7 @@ def write_report(
     subject = ReportData(
         model, inner, X, y, X_learn, y_learn, seen, target, file, seconds, reason, tuple(left_out)
     )
-    title = f"{target}: {type(inner).__name__}"
+    title = f"{target}: {type(subject.door).__name__}"
     n = len(subject.y)
     under = f"{inner.n_columns_:,} columns, judged on {n:,} rows"
     under += " it was fitted to" if seen else " it had not seen" if X_learn is not None else ""

@@ -15,7 +15,7 @@ from sklearn.svm import SVC, SVR
 from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
 from kboost.kernels.rows import as_dense
-from kboost.plotting._fitted import input_of, kernel_names
+from kboost.plotting._fitted import input_of, kernel_names, last_step
 from kboost.report.scores import Score, is_classifier, scores
 
 SAMPLE_ROWS = 500  # on which shares are measured
@@ -104,7 +104,8 @@ def model_figures(
     """Score, size and speed of the model."""
     size = len(pickle.dumps(model)) if n_bytes is None else n_bytes
     terms = f"{inner.n_columns_:,} columns"
-    return ModelFigures(type(inner).__name__, score, terms, size, _clock(model, X))
+    name = type(last_step(model)).__name__
+    return ModelFigures(name, score, terms, size, _clock(model, X))
 
 
 def reference_figures(model: Any, X_learn: Any, y_learn: Any, X: Any, y: Any) -> ModelFigures:

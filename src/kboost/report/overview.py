@@ -8,7 +8,6 @@ import numpy as np
 import sklearn
 
 import kboost
-from kboost.preparation import TablePreparation
 from kboost.report.page import (
     code,
     different,
@@ -21,6 +20,7 @@ from kboost.report.page import (
     tiles,
 )
 from kboost.report.report_data import CLASSES, ReportData, Section
+from kboost.tables.preparing import preparation_of
 
 
 def summary(s: ReportData) -> Section:
@@ -35,7 +35,8 @@ def summary(s: ReportData) -> Section:
         facts_.append(("proven gap", gap_words(s.gap), "relative, to the optimum"))
     if s.file is not None and s.file.is_file():
         facts_.append(("model file", size_words(s.file.stat().st_size), s.file.name))
-    words = f"A {type(inner).__name__} for {s.target}"
+    name = type(s.door).__name__
+    words = f"{'An' if name[0] in 'AEIOU' else 'A'} {name} for {s.target}"
     words += f": {s.reason}" if s.reason and s.reason != "asked for." else "."
     rest = [[x.name, f"{x.value:.4g}", "" if x.base is None else f"{x.base:.4g}"] for x in s.scores]
     where = f"Scores on {len(s.y):,} rows" + (" the model was fitted to" if s.seen else "")
@@ -53,7 +54,9 @@ def summary(s: ReportData) -> Section:
 def certificate(s: ReportData) -> Section:
     """The certified gap, and why the fit stopped."""
     inner = s.inner
-    if not hasattr(inner, "objective_"):
+    if hasattr(s.door, "leaderboard_"):
+        proof = "No gap is certified: the model was chosen by its error on rows left out."
+    elif not hasattr(inner, "objective_"):
         proof = "No gap is certified: this method does not minimise an objective."
     elif s.gap is None:
         proof = "No gap is certified: this method does not price all columns of its library."
@@ -68,7 +71,7 @@ def certificate(s: ReportData) -> Section:
             "over all columns of the library: no model of these columns has an objective that is "
             "lower by more than that."
         )
-    reasons = getattr(inner, "stop_reason_", [])
+    reasons = getattr(s.door, "stop_reason_", [])
     reasons = [str(r) for r in (reasons if isinstance(reasons, list) else [reasons])]
     rows = []
     if hasattr(inner, "objective_"):
@@ -83,7 +86,8 @@ def certificate(s: ReportData) -> Section:
     if hasattr(inner, "ridge_"):
         rows.append(("ridge", f"{inner.ridge_:.4g}"))
     steps = "rounds" if hasattr(inner, "estimator_weights_") else "steps"
-    rows.append((steps, f"{inner.n_iter_:,}"))
+    if hasattr(inner, "n_iter_"):
+        rows.append((steps, f"{inner.n_iter_:,}"))
     if s.seconds is not None:
         rows.append(("seconds to fit", f"{s.seconds:.1f}"))
     rows += [("stopped", reason) for reason in different(reasons)]
@@ -93,7 +97,7 @@ def certificate(s: ReportData) -> Section:
 def use(s: ReportData) -> Section:
     """How to load and predict."""
     name = s.file.name if s.file is not None else "model.kboost"
-    table_ = hasattr(s.model, "steps") and isinstance(s.model[0], TablePreparation)
+    table_ = hasattr(preparation_of(s.model), "feature_names_in_")
     lines = ["import kboost", "", f'model = kboost.load_model("{name}")']
     if table_:
         lines += [
@@ -117,7 +121,7 @@ def use(s: ReportData) -> Section:
 
 def made(s: ReportData) -> Section:
     """Estimator, pipeline, unused columns and versions."""
-    rows = [("estimator", " ".join(repr(s.inner).split()))]
+    rows = [("estimator", " ".join(repr(s.door).split()))]
     if hasattr(s.model, "steps"):
         rows += [(f"step {n}", " ".join(repr(step).split())) for n, step in s.model.steps[:-1]]
     rows += [(f"column left out: {name}", why) for name, why in s.left_out]

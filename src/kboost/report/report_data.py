@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kboost._validation import check_table
-from kboost.plotting._fitted import input_of
+from kboost.plotting._fitted import input_of, last_step
 from kboost.report import measures
 from kboost.report.scores import Score, scores
 
@@ -34,6 +34,11 @@ class ReportData:
     seconds: float | None
     reason: str
     left_out: tuple[tuple[str, str], ...]
+
+    @property
+    def door(self) -> Any:
+        """The estimator that was fitted; `inner` is the model inside an AutoKernel estimator."""
+        return last_step(self.model)
 
     @cached_property
     def predicted(self) -> Any:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from kboost.kernels.rows import as_dense
-from kboost.preparation import TablePreparation
 from kboost.preparation.inverse import named_values
 from kboost.tables.columns import DAY_FIRST
+from kboost.tables.preparing import preparation_of
 
 Row = dict[str, Any]
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -24,8 +24,9 @@ def named_rows(model: Any, rows: Any) -> list[Row]:
     if len(steps) == 2 and hasattr(steps[0][1], "transformers_"):
         columns = dict(_columns(steps[0][1], rows))
         return [{name: values[i] for name, values in columns.items()} for i in range(len(rows))]
-    if len(steps) == 2 and isinstance(steps[0][1], TablePreparation):
-        columns = dict(named_values(steps[0][1], rows))
+    prepare = preparation_of(model)
+    if prepare is not None and len(steps) <= 2:
+        columns = dict(named_values(prepare, rows))
         return [{name: values[i] for name, values in columns.items()} for i in range(len(rows))]
     for _, step in reversed(steps[:-1]):
         if not hasattr(step, "inverse_transform"):

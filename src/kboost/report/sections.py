@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from kboost.report.centres import columns, explained
 from kboost.report.comparison import comparison
+from kboost.report.competition import competition, importances
 from kboost.report.errors import errors
 from kboost.report.overview import certificate, made, summary, use
 from kboost.report.report_data import ReportData, Section
@@ -13,6 +14,8 @@ from kboost.report.training import growth, kernels
 
 MAKERS: tuple[Callable[[ReportData], Section | None], ...] = (
     summary,
+    competition,
+    importances,
     certificate,
     growth,
     kernels,

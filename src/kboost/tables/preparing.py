@@ -68,13 +68,20 @@ def preparation(table: Any, task: str = "auto") -> TablePreparation:
     return TablePreparation(target_type=task, max_levels=MAX_LEVELS)
 
 
+def preparation_of(model: Any) -> TablePreparation | None:
+    """The fitted preparation of a pipeline or an AutoKernel estimator, if there is one."""
+    first = model[0] if hasattr(model, "steps") else getattr(model, "preparation_", None)
+    return first if isinstance(first, TablePreparation) else None
+
+
 def rows_for(model: Any, frame: Any) -> Any:
     """Convert a table to the input of a model that was fitted to a table with the same columns.
 
     Parameters
     ----------
-    model : Pipeline
-        A fitted pipeline with a :func:`preparation` as its first step.
+    model : Pipeline or AutoKernel estimator
+        A fitted pipeline with a :func:`preparation` as its first step, or an estimator with a
+        preparation of its own.
     frame : pandas.DataFrame
         The table as read; columns may be in any order, and there may be others.
 
@@ -85,7 +92,12 @@ def rows_for(model: Any, frame: Any) -> Any:
     """
     pd = require("pandas", extra="cli", what="kboost.tables")
     out: dict[str, Any] = {}
-    for column in model[0].columns_:
+    prepare = preparation_of(model)
+    if prepare is None:
+        raise ValueError(
+            f"model must begin with a TablePreparation; got a {type(model).__name__} without one."
+        )
+    for column in prepare.columns_:
         if column.kind == "left out":
             continue
         first = column.name not in frame.columns and column.name.endswith(DAY_FIRST)

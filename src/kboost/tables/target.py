@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kboost._suggest import MOST_LABELS
 from kboost._typing import BoolArray
+from kboost.data.sizes import MOST_LABELS
 from kboost.tables.columns import as_numbers, as_text
 
 _EXACT = 2.0**53  # integers below it are exact in float64

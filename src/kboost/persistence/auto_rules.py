@@ -1,0 +1,59 @@
+"""Rules for a saved AutoKernel estimator: its preparation, its model and its head fit together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kboost._rules import Rule, one_of
+from kboost.auto.probabilities import Probabilities
+from kboost.auto.target_scale import TargetScale
+from kboost.core.model import AdditiveModel
+from kboost.persistence.rules import NUMBER, VECTOR
+from kboost.preparation import TablePreparation
+
+_NUMBERS = Rule("a tuple of numbers", lambda v: isinstance(v, tuple) and all(map(NUMBER.holds, v)))
+
+FIELDS = {
+    "probabilities.Probabilities": {"slope": NUMBER, "offsets": VECTOR},
+    "target_scale.TargetScale": {
+        "kind": one_of("identity", "log", "asinh"),
+        "shift": NUMBER,
+        "spread": NUMBER,
+        "residuals": _NUMBERS,
+        "bounds": _NUMBERS,
+    },
+}
+
+
+def part_fits(made: Any) -> bool:
+    """A transform of the target has residuals and two bounds."""
+    return not isinstance(made, TargetScale) or bool(made.residuals and len(made.bounds) == 2)
+
+
+def auto_fits(made: Any) -> bool:
+    """The model reads what the preparation writes, and the head what the model writes."""
+    attributes = vars(made)
+    preparation, inner = attributes.get("preparation_"), attributes.get("estimator_")
+    if preparation is None and inner is None:
+        return True
+    model = getattr(inner, "_model", None)
+    if not (
+        isinstance(preparation, TablePreparation)
+        and hasattr(preparation, "one_hot_")
+        and isinstance(model, AdditiveModel)
+        and len(preparation.one_hot_) == inner.n_features_in_
+        and preparation.n_features_in_ == attributes.get("n_features_in_")
+    ):
+        return False
+    classes, n_outputs = attributes.get("classes_"), len(model.bias)
+    if classes is None:
+        return isinstance(attributes.get("target_scale_"), TargetScale) and n_outputs == 1
+    head = attributes.get("probabilities_")
+    return (
+        isinstance(head, Probabilities)
+        and isinstance(classes, np.ndarray)
+        and head.offsets.shape == classes.shape
+        and n_outputs == (1 if len(classes) == 2 else len(classes))
+    )
