@@ -3,8 +3,9 @@
 Rows of one x are merged into one row with their mean target where they are rare: nothing is lost,
 and no row is in the training part and the left-out part of a fold at once. In a table of few
 distinct rows, such as one of categories alone, new rows repeat old ones, and leaving out all rows
-of one x would judge something else. There each row occurs as often as its weight says, if weights
-are whole numbers, and rows are left out one by one.
+of one x would judge something else. Such a table shows itself by rows of one x with different
+targets. There each row occurs as often as its weight says, if weights are whole numbers, and rows
+are left out one by one.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from kboost.data.indexed_rows import IndexedRows
 from kboost.metric.folds import LearningRows
 
-_REPEATED = 1.2  # rows per distinct x from which they are left out one by one
+_REPEATED = 1.2  # different targets per distinct x from which rows are left out one by one
 _MOST = 100_000  # rows
 
 
@@ -25,7 +26,8 @@ def learning_rows(X: Any, rows: IndexedRows, *, labels: bool) -> LearningRows:
     merged, _ = rows.by_center()
     total = float(rows.weight.sum())
     whole = bool(np.all(rows.weight == np.round(rows.weight)))
-    if not whole or not _REPEATED * len(merged.order) <= total <= _MOST:
+    repeated = len(rows.order) >= _REPEATED * len(merged.order)
+    if not (whole and repeated and total <= _MOST):
         numbers = np.asarray(X[merged.order], dtype=np.float64)
         return LearningRows(numbers, merged.targets, merged.weight, labels)
     each = np.repeat(np.arange(len(rows.order)), rows.weight.astype(np.intp))
