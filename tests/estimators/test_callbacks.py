@@ -218,7 +218,7 @@ def test_scikit_learns_own_callbacks_in_a_pipeline(moons, capsys):
 def test_without_them_fits_are_as_they_were():
     """As with scikit-learn before 1.9: another process, where the module cannot be imported."""
     code = (
-        "import sys, sklearn, sklearn.linear_model, sklearn.svm; "
+        "import sys, sklearn, sklearn.linear_model, sklearn.pipeline, sklearn.svm; "
         "from sklearn.datasets import load_iris; "
         "sys.modules['sklearn.callback'] = None; del sklearn.callback; "
         "from kboost import KernelBoostClassifier, MKBoostClassifier, SparseKernelClassifier; "

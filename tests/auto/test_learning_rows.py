@@ -1,0 +1,68 @@
+"""The rows of the search: merged by x, or repeated where one x has several targets."""
+
+import numpy as np
+import pytest
+
+from kboost import AutoKernelClassifier
+from kboost.auto.learning_rows import learning_rows
+from kboost.data.indexed_rows import indexed_rows
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(30, 2))
+CODES = RNG.integers(3, size=(200, 2)).astype(float)  # nine different rows
+SIGNS = np.where(RNG.uniform(size=200) < (1 + CODES[:, 0]) / 4, 1.0, -1.0)[:, None]
+
+
+def rows_of(X, targets, weight):
+    return learning_rows(X, indexed_rows(X, targets, weight), labels=True)
+
+
+def same(one, other):
+    np.testing.assert_array_equal(one.X, other.X)
+    np.testing.assert_array_equal(one.targets, other.targets)
+    np.testing.assert_array_equal(one.weight, other.weight)
+
+
+def test_distinct_rows_stay_as_they_are():
+    rows = rows_of(X, X[:, :1], np.ones(30))
+    assert sorted(rows.X.tolist()) == sorted(X.tolist())
+    assert (rows.weight == 1).all()
+
+
+@pytest.mark.parametrize("weight", [2.0, 5.0, 0.5])
+def test_weights_do_not_repeat_rows(weight):
+    """A row that is left out must not be among the training rows."""
+    rows = rows_of(X, np.sign(X[:, :1]), np.full(30, weight))
+    assert len(rows) == 30
+    assert (rows.weight == weight).all()
+
+
+def test_rows_of_one_x_with_several_targets_are_left_out_one_by_one():
+    rows = rows_of(CODES, SIGNS, np.ones(200))
+    assert len(rows) == 200
+    assert rows.targets.sum() == SIGNS.sum()
+    assert set(rows.targets.ravel()) == {-1.0, 1.0}
+
+
+def test_a_row_of_weight_two_equals_the_row_twice():
+    weight = RNG.integers(0, 3, size=200)
+    repeated = RNG.permutation(np.repeat(np.arange(200), weight))
+    same(
+        rows_of(CODES, SIGNS, weight.astype(float)),
+        rows_of(CODES[repeated], SIGNS[repeated], np.ones(len(repeated))),
+    )
+
+
+def test_weights_with_fractions_merge_the_rows_of_one_x():
+    rows = rows_of(CODES, SIGNS, np.full(200, 0.5))
+    assert len(rows) == 9
+    assert rows.weight.sum() == pytest.approx(100.0)
+    assert (np.abs(rows.targets) < 1).any()
+
+
+def test_the_probabilities_of_repeated_rows_are_their_frequencies():
+    model = AutoKernelClassifier().fit(CODES, SIGNS[:, 0])
+    proba = model.predict_proba(CODES)[:, 1]
+    for level in range(3):
+        here = CODES[:, 0] == level
+        assert proba[here].mean() == pytest.approx((SIGNS[here] > 0).mean(), abs=0.1)
