@@ -39,6 +39,7 @@ from kboost.plans.margin import (
     constants_of,
     follow_path,
     limited,
+    with_learned_kernels,
     with_results,
     without_columns,
 )
@@ -193,6 +194,7 @@ def path(
     deadline = Deadline.after(plan.max_seconds, since=since)
     with show_progress(model.verbose), blas_threads_for(len(data.rows.weight)):
         points: list[PathPoint] = []
+        plan = with_learned_kernels(plan, data, deadline.share(4))
         library = plan.library.build(data.rows, deadline)
         values = _values(Cs, 1.0)
         with suppress(OutOfTimeError):

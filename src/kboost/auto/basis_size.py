@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kboost.core.deadline import NO_LIMIT, Deadline
+from kboost.core.stopping import INTERRUPTED
 from kboost.data.indexed_rows import indexed_rows
 from kboost.metric.folds import LearningRows, fold_of
 
@@ -29,8 +30,8 @@ def smallest_basis(
     learning: LearningRows,
     prefer: str,
     deadline: Deadline = NO_LIMIT,
-) -> tuple[Contender, int]:
-    """The best candidate with a single member, and the number of its basis vectors."""
+) -> tuple[Contender, int, bool]:
+    """The best candidate with a single member, the number of its basis vectors, and Ctrl-C."""
     from kboost.auto.final_fit import Member, fit_members
 
     single = next(c for c in candidates if len(c.members) == 1)
@@ -51,6 +52,8 @@ def smallest_basis(
         )
         values = single.scale.invert(fitted.model.decision(fold.X_left))
         errors.append((size, fold.error(values - fold.mean)))
+        if fitted.reason.rule == INTERRUPTED.rule:
+            break
     least = min(error for _, error in errors)
     size = next(s for s, error in errors if error <= _TOLERANCE[prefer] * least)
-    return single, size
+    return single, size, fitted.reason.rule == INTERRUPTED.rule

@@ -17,6 +17,7 @@ from kboost._typing import FloatArray
 
 _HEAVY = 1e3  # of the row for the sum
 _LEAST = 0.05  # weight of a member
+_EXACT = 1e-24  # squared error of the best member, relative to its values, that counts as 0
 _GAIN = 0.003  # part of the error of the best member that a blend must save
 
 
@@ -31,11 +32,13 @@ def blend_weights(
     best = int(errors.argmin())
     single = np.zeros(len(values))
     single[best] = 1.0
-    unit = np.sqrt(max(float(errors[best]), np.finfo(float).tiny))
+    if errors[best] <= _EXACT * float(np.sum(columns[:, best] ** 2)):  # nothing to gain
+        return single
+    unit = np.sqrt(float(errors[best]))
     kept = np.arange(len(values))
     while True:
         share = _simplex(columns[:, kept] / unit, target / unit)
-        large = share >= _LEAST
+        large = share >= min(_LEAST, share.max())
         if large.all():
             break
         kept = kept[large]

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,17 +20,30 @@ import numpy as np
 from kboost._typing import FloatArray, IntArray
 from kboost.auto.basis_size import smallest_basis
 from kboost.auto.blend import blend_weights
-from kboost.auto.final_fit import Member, fit_members
+from kboost.auto.final_fit import CUT_SHORT, Member, fit_members
 from kboost.auto.search import SearchResult, families_for, search
 from kboost.auto.target_scale import IDENTITY, TargetScale, heavy_tailed
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener
+from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, StopReason
 from kboost.data.indexed_rows import IndexedRows
-from kboost.metric.compare import Judged
+from kboost.metric.compare import COMPARED, Judged
 from kboost.metric.families import FAMILIES, MetricFamily
 from kboost.metric.folds import LearningRows
 from kboost.metric.rounds import ROUNDS
 from kboost.plans.sparse import SparseResult
+from kboost.solvers.threads import one_blas_thread
+
+COMPLETE = StopReason("complete", "every family was compared, and the best model is fitted.")
+SEARCH_CUT_SHORT = StopReason(
+    "search", "max_seconds cut the search short; the best model so far is fitted to all rows."
+)
+_ENDED = {  # what ends the search at once
+    INTERRUPTED.rule: "interrupted; the best candidate so far is fitted to all rows.",
+    "callback": "a callback requested the stop; the best candidate so far is fitted to all rows.",
+}
+_SMALL = 500  # rows up to which a second BLAS thread costs more than it saves
+_HURRIED = 500  # rows of the model, without time for all of them
 
 Scorer = Callable[[FloatArray, IntArray], float]  # of values at rows of these numbers
 
@@ -82,42 +96,92 @@ def fit_auto(
     deadline: Deadline = NO_LIMIT,
     listeners: Sequence[Listener] = (),
 ) -> AutoResult:
-    """Search, choose and fit; there is a model whatever the deadline."""
+    """Search, choose and fit; there is a model whatever the deadline.
+
+    Ctrl-C or a callback ends the search, and the best candidate so far with a single member is
+    fitted. Ctrl-C before there is a candidate is raised.
+    """
     merged, _ = rows.by_center()
     numbers = np.asarray(X[merged.order], dtype=np.float64)
     learning = LearningRows(numbers, merged.targets, merged.weight, labels)
-    candidates = _candidates(plan, learning, IDENTITY, deadline.share(2))
-    if plan.scales and not labels and merged.targets.shape[1] == 1:
-        names = [c.members[0][0].family for c in candidates if len(c.members) == 1]
-        for scale in heavy_tailed(merged.targets[:, 0], merged.weight):
-            narrower = replace(plan, families=names[:3])
-            if deadline.share(2).remaining:
-                candidates += _candidates(narrower, learning, scale, deadline.share(2))
-    candidates.sort(key=lambda c: -c.score)
-    winner = candidates[0]
-    limit = None
-    if plan.prefer != "accuracy":
-        winner, limit = smallest_basis(candidates, learning, plan.prefer, deadline.share(3))
-    targets = winner.scale.apply(rows.targets)
+    with one_blas_thread() if len(learning) <= _SMALL else nullcontext():
+        candidates, reason = _search(plan, learning, deadline, listeners)
+    winner, limit = candidates[0], None
+    ended = reason.rule in _ENDED
+    if ended or not deadline.remaining:
+        winner = next(c for c in candidates if len(c.members) == 1)
+    elif plan.prefer != "accuracy":
+        until = deadline.share(3)
+        winner, limit, ended = smallest_basis(candidates, learning, plan.prefer, until)
+        reason = INTERRUPTED if ended else reason
     members = tuple(
         Member(each.kernel(numbers, merged.weight), each.ridge, weight)
         for each, weight in winner.members
     )
-    scaled = replace(rows, targets=targets)
+    targets = winner.scale.apply(rows.targets)
+    hurried = not deadline.remaining
+    if hurried:
+        rows, deadline = _first_rows(rows, _HURRIED), NO_LIMIT
+        targets = targets[: len(rows.order)]
     result = fit_members(
-        members, X, scaled, labels=labels, max_columns=limit, random_state=plan.random_state,
-        n_jobs=plan.n_jobs, deadline=deadline, listeners=listeners,
+        members, X, replace(rows, targets=targets), labels=labels, max_columns=limit,
+        random_state=plan.random_state, n_jobs=plan.n_jobs, deadline=deadline,
+        listeners=() if ended else listeners,
     )  # fmt: skip
-    return AutoResult(result, winner, tuple(candidates))
+    n_rows = len(rows.center_rows), len(learning)
+    reason = _reason(reason, result.reason, n_rows if hurried else None)
+    return AutoResult(replace(result, reason=reason), winner, tuple(candidates))
+
+
+def _reason(search: StopReason, final: StopReason, hurried: tuple[int, int] | None) -> StopReason:
+    """Why the fit ended, from the reasons of the search and the final fit."""
+    if search.rule in _ENDED:
+        return StopReason(search.rule, _ENDED[search.rule])
+    if final.rule in CUT_SHORT:
+        return final
+    if hurried is not None:
+        fitted = f"{hurried[0]} of {hurried[1]} rows are fitted"
+        return StopReason(OUT_OF_TIME.rule, f"max_seconds reached: {fitted}; raise max_seconds.")
+    return COMPLETE if search.rule == COMPARED.rule else SEARCH_CUT_SHORT
+
+
+def _first_rows(rows: IndexedRows, count: int) -> IndexedRows:
+    """The rows of the first distinct x; their order is random."""
+    starts = np.append(rows.center_rows, len(rows.order))
+    end = int(starts[min(count, len(rows.center_rows))])
+    return rows.take(np.arange(len(rows.order)) < end)
+
+
+def _search(
+    plan: AutoPlan, learning: LearningRows, deadline: Deadline, listeners: Sequence[Listener]
+) -> tuple[list[Contender], StopReason]:
+    """All candidates, the best first, and why there are no more."""
+    candidates, reason = _candidates(plan, learning, IDENTITY, deadline.share(2), listeners)
+    if plan.scales and not learning.labels and learning.targets.shape[1] == 1:
+        best = [c.members[0][0].family for c in candidates if len(c.members) == 1][:3]
+        narrower = replace(plan, families=best)
+        for scale in heavy_tailed(learning.targets[:, 0], learning.weight):
+            if reason.rule not in _ENDED and deadline.remaining:
+                until = deadline.share(2)
+                more, then = _candidates(narrower, learning, scale, until, listeners)
+                candidates += more
+                reason = reason if then.rule == COMPARED.rule else then
+    if not candidates:
+        raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
+    return sorted(candidates, key=lambda c: -c.score), reason
 
 
 def _candidates(
-    plan: AutoPlan, learning: LearningRows, scale: TargetScale, deadline: Deadline
-) -> list[Contender]:
+    plan: AutoPlan,
+    learning: LearningRows,
+    scale: TargetScale,
+    deadline: Deadline,
+    listeners: Sequence[Listener],
+) -> tuple[list[Contender], StopReason]:
     """Every family on one scale of the target, and their blend, with scores."""
     scaled = replace(learning, targets=scale.apply(learning.targets))
-    families = families_for(learning.X.shape[1], plan.families)
-    found = search(scaled, families, plan.rounds, deadline)
+    families = families_for(learning, plan.families)
+    found = search(scaled, families, plan.rounds, deadline, listeners)
     suffix = "" if scale.kind == "identity" else f" of {scale.kind} y"
     out = [
         _scored(plan, found, scale, scaled, f"{each.family.name}{suffix}", ((each, 1.0),))
@@ -132,7 +196,7 @@ def _candidates(
         )
         if len(members) > 1:
             out.append(_scored(plan, found, scale, scaled, f"blend{suffix}", members))
-    return out
+    return out, found.reason
 
 
 def _scored(
@@ -149,6 +213,7 @@ def _scored(
     scale = scale.with_residuals(values, scaled.targets[left])
     plain = scale.invert(values)
     scores = [plan.scorer(plain[fold == f], left[fold == f]) for f in np.unique(fold)]
+    scores = [score for score in scores if np.isfinite(score)]
     spread = float(np.std(scores, ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else 0.0
     return Contender(
         name,

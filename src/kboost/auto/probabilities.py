@@ -49,9 +49,8 @@ def calibrate(values: FloatArray, shares: FloatArray, weight: FloatArray) -> Pro
     unit = float(np.abs(scores).max()) or 1.0
     n_classes = scores.shape[1]
     mass = weight @ shares
-    sure = (mass + 1.0) / (mass + 2.0)
-    target = shares * sure + (1 - shares) * (1 - sure) / max(1, n_classes - 1)
-    target /= target.sum(axis=1, keepdims=True)
+    doubt = shares / (mass + 2.0)  # what a row of a class leaves to the others
+    target = shares - doubt + (doubt.sum(axis=1, keepdims=True) - doubt) / (n_classes - 1)
     part = weight / weight.sum()
 
     def loss(z: FloatArray) -> tuple[float, FloatArray]:

@@ -17,10 +17,12 @@ import numpy as np
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.cells import descend
 from kboost.core.deadline import NO_LIMIT, Deadline
-from kboost.metric.compare import Judged, compare_families, judge
+from kboost.core.iterate import Listener
+from kboost.core.stopping import OUT_OF_TIME, StopReason
+from kboost.metric.compare import COMPARED, Judged, compare_families
 from kboost.metric.families import FAMILIES, MetricFamily
 from kboost.metric.folds import LearningRows, fold_of, folds_of
-from kboost.metric.rounds import ROUNDS, Fold, learn_rounds
+from kboost.metric.rounds import ROUNDS, Fold
 
 ONE_CELL = 6000  # rows up to which one least-squares problem holds all of them
 CELL = 4000  # rows per cell above that
@@ -30,6 +32,8 @@ _SAMPLE, _LEFT = 2000, 2000  # training rows and rows left out of a fold, with m
 _CELLS, _CELL_ROWS, _CELL_LEFT = 2, 2500, 0.2  # folds in cells: their rows, the part left out
 _FINALISTS = 3  # families that are learned again in cells
 _REFERENCE = 5000  # rows for transforms and the unit of lengths, in cells
+_ARD_ROWS, _ARD_ROWS_PER_FEATURE = 150, 8  # least rows for widths by marginal likelihood
+_ARD_FEATURES, _ARD_TARGETS = 60, 2  # most features and targets for them
 _WIDE = 150  # features above which city-block distances cost too much
 
 
@@ -39,6 +43,7 @@ class SearchResult:
 
     judged: tuple[Judged, ...]
     folds: tuple[Fold, ...]
+    reason: StopReason  # why no more were judged
 
     @property
     def left(self) -> IntArray:
@@ -57,10 +62,17 @@ class SearchResult:
 
 
 def families_for(
-    n_features: int, families: Sequence[MetricFamily] = FAMILIES
+    rows: LearningRows, families: Sequence[MetricFamily] = FAMILIES
 ) -> list[MetricFamily]:
-    """The families that can be searched with so many features."""
-    return [f for f in families if n_features <= _WIDE or f.kind.kind != "cityblock"]
+    """The families that can be searched on these rows at a reasonable cost."""
+    n_features, n_targets = rows.X.shape[1], rows.targets.shape[1]
+    dense_enough = len(rows) >= max(_ARD_ROWS, _ARD_ROWS_PER_FEATURE * n_features)
+    with_ard = dense_enough and n_features <= _ARD_FEATURES and n_targets <= _ARD_TARGETS
+    return [
+        f
+        for f in families
+        if (n_features <= _WIDE or f.kind.kind != "cityblock") and (with_ard or not f.likelihood)
+    ]
 
 
 def search(
@@ -68,20 +80,24 @@ def search(
     families: Sequence[MetricFamily] = FAMILIES,
     rounds: int = ROUNDS,
     deadline: Deadline = NO_LIMIT,
+    listeners: Sequence[Listener] = (),
 ) -> SearchResult:
-    """Judge the families on rows left out."""
+    """Judge the families on rows left out; Ctrl-C keeps those judged so far, perhaps none."""
     many = len(rows) > ONE_CELL
     folds = global_folds(rows)
     until = deadline.share(2) if many else deadline
-    judged = compare_families(folds, families, rounds, until)
-    folds = folds[: len(judged[0].errors)]
-    if many and deadline.remaining:
-        folds = local_folds(rows, judged[0])
-        finalists = [each for each in judged if each.family.learned][:_FINALISTS]
-        again = min(rounds, 1)
-        judged = [_judged_again(each, folds, again, deadline) for each in finalists]
-        judged.sort(key=lambda each: each.error)
-    return SearchResult(tuple(judged), tuple(folds))
+    judged, reason = compare_families(folds, families, rounds, until, listeners=listeners)
+    finalists = [each for each in judged if each.family.learned][:_FINALISTS]
+    in_order = reason.rule in (COMPARED.rule, OUT_OF_TIME.rule)
+    if many and finalists and in_order and deadline.remaining:
+        inside = local_folds(rows, judged[0])
+        again, reason = compare_families(
+            inside, [each.family for each in finalists], min(rounds, 1), deadline,
+            {each.family.name: each for each in finalists}, listeners,
+        )  # fmt: skip
+        judged, folds = (again, inside) if again else (judged, folds)
+    folds = folds[: len(judged[0].errors)] if judged else []
+    return SearchResult(tuple(judged), tuple(folds), reason)
 
 
 def global_folds(rows: LearningRows) -> list[Fold]:
@@ -115,9 +131,3 @@ def local_folds(rows: LearningRows, judged: Judged) -> list[Fold]:
         n_left = int(_CELL_LEFT * len(cell))
         folds.append(fold_of(rows, cell[n_left:], cell[:n_left], reference))
     return folds
-
-
-def _judged_again(each: Judged, folds: Sequence[Fold], rounds: int, deadline: Deadline) -> Judged:
-    start = each.length, each.ridge
-    fits = [learn_rounds(each.family, fold, rounds, deadline, each.scale, start) for fold in folds]
-    return judge(each.family, fits, each.seconds)

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from kboost._estimator.base import KernelEstimator
@@ -18,16 +17,18 @@ from kboost._typing import FloatArray
 from kboost._validation import check_weights
 from kboost.auto.fit import AutoPlan, AutoResult, Contender, Scorer, fit_auto
 from kboost.auto.importance import total_effects
-from kboost.core.deadline import Deadline
+from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.model import AdditiveModel
 from kboost.data.indexed_rows import IndexedRows
 from kboost.data.sizes import MOST_ENTRIES, search_seconds
+from kboost.estimators._left_out import SCORING
 from kboost.plans.sparse import SparseResult
 from kboost.preparation import TablePreparation
 
 _RULES = {
     "max_seconds": optional(either(POSITIVE, "auto")),
     "prefer": one_of("accuracy", "size", "speed"),
+    "scoring": SCORING,
     **{name: RULES[name] for name in ("random_state", "n_jobs", "verbose")},
 }
 
@@ -50,6 +51,8 @@ class AutoKernelBase(KernelEstimator):
     # Fitting -----------------------------------------------------------------------------------
 
     def _check_given(self, X: Any, y: Any) -> None:
+        """Raise for a parameter that breaks its rule, for rows elsewhere and missing targets."""
+        check_params(self.get_params(deep=False), _RULES)
         if type(X).__module__.partition(".")[0].startswith("dask"):
             kind = type(self).__name__.removeprefix("AutoKernel")
             raise TypeError(
@@ -63,7 +66,6 @@ class AutoKernelBase(KernelEstimator):
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any, task: str) -> tuple[Any, FloatArray]:
         """The table as numbers, and the weights of its rows; sets what describes the input."""
-        check_params(self.get_params(deep=False), _RULES)
         self.preparation_ = TablePreparation(target_type=task)
         rows = self.preparation_.fit_transform(X, y, sample_weight)
         self.n_features_in_ = self.preparation_.n_features_in_
@@ -73,9 +75,12 @@ class AutoKernelBase(KernelEstimator):
             del self.feature_names_in_
         return _dense(rows), check_weights(sample_weight, rows.shape[0])
 
-    def _search(self, X: Any, rows: IndexedRows, scorer: Scorer, *, labels: bool) -> AutoResult:
-        """Search and fit within the time limit."""
+    def _search(
+        self, X: Any, rows: IndexedRows, scorer: Scorer, started: float, *, labels: bool
+    ) -> AutoResult:
+        """Search and fit within the time limit, which began at the moment `started`."""
         seconds = search_seconds(X.shape[0]) if self.max_seconds == "auto" else self.max_seconds
+        deadline = NO_LIMIT if seconds is None else Deadline(started + seconds, seconds)
         plan = AutoPlan(
             scorer=scorer,
             prefer=self.prefer,
@@ -84,8 +89,7 @@ class AutoKernelBase(KernelEstimator):
             **self._plan_options,
         )
         return fit_auto(
-            plan, X, rows, labels=labels, deadline=Deadline.after(seconds),
-            listeners=callback_listeners(self),
+            plan, X, rows, labels=labels, deadline=deadline, listeners=callback_listeners(self),
         )  # fmt: skip
 
     def _show_search(self, found: AutoResult, model: Any, X: FloatArray) -> None:
@@ -144,42 +148,6 @@ class AutoKernelBase(KernelEstimator):
         return tags
 
 
-class LeftOutModel(BaseEstimator):
-    """The predictions of a candidate at rows left out, for scikit-learn's scorers."""
-
-    def __init__(
-        self,
-        values: Any,
-        probabilities: Any = None,
-        classes_: Any = None,
-        estimator_type: str = "classifier",
-    ) -> None:
-        self.values = values
-        self.probabilities = probabilities
-        self.classes_ = classes_
-        self.estimator_type = estimator_type
-
-    def fit(self, X: Any, y: Any = None) -> LeftOutModel:
-        """Nothing is left to fit."""
-        return self
-
-    def predict(self, X: Any) -> Any:
-        """The predictions, whatever X."""
-        return self.values
-
-    def predict_proba(self, X: Any) -> Any:
-        """The probabilities, whatever X."""
-        return self.probabilities
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = self.estimator_type
-        return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-
 def _dense(rows: Any) -> FloatArray:
     if sparse.issparse(rows):
         if rows.shape[0] * rows.shape[1] > MOST_ENTRIES:
@@ -209,7 +177,9 @@ def _reason(found: AutoResult, scoring: str, prefer: str) -> str:
     """Why this model, in words."""
     winner, others = found.winner, [c for c in found.candidates if c is not found.winner]
     words = f"{winner.name} has the best {scoring} on rows left out, {winner.score:.4g}"
-    if others:
+    if others and others[0].score > winner.score:
+        words = f"{winner.name} has the best {scoring} of a single kernel, {winner.score:.4g}"
+    elif others:
         words += f"; next is {others[0].name} with {others[0].score:.4g}"
     if len(winner.members) > 1:
         parts = [f"{weight:.2f} {each.family.name}" for each, weight in winner.members]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import get_scorer
 from sklearn.utils.validation import column_or_1d
 
 from kboost._estimator.labels import check_two_classes, encode_labels
@@ -15,7 +15,8 @@ from kboost.auto.fit import AutoResult, Scorer
 from kboost.auto.probabilities import Probabilities, calibrate, class_shares
 from kboost.data.class_weight import class_factors
 from kboost.data.indexed_rows import IndexedRows, indexed_rows
-from kboost.estimators._auto import AutoKernelBase, LeftOutModel
+from kboost.estimators._auto import AutoKernelBase
+from kboost.estimators._left_out import LeftOutModel, named_scorer
 from kboost.estimators.sparse_classifier import SparseKernelClassifier
 
 
@@ -145,7 +146,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
             The log odds of the second class; with more than two classes, scores whose softmax are
             the probabilities.
         """
-        scores = self.probabilities_.scores(self._decision(X))
+        scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> Any:
@@ -161,7 +162,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         ndarray of shape (n,)
             Labels from `classes_`.
         """
-        codes = self.probabilities_.scores(self._decision(X)).argmax(axis=1)
+        codes = self._scores(X).argmax(axis=1)
         return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -192,9 +193,15 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         ndarray of shape (n, n_classes)
             In the order of `classes_`.
         """
-        return self.probabilities_.log_probabilities(self._decision(X))
+        values = self._decision(X)
+        return self.probabilities_.log_probabilities(values)
+
+    def _scores(self, X: Any) -> FloatArray:
+        values = self._decision(X)  # raises before fit
+        return self.probabilities_.scores(values)
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
+        started = time.monotonic()
         self._check_given(X, y)
         y = column_or_1d(y, warn=True)
         codes = encode_labels(self, y)
@@ -205,7 +212,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         signs = 2 * class_shares(codes, n_classes) - 1
         indexed = indexed_rows(rows, signs[:, 1:] if n_classes == 2 else signs, weight)
         merged, _ = indexed.by_center()
-        found = self._search(rows, indexed, self._scorer(merged), labels=True)
+        found = self._search(rows, indexed, self._scorer(merged), started, labels=True)
         model = SparseKernelClassifier(list(found.result.kernels), ridge=found.result.ridge)
         model.classes_ = self.classes_
         self.probabilities_ = _calibrated(found, merged)
@@ -214,16 +221,19 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
     def _scorer(self, rows: IndexedRows) -> Scorer:
         shares, weight = _shares(rows.targets), rows.weight
         self.scoring_ = self.scoring or "neg_log_loss"
-        scorer = None if self.scoring is None else get_scorer(self.scoring)
-        labels, classes = shares.argmax(axis=1), self.classes_
+        classes = self.classes_
+        scorer = None
+        if self.scoring is not None:
+            labels = classes[shares.argmax(axis=1)]
+            perfect = LeftOutModel(labels, shares, classes)
+            scorer = named_scorer(self.scoring, labels, weight, perfect)
 
         def score(values: FloatArray, left: IntArray) -> float:
             head = calibrate(values, shares[left], weight[left])
             logs = head.log_probabilities(values)
             if scorer is None:
                 return float(np.average(np.sum(shares[left] * logs, axis=1), weights=weight[left]))
-            model = LeftOutModel(classes[logs.argmax(axis=1)], np.exp(logs), classes)
-            return float(scorer(model, np.zeros((len(left), 1)), classes[labels[left]]))
+            return scorer(LeftOutModel(classes[logs.argmax(axis=1)], np.exp(logs), classes), left)
 
         return score
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.metrics import get_scorer
 from sklearn.utils.validation import _check_y
 
 from kboost._typing import FloatArray, IntArray
@@ -14,7 +14,8 @@ from kboost._validation import check_numeric
 from kboost.auto.fit import Scorer
 from kboost.auto.target_scale import TargetScale
 from kboost.data.indexed_rows import IndexedRows, indexed_rows
-from kboost.estimators._auto import AutoKernelBase, LeftOutModel
+from kboost.estimators._auto import AutoKernelBase
+from kboost.estimators._left_out import LeftOutModel, named_scorer
 from kboost.estimators.sparse_regressor import SparseKernelRegressor
 
 
@@ -136,9 +137,11 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
         ndarray of shape (n,)
             Values.
         """
-        return self.target_scale_.invert(self._decision(X))[:, 0]
+        values = self._decision(X)  # raises before fit
+        return self.target_scale_.invert(values)[:, 0]
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
+        started = time.monotonic()
         self._check_given(X, y)
         check_numeric(y, "y")
         y = _check_y(y, y_numeric=True, estimator=self)
@@ -146,7 +149,7 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
         targets = np.asarray(y, dtype=np.float64)[:, None]
         indexed = indexed_rows(rows, targets, weight)
         merged, _ = indexed.by_center()
-        found = self._search(rows, indexed, self._scorer(merged), labels=False)
+        found = self._search(rows, indexed, self._scorer(merged), started, labels=False)
         model = SparseKernelRegressor(list(found.result.kernels), ridge=found.result.ridge)
         model._flat = True
         self.target_scale_ = found.winner.scale
@@ -161,10 +164,9 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
                 return -float(np.average((values[:, 0] - y[left]) ** 2, weights=weight[left]))
 
             return negative_error
-        scorer = get_scorer(self.scoring)
+        scorer = named_scorer(self.scoring, y, weight, _predictions(y))
+        return lambda values, left: scorer(_predictions(values[:, 0]), left)
 
-        def score(values: FloatArray, left: IntArray) -> float:
-            model = LeftOutModel(values[:, 0], estimator_type="regressor")
-            return float(scorer(model, np.zeros((len(left), 1)), y[left]))
 
-        return score
+def _predictions(values: FloatArray) -> LeftOutModel:
+    return LeftOutModel(values, estimator_type="regressor")

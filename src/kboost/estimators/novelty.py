@@ -264,4 +264,5 @@ def _one_class(nu: float) -> OutputSet:
     def no_error(rows: MergedRows) -> Loss:
         return lambda decision: 0.0
 
-    return OutputSet([MarginOutput(formulate, no_error)], no_error, lambda splits: 0.0)
+    output = MarginOutput(formulate, no_error)
+    return OutputSet([output], no_error, lambda splits: 0.0, lambda rows: np.zeros((0, 1)))

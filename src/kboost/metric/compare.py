@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from kboost._typing import FloatArray
 from kboost.core.deadline import NO_LIMIT, Deadline
+from kboost.core.iterate import Listener, Method, iterate
+from kboost.core.stopping import StopReason
 from kboost.kernels.base import ViewKernel
 from kboost.metric.families import FAMILIES, MetricFamily
 from kboost.metric.rounds import ROUNDS, Fold, RoundFit, learn_rounds, mean_width
 
-_FAR, _MOST = (
-    1.25,
-    4,
-)  # families tried on further folds: near the best of the first, at most so many
+_FAR = 1.5  # families with so many times the lowest error of the first fold end there
+COMPARED = StopReason("compared", "every family was compared.")
 
 
 @dataclass(frozen=True)
@@ -52,35 +52,105 @@ class Judged:
         return self.family.kernel(self.family.widen(unit, self.length), transform)
 
 
+@dataclass(frozen=True)
+class FamilyStep:
+    """The record of a family learned on one fold."""
+
+    family: str
+    fold: int
+    n_folds: int
+    error: float  # of its best round
+    seconds: float
+
+    def __str__(self) -> str:
+        where = f"fold {self.fold} of {self.n_folds}"
+        return f"{self.family}, {where}: error {self.error:.4g}  {self.seconds:.1f} s"
+
+
+class FamilyComparison(Method[FamilyStep]):
+    """One step learns one family on one fold; families far behind on the first are left out."""
+
+    def __init__(
+        self,
+        folds: Sequence[Fold],
+        families: Sequence[MetricFamily],
+        rounds: int,
+        deadline: Deadline,
+        starts: Mapping[str, Judged],
+        most: int,
+    ) -> None:
+        self._folds, self._families, self._rounds = folds, list(families), rounds
+        self._deadline, self._starts, self._most = deadline, starts, most
+        self._fold, self._position = 0, 0  # of the next step
+        self._fits: dict[str, list[list[RoundFit]]] = {}
+        self._seconds = {
+            f.name: starts[f.name].seconds if f.name in starts else 0.0 for f in families
+        }
+        self.trace: list[FamilyStep] = []
+
+    def advance(self) -> FamilyStep | StopReason:
+        """Learn the next family on the current fold."""
+        if self._position == len(self._families):
+            self._families = self._near()
+            self._fold, self._position = self._fold + 1, 0
+        if self._fold == len(self._folds):
+            return COMPARED
+        family, start = self._families[self._position], time.perf_counter()
+        fits = self._learn(family)
+        seconds = time.perf_counter() - start
+        self._fits.setdefault(family.name, []).append(fits)
+        self._seconds[family.name] += seconds
+        self._position += 1
+        error = min(fit.error for fit in fits)
+        return FamilyStep(family.name, self._fold + 1, len(self._folds), error, seconds)
+
+    def judged(self) -> list[Judged]:
+        """The families in the order of their errors, on the folds that all of them have."""
+        families = self._near()
+        n_folds = min((len(self._fits[f.name]) for f in families), default=0)
+        judged = [
+            judge(family, self._fits[family.name][:n_folds], self._seconds[family.name])
+            for family in families
+        ]
+        return sorted(judged, key=lambda each: each.error)
+
+    def _learn(self, family: MetricFamily) -> list[RoundFit]:
+        fold, until = self._folds[self._fold], self._deadline
+        if self._fold == 0:
+            until = until.share(len(self._families) - self._position)
+        before = self._starts.get(family.name)
+        if before is None:
+            return learn_rounds(family, fold, self._rounds, until)
+        start = before.length, before.ridge
+        return learn_rounds(family, fold, self._rounds, until, before.scale, start)
+
+    def _near(self) -> list[MetricFamily]:
+        """The families that are not far behind on the first fold."""
+        least = {name: min(f.error for f in fits[0]) for name, fits in self._fits.items()}
+        names = sorted(least, key=lambda name: least[name])[: self._most]
+        near = {name for name in names if least[name] <= _FAR * least[names[0]]}
+        return [family for family in self._families if family.name in near]
+
+
 def compare_families(
     folds: Sequence[Fold],
     families: Sequence[MetricFamily] = FAMILIES,
     rounds: int = ROUNDS,
     deadline: Deadline = NO_LIMIT,
-) -> list[Judged]:
-    """The families in the order of their errors; those that are far behind are left out.
+    starts: Mapping[str, Judged] | None = None,
+    listeners: Sequence[Listener] = (),
+    most: int = 4,
+) -> tuple[list[Judged], StopReason]:
+    """The families in the order of their errors, and why there are no more.
 
-    Without time for all folds, families are compared on the folds all of them have.
+    Families far behind on the first fold are left out, and all but the `most` best. Without time
+    for all folds, families are compared on the folds that all of them have; the first family is
+    always learned. `starts` are results of an earlier comparison to start from. After Ctrl-C in the
+    first step there are no families.
     """
-    fits: dict[str, list[list[RoundFit]]] = {}
-    seconds: dict[str, float] = {}
-    remaining = list(families)
-    for number, fold in enumerate(folds):
-        for position, family in enumerate(remaining):
-            if (number or position) and not deadline.remaining:
-                break
-            start = time.perf_counter()
-            until = deadline.share(max(1, len(remaining) - position)) if not number else deadline
-            fits.setdefault(family.name, []).append(learn_rounds(family, fold, rounds, until))
-            seconds[family.name] = seconds.get(family.name, 0.0) + time.perf_counter() - start
-        if not number:
-            least = {name: min(fit.error for fit in first[0]) for name, first in fits.items()}
-            names = sorted(least, key=lambda name: least[name])[:_MOST]
-            near = {name for name in names if least[name] <= _FAR * least[names[0]]}
-            remaining = [f for f in families if f.name in near]
-    n_folds = min(len(fits[f.name]) for f in remaining)
-    judged = [judge(f, fits[f.name][:n_folds], seconds[f.name]) for f in remaining]
-    return sorted(judged, key=lambda each: each.error)
+    comparison = FamilyComparison(folds, families, rounds, deadline, starts or {}, most)
+    reason = iterate(comparison, deadline=deadline, listeners=listeners)
+    return comparison.judged(), reason
 
 
 def judge(family: MetricFamily, fits: Sequence[Sequence[RoundFit]], seconds: float) -> Judged:

@@ -4,6 +4,8 @@
     laplacian ranks   exp(-gamma |x - z|_1)     ranks
     laplacian         exp(-gamma |x - z|_1)     standardised
     matern            (1 + s) exp(-s)           standardised
+    gaussian ARD      exp(-gamma |x - z|^2)     standardised, widths by marginal likelihood
+    matern ARD        (1 + s) exp(-s)           standardised, with the same widths
     gaussian          exp(-gamma |x - z|^2)     standardised
     matern ranks      (1 + s) exp(-s)           ranks
     linear            x . z                     standardised, no width to learn
@@ -35,6 +37,7 @@ class MetricFamily:
     kind: Any  # Laplacian, Gaussian or Matern
     ranked: bool = False
     learned: bool = True  # whether there are widths to learn
+    likelihood: bool = False  # whether they come from the marginal likelihood, not from gradients
 
     def transform(self, X: FloatArray, weight: FloatArray) -> Standardize | Ranks:
         """The transform before any width is learned."""
@@ -62,6 +65,8 @@ FAMILIES = (
     MetricFamily("matern", Matern),
     MetricFamily("gaussian", Gaussian),
     MetricFamily("matern ranks", Matern, ranked=True),
+    MetricFamily("gaussian ARD", Gaussian, likelihood=True),
+    MetricFamily("matern ARD", Matern, likelihood=True),
     MetricFamily("linear", Linear, learned=False),
     MetricFamily("quadratic", Polynomial, learned=False),
 )

@@ -13,19 +13,22 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 from kboost.core.deadline import NO_LIMIT, Deadline
+from kboost.kernels.ard import fit_ard
 from kboost.kernels.base import ViewKernel
 from kboost.kernels.widths import width
-from kboost.metric.families import MetricFamily
+from kboost.metric.families import MetricFamily, unit_variance
 from kboost.metric.gradients import slopes
 from kboost.solvers.ridge import precision, ridge_solve
 
 ROUNDS = 3
+ARD_ROWS = 700
 _LENGTH, _RIDGE = 2.0, 4.0  # factors of the steps of the search
 _FIRST_LENGTH, _FIRST_RIDGE = 2.0, 3e-2
 _LENGTHS, _RIDGES = (0.1, 300.0), (1e-7, 30.0)
@@ -35,7 +38,7 @@ _LEAST = 1e-3  # scale of a feature, of the largest
 _GAIN = 0.002  # a step of the search must lower the error by this part
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fold:
     """Training rows, with targets of mean 0, and the rows left out.
 
@@ -51,6 +54,16 @@ class Fold:
     mean: FloatArray  # what was subtracted from all targets
     left: IntArray  # numbers of the rows left out
     reference: tuple[FloatArray, FloatArray] | None = None  # rows and weights for transforms
+
+    @cached_property
+    def ard_scale(self) -> FloatArray:
+        """The scales of the marginal likelihood (kernels/ard.py), on features of variance 1."""
+        base = unit_variance(*(self.reference or (self.X, self.weight)))
+        Z = np.asarray(base.apply(self.X))
+        found = fit_ard(Z, self.targets, sample_weight=self.weight, n_rows=ARD_ROWS)
+        scale = 1.0 / found.widths
+        top = float(scale.max(initial=0.0))
+        return np.maximum(scale / top, _LEAST) if top > 0 else np.ones(len(scale))
 
     def error(self, values: FloatArray) -> float:
         """The weighted mean squared error on the rows left out, summed over targets."""
@@ -137,9 +150,10 @@ def learn_rounds(
     start: tuple[float, float] = (_FIRST_LENGTH, _FIRST_RIDGE),
 ) -> list[RoundFit]:
     """The best fit of each round, as many as there is time for, at least one."""
-    scale = np.ones(fold.X.shape[1]) if scale is None else scale
+    if scale is None:
+        scale = fold.ard_scale if family.likelihood else np.ones(fold.X.shape[1])
     out: list[RoundFit] = []
-    rounds = rounds if family.learned else 0
+    rounds = rounds if family.learned and not family.likelihood else 0
     for number in range(rounds + 1):
         if out and not deadline.remaining:
             break

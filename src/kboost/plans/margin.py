@@ -38,9 +38,12 @@ from kboost.data.merged_rows import MergedRows, hold_out
 from kboost.exceptions import OutOfTimeError
 from kboost.formulations import MarginRows
 from kboost.masters.margin import MarginPenalty
+from kboost.metric.folds import LearningRows
+from kboost.plans.bases import KernelColumns
 from kboost.plans.library import LibraryPlan
 from kboost.plans.margin_parts import Parts, PathParts
 from kboost.plans.training_data import OutputSet, TrainingData, check_prices
+from kboost.selection import learned_kernels
 from kboost.selection.c_path import CostPath, Tuning, split_rows, tune
 from kboost.selection.calibration import Calibration, FittedOutput, calibrate
 from kboost.selection.left_out import Norm
@@ -114,6 +117,7 @@ def fit_margin(
     """
     deadline = Deadline.after(plan.max_seconds, since=since)
     with blas_threads_for(len(data.rows.weight)):
+        plan = with_learned_kernels(plan, data, deadline.share(4))
         choice = choose_c(plan, data, deadline.share(2))
         if choice.interrupted is not None:
             deadline.call_off()
@@ -127,6 +131,26 @@ def fit_margin(
         results = limited(plan, fit, rows, deadline, results)
         fit = with_results(plan, fit, results)
         return calibrated(plan, fit, rows, deadline)
+
+
+def with_learned_kernels(plan: MarginPlan, data: TrainingData, deadline: Deadline) -> MarginPlan:
+    """The plan with the kernels that "auto" stands for, where a metric can be learned."""
+    base, rows = plan.library.base, data.rows
+    auto = type(base) is KernelColumns and isinstance(base.kernels, str) and base.kernels == "auto"
+    if not (auto and isinstance(rows.X, np.ndarray) and plan.library.centers is None):
+        return plan
+    draw = np.random.default_rng(0).permutation(len(rows.weight))[: learned_kernels.ROWS]
+    drawn = rows.take(np.sort(draw))
+    sample = LearningRows(
+        np.asarray(drawn.X, dtype=np.float64),
+        plan.outputs.targets(drawn),
+        drawn.weight,
+        plan.stratify,
+    )
+    kernels = learned_kernels.learned_library(sample, deadline)
+    if not kernels:
+        return plan
+    return replace(plan, library=replace(plan.library, base=KernelColumns(list(kernels))))
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,7 @@ class OutputSet:
     outputs: Sequence[MarginOutput]
     joint_error: Callable[[MergedRows], Loss]  # share of wrong labels, or mean squared error
     held_out_loss: Callable[[HeldOut], float]  # by which C is chosen
+    targets: Callable[[MergedRows], FloatArray]  # (n, n_outputs): -1 and 1, or numbers
     alike: float = 0.0  # relative difference of such losses that does not count
 
     def problems(self, rows: MergedRows, C: float) -> list[Any]:
@@ -70,7 +71,11 @@ def one_vs_rest(
         return calibrated_log_loss(_narrow(decisions), codes, weight)
 
     outputs = [_class_output(k, formulation) for k in classes]
-    return OutputSet(outputs, joint_error, held_out_loss, ALIKE)
+
+    def signs(rows: MergedRows) -> FloatArray:
+        return np.where(rows.codes[:, None] == np.array(classes), 1.0, -1.0)
+
+    return OutputSet(outputs, joint_error, held_out_loss, signs, ALIKE)
 
 
 def class_balance(rows: MergedRows) -> FloatArray:
@@ -93,7 +98,11 @@ def regression(
         return float(np.mean([error(rows)(decisions) for rows, decisions in splits]))
 
     output = MarginOutput(lambda rows, C: formulation(values[rows.codes], rows.weight, C), error)
-    return OutputSet([output], error, held_out_loss)
+
+    def targets(rows: MergedRows) -> FloatArray:
+        return values[rows.codes][:, None]
+
+    return OutputSet([output], error, held_out_loss, targets, ALIKE)
 
 
 def median_of(values: FloatArray) -> Callable[[MergedRows], FloatArray]:

@@ -1,0 +1,58 @@
+"""Kernels whose metric is learned, chosen on a sample of the rows by their error on other rows.
+
+Families of kernels learn one width per feature (metric/). The library of the margin machines is the
+family of the lowest error, with a second one of another kind and the linear kernel where they are
+almost as good: the mixture decides. Where no metric can be learned (few rows, sparse rows) the
+plain library stays.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kboost.core.deadline import NO_LIMIT, Deadline
+from kboost.kernels.base import Kernel
+from kboost.kernels.dot_product import Linear
+from kboost.metric.compare import Judged, compare_families
+from kboost.metric.families import FAMILIES
+from kboost.metric.folds import LearningRows, folds_of
+
+FEWEST = 80  # rows, to learn a metric
+ROWS = 800  # of the sample
+MOST_FEATURES = 150  # above, city-block distances cost too much
+_ARD_ROWS_PER_FEATURE = 8
+_SECOND = 1.03  # error of a second family, relative to the best
+_LINEAR = 1.5  # the same of the linear kernel
+_ROUNDS = 3
+_MOST = 3  # families on the second fold
+_NAMES = ("laplacian ranks", "laplacian", "matern", "gaussian", "gaussian ARD", "linear")
+
+
+def judge_kernels(
+    rows: LearningRows, n_folds: int = 2, deadline: Deadline = NO_LIMIT
+) -> list[Judged]:
+    """The families of kernels, the best first; none without enough rows for a metric."""
+    n, d = rows.X.shape
+    if n < FEWEST or d > MOST_FEATURES:
+        return []
+    with_ard = n >= _ARD_ROWS_PER_FEATURE * d and rows.targets.shape[1] <= 2
+    families = [f for f in FAMILIES if f.name in _NAMES and (with_ard or not f.likelihood)]
+    folds = folds_of(rows, 3, n_folds, n)
+    return compare_families(folds, families, _ROUNDS, deadline, most=_MOST)[0]
+
+
+def learned_library(rows: LearningRows, deadline: Deadline = NO_LIMIT) -> tuple[Kernel, ...]:
+    """The library of the margin machines; empty where none can be learned."""
+    shuffled = rows.take(np.random.default_rng(0).permutation(len(rows))[:ROWS])
+    judged = judge_kernels(shuffled, deadline=deadline)
+    if not judged:
+        return ()
+    best = judged[0]
+    kept = [best]
+    for each in judged[1:]:
+        near = _LINEAR if each.family.kind is Linear else _SECOND
+        if each.error <= near * best.error and all(
+            each.family.kind is not other.family.kind for other in kept
+        ):
+            kept.append(each)
+    return tuple(each.kernel(rows.X, rows.weight) for each in kept)

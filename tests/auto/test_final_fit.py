@@ -1,0 +1,88 @@
+"""The final fit: one model from several members, and what is left of it after a limit."""
+
+import numpy as np
+import pytest
+
+from kboost.auto import final_fit
+from kboost.auto.final_fit import Member, fit_members
+from kboost.core.deadline import Deadline
+from kboost.data.indexed_rows import indexed_rows
+from kboost.kernels import Gaussian, Laplacian, Linear
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3))
+Y = np.column_stack([np.sin(X[:, 0]), X[:, 1] * X[:, 2]]) + 5.0
+ROWS = indexed_rows(X, Y, RNG.uniform(0.5, 2.0, size=60))
+MEMBERS = [
+    Member(Gaussian(0.3), 0.1, 0.5),
+    Member(Laplacian(0.5), 0.2, 0.3),
+    Member(Linear(), 1.0, 0.2),
+]
+
+
+def fitted(members, **options):
+    return fit_members(members, X, ROWS, labels=False, **options)
+
+
+def ridge_regression(kernel, ridge):
+    """Kernel ridge regression around the weighted mean, by its normal equations."""
+    Z, weight = X[ROWS.order], ROWS.weight
+    mean = np.average(ROWS.targets, axis=0, weights=weight)
+    coef = np.linalg.solve(kernel(Z, Z) + np.diag(ridge / weight), ROWS.targets - mean)
+    return kernel(X, Z) @ coef + mean
+
+
+def test_a_member_is_kernel_ridge_regression():
+    for member in MEMBERS[:2]:
+        np.testing.assert_allclose(
+            fitted([member]).model.decision(X),
+            ridge_regression(member.kernel, member.ridge),
+            atol=1e-4,
+        )
+
+
+def test_the_model_is_the_weighted_sum_of_the_members():
+    alone = [fitted([member]).model.decision(X) for member in MEMBERS]
+    expected = np.tensordot([m.weight for m in MEMBERS], np.array(alone), axes=1)
+    result = fitted(MEMBERS)
+    np.testing.assert_allclose(result.model.decision(X), expected, atol=1e-10)
+    assert len(result.kernels) == 3
+
+
+def test_few_columns():
+    result = fitted(MEMBERS[:1], max_columns=7)
+    assert result.model.n_columns == 7
+
+
+def test_without_time_the_first_member_stands_as_far_as_it_came():
+    result = fitted(MEMBERS, deadline=Deadline.after(1e-9))
+    assert result.reason.rule == "max_seconds"
+    mean = np.average(ROWS.targets, axis=0, weights=ROWS.weight)
+    np.testing.assert_allclose(result.model.decision(X), np.tile(mean, (60, 1)))
+
+
+def interrupt_at(number, monkeypatch):
+    calls, fit = [], final_fit.fit
+
+    def interrupted(*arguments):
+        calls.append(None)
+        if len(calls) == number:
+            raise KeyboardInterrupt
+        return fit(*arguments)
+
+    monkeypatch.setattr(final_fit, "fit", interrupted)
+
+
+def test_ctrl_c_keeps_the_mean_of_the_complete_members(monkeypatch):
+    alone = [fitted([member]).model.decision(X) for member in MEMBERS[:2]]
+    interrupt_at(3, monkeypatch)
+    result = fitted(MEMBERS)
+    assert result.reason.rule == "interrupted"
+    expected = 0.625 * alone[0] + 0.375 * alone[1]  # 0.5 and 0.3, scaled to a sum of 1
+    np.testing.assert_allclose(result.model.decision(X), expected, atol=1e-10)
+
+
+def test_ctrl_c_before_a_member_is_complete_is_raised(monkeypatch):
+    interrupt_at(1, monkeypatch)
+    with pytest.raises(KeyboardInterrupt, match="nothing has changed"):
+        fitted(MEMBERS)
