@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kboost.auto import final_fit
-from kboost.auto.final_fit import Member, fit_members
+from kboost.auto.final_fit import Member, first_rows, fit_members
 from kboost.core.deadline import Deadline
 from kboost.data.indexed_rows import indexed_rows
 from kboost.kernels import Gaussian, Laplacian, Linear
@@ -54,11 +54,27 @@ def test_few_columns():
     assert result.model.n_columns == 7
 
 
-def test_without_time_the_first_member_stands_as_far_as_it_came():
+def test_without_time_the_first_member_is_fitted_to_few_rows(monkeypatch):
+    monkeypatch.setattr(final_fit, "HURRIED", 20)
     result = fitted(MEMBERS, deadline=Deadline.after(1e-9))
     assert result.reason.rule == "max_seconds"
-    mean = np.average(ROWS.targets, axis=0, weights=ROWS.weight)
-    np.testing.assert_allclose(result.model.decision(X), np.tile(mean, (60, 1)))
+    assert "20 of 60 rows are fitted" in result.reason.message
+    few = ROWS.take(np.arange(60) < 20)
+    expected = fit_members(MEMBERS[:1], X, few, labels=False).model
+    np.testing.assert_array_equal(result.model.decision(X), expected.decision(X))
+
+
+def test_without_time_few_columns_are_as_many_as_there_are():
+    result = fitted(MEMBERS[:1], max_columns=7, deadline=Deadline.after(1e-9))
+    assert result.reason.rule == "max_seconds"
+    assert result.model.n_columns < 7
+
+
+def test_rows_of_one_x_stay_together():
+    twice = indexed_rows(np.repeat(X, 2, axis=0), np.arange(120.0)[:, None], np.ones(120))
+    few = first_rows(twice, 3)
+    assert len(few.order) == 6
+    assert len(np.unique(few.order // 2)) == len(few.center_rows) == 3
 
 
 def interrupt_at(number, monkeypatch):
@@ -82,7 +98,15 @@ def test_ctrl_c_keeps_the_mean_of_the_complete_members(monkeypatch):
     np.testing.assert_allclose(result.model.decision(X), expected, atol=1e-10)
 
 
-def test_ctrl_c_before_a_member_is_complete_is_raised(monkeypatch):
+def test_ctrl_c_before_a_member_is_complete_leaves_a_fit_of_few_rows(monkeypatch):
+    monkeypatch.setattr(final_fit, "HURRIED", 20)
+    interrupt_at(1, monkeypatch)
+    result = fitted(MEMBERS)
+    assert result.reason.rule == "interrupted"
+    assert result.model.n_columns == 20
+
+
+def test_ctrl_c_before_there_are_columns_is_raised(monkeypatch):
     interrupt_at(1, monkeypatch)
     with pytest.raises(KeyboardInterrupt, match="nothing has changed"):
-        fitted(MEMBERS)
+        fitted(MEMBERS, max_columns=7)

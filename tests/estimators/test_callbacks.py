@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kboost import (
+    AutoKernelClassifier,
     KernelBoostClassifier,
     KernelBoostRegressor,
     MKBoostClassifier,
@@ -99,6 +100,24 @@ def test_a_callback_can_stop_the_fit(moons):
     assert len(model.trace_) == 3
     assert model.stop_reason_.rule == "callback"
     model.predict(moons[0])
+
+
+def test_a_callback_can_stop_a_search(moons):
+    listener = Listener(stop_at=2)
+    model = AutoKernelClassifier().set_callbacks(listener).fit(*moons)
+    assert listener.steps == 3  # families; the final fit is not stopped
+    assert model.stop_reason_.rule == "callback"
+    assert model.score(*moons) > 0.8
+    assert listener.down == 0
+
+
+def test_a_callback_can_stop_the_final_fit_of_a_search(moons):
+    listener = Listener()
+    AutoKernelClassifier().set_callbacks(listener).fit(*moons)
+    last = Listener(stop_at=listener.steps - 1)
+    model = AutoKernelClassifier().set_callbacks(last).fit(*moons)
+    assert last.steps == listener.steps
+    assert model.score(*moons) > 0.8
 
 
 def test_an_error_in_a_callback_leaves_the_estimator_as_it_was(moons):

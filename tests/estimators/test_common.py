@@ -8,6 +8,8 @@ from sklearn.utils.estimator_checks import (
 )
 
 from kboost import (
+    AutoKernelClassifier,
+    AutoKernelRegressor,
     KernelBoostClassifier,
     KernelBoostNovelty,
     KernelBoostRegressor,
@@ -20,6 +22,8 @@ from kboost.kernels import Gaussian
 from kboost.settings import ColumnGeneration, Full
 
 ALL_CHECKS = [
+    AutoKernelClassifier(),
+    AutoKernelRegressor(),
     KernelBoostClassifier(),
     KernelBoostNovelty(),
     KernelBoostRegressor(),
@@ -29,6 +33,8 @@ ALL_CHECKS = [
     SparseKernelRegressor(),
 ]
 VARIANTS = [
+    AutoKernelClassifier(prefer="speed", scoring="accuracy", class_weight="balanced"),
+    AutoKernelRegressor(prefer="size", scoring="neg_mean_absolute_error"),
     KernelBoostClassifier([Gaussian()], C=1.0, intercept="penalized", column_scaling=None),
     KernelBoostClassifier(
         C=1.0, class_weight="balanced", solver=ColumnGeneration(early_stopping=0.3)

@@ -27,7 +27,12 @@ from kboost.settings import Cells, Joint, MaxResidual
 
 _BUDGET = 1 << 30
 FITTED = StopReason("fitted", "every member is fitted.")
-CUT_SHORT = (INTERRUPTED.rule, OUT_OF_TIME.rule, "callback")  # rules that end a fit early
+CUT_SHORT = {  # what ends a fit early
+    INTERRUPTED.rule: "interrupted: {} are fitted.",
+    OUT_OF_TIME.rule: "max_seconds reached: {} are fitted; raise max_seconds.",
+    "callback": "a callback requested the stop: {} are fitted.",
+}
+HURRIED = 500  # rows of the model, without time for all of them
 
 
 @dataclass(frozen=True)
@@ -51,25 +56,44 @@ def fit_members(
     deadline: Deadline = NO_LIMIT,
     listeners: Sequence[Listener] = (),
 ) -> SparseResult:
-    """Fit the members one after another; each gets an equal share of the time left.
+    """Fit the members one after another; the model is their weighted mean.
 
-    If time or Ctrl-C ends the fit, the members that are complete are the model; without any, the
-    first one as far as it came.
+    If time or Ctrl-C ends the fit, the members that are complete are the model. Without any, it is
+    the first member on as many rows as take no time; with a limit on the columns, what there is of
+    the first member, and Ctrl-C before there is anything is raised.
     """
     data = SparseData(rows, InMemory(X, n_jobs))
-    plans = [
-        _plan(member, len(rows.center_rows), X.shape[1], labels, max_columns, random_state)
-        for member in members
-    ]
+    n_rows, width = len(rows.center_rows), X.shape[1]
+    plans = [_plan(m, n_rows, width, labels, max_columns, random_state) for m in members]
     fits = MemberFits(plans, data, deadline, listeners)
     reason = iterate(fits, deadline=deadline, level=logging.DEBUG)
+    complete = [p for p, r in enumerate(fits.results) if r.reason.rule not in CUT_SHORT]
+    if len(complete) == len(members):
+        return _mean(fits.results, members)
+    reason = next((r.reason for r in fits.results if r.reason.rule in CUT_SHORT), reason)
+    if complete:
+        found = _mean([fits.results[p] for p in complete], [members[p] for p in complete])
+        return _cut(found, reason, f"{len(complete)} of {len(members)} members")
+    if max_columns is None:
+        few = first_rows(rows, HURRIED)
+        plan = _plan(members[0], len(few.center_rows), width, labels, None, random_state)
+        found = fit(plan, replace(data, rows=few), NO_LIMIT)
+        return _cut(found, reason, f"{len(few.center_rows)} of {n_rows} rows")
     if not fits.results:
         raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
-    complete = [r for r in fits.results if r.reason.rule not in CUT_SHORT] or fits.results[:1]
-    weights = [m.weight for m, r in zip(members, fits.results, strict=False) if r in complete]
-    reasons = [reason, *[r.reason for r in fits.results]]
-    first = next((r for r in reasons if r.rule in CUT_SHORT), fits.results[0].reason)
-    return replace(_summed(complete, weights), reason=first)
+    return fits.results[0]
+
+
+def first_rows(rows: IndexedRows, count: int) -> IndexedRows:
+    """The rows of the first distinct x; their order is random."""
+    starts = np.append(rows.center_rows, len(rows.order))
+    end = int(starts[min(count, len(rows.center_rows))])
+    return rows.take(np.arange(len(rows.order)) < end)
+
+
+def _cut(result: SparseResult, reason: StopReason, fitted: str) -> SparseResult:
+    """A result with the rule that ended the fit early, and what is fitted."""
+    return replace(result, reason=StopReason(reason.rule, CUT_SHORT[reason.rule].format(fitted)))
 
 
 class MemberFits(Method[str]):
@@ -92,10 +116,9 @@ class MemberFits(Method[str]):
         position = len(self.results)
         if position == len(self._plans):
             return FITTED
-        until = self._deadline.share(len(self._plans) - position)
-        result = fit(self._plans[position], self._data, until, self._listeners)
+        result = fit(self._plans[position], self._data, self._deadline, self._listeners)
         self.results.append(result)
-        if result.reason.rule in CUT_SHORT and result.reason.rule != OUT_OF_TIME.rule:
+        if result.reason.rule in CUT_SHORT:
             return result.reason
         return f"member {position + 1} of {len(self._plans)} fitted"
 
@@ -125,11 +148,12 @@ def _plan(
     )
 
 
-def _summed(results: Sequence[SparseResult], weights: Sequence[float]) -> SparseResult:
+def _mean(results: Sequence[SparseResult], members: Sequence[Member]) -> SparseResult:
     """The weighted mean of fitted models, as one model."""
     if len(results) == 1:
         return results[0]
-    shares = (np.array(weights) / sum(weights)).tolist()
+    weights = np.array([member.weight for member in members])
+    shares = (weights / weights.sum()).tolist()
     parts: list[Any] = [
         part.scaled(share)  # type: ignore[attr-defined]
         for result, share in zip(results, shares, strict=True)

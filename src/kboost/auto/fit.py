@@ -25,7 +25,7 @@ from kboost.auto.search import SearchResult, families_for, search
 from kboost.auto.target_scale import IDENTITY, TargetScale, heavy_tailed
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener
-from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, StopReason
+from kboost.core.stopping import INTERRUPTED, StopReason
 from kboost.data.indexed_rows import IndexedRows
 from kboost.metric.compare import COMPARED, Judged
 from kboost.metric.families import FAMILIES, MetricFamily
@@ -43,7 +43,6 @@ _ENDED = {  # what ends the search at once
     "callback": "a callback requested the stop; the best candidate so far is fitted to all rows.",
 }
 _SMALL = 500  # rows up to which a second BLAS thread costs more than it saves
-_HURRIED = 500  # rows of the model, without time for all of them
 
 Scorer = Callable[[FloatArray, IntArray], float]  # of values at rows of these numbers
 
@@ -118,38 +117,22 @@ def fit_auto(
         Member(each.kernel(numbers, merged.weight), each.ridge, weight)
         for each, weight in winner.members
     )
-    targets = winner.scale.apply(rows.targets)
-    hurried = not deadline.remaining
-    if hurried:
-        rows, deadline = _first_rows(rows, _HURRIED), NO_LIMIT
-        targets = targets[: len(rows.order)]
+    scaled = replace(rows, targets=winner.scale.apply(rows.targets))
     result = fit_members(
-        members, X, replace(rows, targets=targets), labels=labels, max_columns=limit,
-        random_state=plan.random_state, n_jobs=plan.n_jobs, deadline=deadline,
-        listeners=() if ended else listeners,
+        members, X, scaled, labels=labels, max_columns=limit, random_state=plan.random_state,
+        n_jobs=plan.n_jobs, deadline=deadline, listeners=() if ended else listeners,
     )  # fmt: skip
-    n_rows = len(rows.center_rows), len(learning)
-    reason = _reason(reason, result.reason, n_rows if hurried else None)
+    reason = _reason(reason, result.reason)
     return AutoResult(replace(result, reason=reason), winner, tuple(candidates))
 
 
-def _reason(search: StopReason, final: StopReason, hurried: tuple[int, int] | None) -> StopReason:
+def _reason(search: StopReason, final: StopReason) -> StopReason:
     """Why the fit ended, from the reasons of the search and the final fit."""
     if search.rule in _ENDED:
         return StopReason(search.rule, _ENDED[search.rule])
     if final.rule in CUT_SHORT:
         return final
-    if hurried is not None:
-        fitted = f"{hurried[0]} of {hurried[1]} rows are fitted"
-        return StopReason(OUT_OF_TIME.rule, f"max_seconds reached: {fitted}; raise max_seconds.")
     return COMPLETE if search.rule == COMPARED.rule else SEARCH_CUT_SHORT
-
-
-def _first_rows(rows: IndexedRows, count: int) -> IndexedRows:
-    """The rows of the first distinct x; their order is random."""
-    starts = np.append(rows.center_rows, len(rows.order))
-    end = int(starts[min(count, len(rows.center_rows))])
-    return rows.take(np.arange(len(rows.order)) < end)
 
 
 def _search(
@@ -214,7 +197,8 @@ def _scored(
     plain = scale.invert(values)
     scores = [plan.scorer(plain[fold == f], left[fold == f]) for f in np.unique(fold)]
     scores = [score for score in scores if np.isfinite(score)]
-    spread = float(np.std(scores, ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else 0.0
+    with np.errstate(over="ignore"):
+        spread = float(np.std(scores, ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else 0.0
     return Contender(
         name,
         plain,

@@ -18,6 +18,8 @@ from kboost.estimators._auto import AutoKernelBase
 from kboost.estimators._left_out import LeftOutModel, named_scorer
 from kboost.estimators.sparse_regressor import SparseKernelRegressor
 
+_LARGEST = 1e150  # beyond, squares overflow
+
 
 class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
     """The best mixture of kernels for the numbers of a table.
@@ -145,8 +147,12 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
         self._check_given(X, y)
         check_numeric(y, "y")
         y = _check_y(y, y_numeric=True, estimator=self)
-        rows, weight = self._prepared(X, y, sample_weight, "regression")
         targets = np.asarray(y, dtype=np.float64)[:, None]
+        if len(targets) and np.abs(targets).max() > _LARGEST:
+            raise ValueError(
+                f"y must be at most {_LARGEST:g} in size; got {np.abs(targets).max():g}."
+            )
+        rows, weight = self._prepared(X, y, sample_weight, "regression")
         indexed = indexed_rows(rows, targets, weight)
         merged, _ = indexed.by_center()
         found = self._search(rows, indexed, self._scorer(merged), started, labels=False)

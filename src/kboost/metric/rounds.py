@@ -21,7 +21,7 @@ import numpy as np
 from kboost._typing import FloatArray, IntArray
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.kernels.ard import fit_ard
-from kboost.kernels.base import ViewKernel
+from kboost.kernels.base import Kernel, ViewKernel
 from kboost.kernels.widths import width
 from kboost.metric.families import MetricFamily, unit_variance
 from kboost.metric.gradients import slopes
@@ -166,6 +166,12 @@ def learn_rounds(
             scale = _next_scale(blocks, best)
             start = best.length, best.ridge
     return out
+
+
+def fixed_error(kernel: Kernel, ridge: float, fold: Fold) -> float:
+    """The error of a given kernel and ridge on the rows left out."""
+    coef = ridge_solve(kernel(fold.X, fold.X), fold.targets, fold.weight, ridge)
+    return fold.error(kernel(fold.X_left, fold.X) @ coef)
 
 
 def mean_width(family: MetricFamily, Z: Any, weight: FloatArray) -> float:

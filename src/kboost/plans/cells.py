@@ -137,7 +137,8 @@ def _choose(
         return choose_local(local, size, rng, data.location.executor(), deadline)
     half = deadline.share(2)
     sample = data.sample(plan, rows, seed, sample_size(plan.kernels, 1.0, half))
-    kernels, _, finished = choose(plan.kernels, 1.0, sample, half)
+    found = choose(plan.kernels, 1.0, sample, half)
+    kernels, finished = found.kernels, found.finished
     finished = finished and len(sample.weight) == min(ROWS, len(rows.order))
     check_psd(kernels)
     if not isinstance(plan.ridge, str):

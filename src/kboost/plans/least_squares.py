@@ -26,6 +26,7 @@ from kboost.data.indexed_rows import IndexedRows
 from kboost.data.kernel_checks import nugget_of, sample_rows
 from kboost.formulations import TargetRows
 from kboost.kernels.base import Kernel
+from kboost.local.choice import LocalChoice
 from kboost.plans.basis import BasisFit, BasisPlan, grow_basis
 from kboost.plans.cells import cell_settings, fit_in_cells
 from kboost.plans.probabilities import calibrated
@@ -70,6 +71,9 @@ def fit(
     if not basis_fit.trace:
         raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
     result = _result(candidates, choice.ridge, basis_fit)
+    if choice.errors:
+        recorded = LocalChoice(choice.kernels[0], choice.ridge, "learned", dict(choice.errors))
+        result = replace(result, choice=recorded)
     if plan.needs_calibration:
         result = calibrated(plan, data, rows, result, deadline)
     chosen = choice.finished and len(sample.weight) == min(ROWS, len(rows.order))

@@ -1,21 +1,24 @@
 """Kernels and ridge of the sparse kernel machines, chosen on a sample of the rows.
 
-"ard" is a Gaussian with one width per feature, by marginal likelihood. "auto" compares it (on dense
-rows, many per feature), Gaussians on standardised features and city-block Laplacians on ranks by
-their leave-one-out errors, each at its best ridge. A ridge of "auto" alone is found in the same way
-for the sum of the given kernels. A thousand rows are enough, and the ridge, a variance of noise in
-units of the kernel, holds for all rows.
+"ard" is a Gaussian with one width per feature, by marginal likelihood. "auto" compares Gaussians on
+standardised features and city-block Laplacians on ranks by their leave-one-out errors, each at its
+best ridge. On dense rows the best of them then competes with kernels that learn one width per
+feature (selection/learned_kernels.py), on rows that neither has seen: leave-one-out errors would
+prefer the metric with most parameters. A ridge of "auto" alone is found in the same way for the sum
+of the given kernels. A thousand rows are enough, and the ridge, a variance of noise in units of the
+kernel, holds for all rows.
 
 With little time the sample is smaller, and when time is over the best candidate so far is taken.
-The middle width of each kind comes first, and half of the time is reserved for one width per
-feature. Without any result the choice is a Gaussian of the middle width, or the given kernels, with
-a ridge of 0.01.
+The middle width of each kind comes first, and half of the time is reserved for learned widths.
+Without any result the choice is a Gaussian of the middle width, or the given kernels, with a ridge
+of 0.01.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +32,9 @@ from kboost.kernels.base import Kernel
 from kboost.kernels.default import default_kernels
 from kboost.kernels.rows import as_dense
 from kboost.kernels.stationary import Gaussian, Laplacian
+from kboost.metric.folds import LearningRows
+from kboost.metric.rounds import fixed_error
+from kboost.selection.learned_kernels import can_learn, judge_kernels
 from kboost.solvers.leave_one_out import leave_one_out
 from kboost.solvers.threads import one_blas_thread
 
@@ -37,7 +43,6 @@ _FEWER = (200, 400, 700)  # with little time, in steps: milliseconds must not ch
 _SECONDS = 8.0  # for ROWS, on a slow machine; the time is cubic in the rows
 RIDGES = np.logspace(-6, 2, 25)  # times the mean of the kernel's diagonal
 _DEFAULT_RIDGE = 1e-2  # in the same unit, without time to choose
-_ARD_ROWS, _ARD_ROWS_PER_FEATURE = 200, 10  # least rows for one width per feature
 
 _PURPOSE = "a penalty in their RKHS"
 
@@ -75,6 +80,7 @@ class KernelChoice(NamedTuple):
     kernels: tuple[Kernel, ...]
     ridge: float
     finished: bool = True  # False if time ended the choice
+    errors: Mapping[str, float] = MappingProxyType({})  # on rows left out, of learned widths
 
 
 def choose(
@@ -114,13 +120,12 @@ def _compare(ridge: Any, sample: SelectionSample, deadline: Deadline) -> KernelC
         for kernel in default_kernels(sample.X, sample.weight)
         if isinstance(kernel, Gaussian | Laplacian)
     ]
-    n, d = sample.X.shape
-    with_ard = isinstance(sample.X, np.ndarray) and n >= max(_ARD_ROWS, _ARD_ROWS_PER_FEATURE * d)
+    learned = isinstance(sample.X, np.ndarray) and can_learn(*sample.X.shape)
     order = sorted(range(len(candidates)), key=lambda number: number % 3 != 1)  # three per kind
-    until = deadline.share(2) if with_ard else deadline
+    until = deadline.share(2) if learned else deadline
     results: dict[int, tuple[float, float]] = {}  # errors and ridges
 
-    def evaluate(number: int, until: Deadline) -> bool:
+    def evaluate(number: int) -> bool:
         if not until.remaining:
             return False
         error, best = _best_ridge([candidates[number]], sample, until)
@@ -128,17 +133,32 @@ def _compare(ridge: Any, sample: SelectionSample, deadline: Deadline) -> KernelC
             results[number] = error, best
         return error is not None
 
-    finished = all([evaluate(number, until) for number in order])
-    if with_ard and deadline.remaining:
-        ard = _fit_ard(sample.X, sample, deadline.share(2))
-        candidates.append(ard.kernel)
-        finished = evaluate(len(order), deadline) and ard.finished and finished
-    elif with_ard:
-        finished = False
+    finished = all([evaluate(number) for number in order])
     if not results:
         return _choice([candidates[order[0]]], ridge, _DEFAULT_RIDGE, False)
     first = min(sorted(results), key=lambda number: results[number][0])
-    return _choice([candidates[first]], ridge, results[first][1], finished)
+    plain = _choice([candidates[first]], ridge, results[first][1], finished)
+    if not learned:
+        return plain
+    return _learned(plain, ridge, sample, deadline) or plain._replace(finished=False)
+
+
+def _learned(
+    plain: KernelChoice, ridge: Any, sample: SelectionSample, deadline: Deadline
+) -> KernelChoice | None:
+    """The kernel with learned widths, if it is better than the plain one; None without time."""
+    if not deadline.remaining:
+        return None
+    rows = LearningRows(sample.X, sample.targets, sample.weight)
+    judged, folds = judge_kernels(rows, deadline=deadline)
+    best = judged[0]
+    errors = {each.family.name: each.error for each in judged}
+    before = float(np.mean([fixed_error(plain.kernels[0], plain.ridge, f) for f in folds]))
+    if before <= best.error:
+        return plain._replace(errors={"plain": before} | errors)
+    kernel = best.kernel(sample.X, sample.weight)
+    choice = _choice([kernel], ridge, best.ridge, plain.finished)
+    return choice._replace(errors=errors | {"plain": before})
 
 
 def _fit_ard(X: FloatArray, sample: SelectionSample, deadline: Deadline) -> ARD:

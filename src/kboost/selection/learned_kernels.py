@@ -16,6 +16,7 @@ from kboost.kernels.dot_product import Linear
 from kboost.metric.compare import Judged, compare_families
 from kboost.metric.families import FAMILIES
 from kboost.metric.folds import LearningRows, folds_of
+from kboost.metric.rounds import Fold
 
 FEWEST = 80  # rows, to learn a metric
 ROWS = 800  # of the sample
@@ -28,23 +29,29 @@ _MOST = 3  # families on the second fold
 _NAMES = ("laplacian ranks", "laplacian", "matern", "gaussian", "gaussian ARD", "linear")
 
 
+def can_learn(n_rows: int, n_features: int) -> bool:
+    """Whether a metric can be learned on so many rows."""
+    return n_rows >= FEWEST and n_features <= MOST_FEATURES
+
+
 def judge_kernels(
     rows: LearningRows, n_folds: int = 2, deadline: Deadline = NO_LIMIT
-) -> list[Judged]:
-    """The families of kernels, the best first; none without enough rows for a metric."""
+) -> tuple[list[Judged], list[Fold]]:
+    """The families of kernels, the best first, and the folds in which they were judged."""
     n, d = rows.X.shape
-    if n < FEWEST or d > MOST_FEATURES:
-        return []
     with_ard = n >= _ARD_ROWS_PER_FEATURE * d and rows.targets.shape[1] <= 2
     families = [f for f in FAMILIES if f.name in _NAMES and (with_ard or not f.likelihood)]
     folds = folds_of(rows, 3, n_folds, n)
-    return compare_families(folds, families, _ROUNDS, deadline, most=_MOST)[0]
+    judged, _ = compare_families(folds, families, _ROUNDS, deadline, most=_MOST)
+    return judged, folds[: len(judged[0].errors)] if judged else []
 
 
 def learned_library(rows: LearningRows, deadline: Deadline = NO_LIMIT) -> tuple[Kernel, ...]:
     """The library of the margin machines; empty where none can be learned."""
     shuffled = rows.take(np.random.default_rng(0).permutation(len(rows))[:ROWS])
-    judged = judge_kernels(shuffled, deadline=deadline)
+    if not can_learn(*shuffled.X.shape):
+        return ()
+    judged, _ = judge_kernels(shuffled, deadline=deadline)
     if not judged:
         return ()
     best = judged[0]
