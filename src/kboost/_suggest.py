@@ -12,7 +12,6 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
 from kboost._rules import Rule, check_params, one_of
-from kboost.auto.search import families_for
 from kboost.data.sizes import MOST_ENTRIES, MOST_LABELS, WIDE, search_seconds
 from kboost.estimators.auto_classifier import AutoKernelClassifier
 from kboost.estimators.auto_regressor import AutoKernelRegressor
@@ -21,6 +20,7 @@ from kboost.estimators.regressor import KernelBoostRegressor
 from kboost.estimators.semi_supervised import SemiSupervisedKernelBoostClassifier
 from kboost.estimators.sparse_classifier import SparseKernelClassifier
 from kboost.estimators.sparse_regressor import SparseKernelRegressor
+from kboost.metric.families import FAMILIES
 from kboost.preparation import TablePreparation
 from kboost.preparation.matrices import are_numbers
 from kboost.preparation.reading import as_table, len_of, typed_columns
@@ -112,7 +112,7 @@ def _regression(table: Any, n: int, d: int) -> Suggestion:
         )
     if _is_large(table, n * d):
         return Suggestion(SparseKernelRegressor(), f"numbers and {_many(n, d)}")
-    return Suggestion(AutoKernelRegressor(), f"numbers and {_competing(n, d)}")
+    return Suggestion(AutoKernelRegressor(), f"numbers and {_competing(n)}")
 
 
 def _classification(table: Any, n: int, d: int, y: Any) -> Suggestion:
@@ -125,7 +125,7 @@ def _classification(table: Any, n: int, d: int, y: Any) -> Suggestion:
     classes = f"{len(labels)} classes"
     if _is_large(table, n * d):
         return Suggestion(SparseKernelClassifier(), f"{classes} and {_many(n, d)}")
-    return Suggestion(AutoKernelClassifier(), f"{classes} and {_competing(n, d)}")
+    return Suggestion(AutoKernelClassifier(), f"{classes} and {_competing(n)}")
 
 
 def _is_large(table: Any, n_entries: int) -> bool:
@@ -142,10 +142,11 @@ def _prepared(estimator: Any, table: Any) -> Any:
     return make_pipeline(TablePreparation(), estimator)
 
 
-def _competing(n: int, d: int) -> str:
+def _competing(n: int) -> str:
+    *kinds, last = dict.fromkeys(family.kind.__name__ for family in FAMILIES)
     return (
-        f"{n:,} rows: {len(families_for(n, d))} families of kernels and their blend compete, by "
-        f"default for at most {search_seconds(n):,.0f} seconds."
+        f"{n:,} rows: {', '.join(kinds)} and {last} kernels and their blend compete, by default "
+        f"for at most {search_seconds(n):,.0f} seconds."
     )
 
 
