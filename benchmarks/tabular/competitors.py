@@ -257,8 +257,9 @@ def ablated(**options: Any) -> Maker:
         plan = dict(options)
         if (names := plan.pop("names", None)) is not None:
             plan["families"] = [family for family in FAMILIES if family.name in names]
-        kind = auto_kind(classifies)
-        return AutoKernel(type(kind.__name__, (kind,), {"_plan_options": plan})())
+        estimator = auto_kind(classifies)()
+        estimator._plan_options = plan
+        return AutoKernel(estimator)
 
     return make
 
