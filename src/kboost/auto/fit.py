@@ -90,19 +90,16 @@ def fit_auto(
     plan: AutoPlan,
     X: Any,
     rows: IndexedRows,
+    learning: LearningRows,
     *,
-    labels: bool,
     deadline: Deadline = NO_LIMIT,
     listeners: Sequence[Listener] = (),
 ) -> AutoResult:
-    """Search, choose and fit; there is a model whatever the deadline.
+    """Search on the learning rows, choose, and fit all rows; there is always a model.
 
     Ctrl-C or a callback ends the search, and the best candidate so far with a single member is
     fitted. Ctrl-C before there is a candidate is raised.
     """
-    merged, _ = rows.by_center()
-    numbers = np.asarray(X[merged.order], dtype=np.float64)
-    learning = LearningRows(numbers, merged.targets, merged.weight, labels)
     with one_blas_thread() if len(learning) <= _SMALL else nullcontext():
         candidates, reason = _search(plan, learning, deadline, listeners)
     winner, limit = candidates[0], None
@@ -114,13 +111,13 @@ def fit_auto(
         winner, limit, ended = smallest_basis(candidates, learning, plan.prefer, until)
         reason = INTERRUPTED if ended else reason
     members = tuple(
-        Member(each.kernel(numbers, merged.weight), each.ridge, weight)
+        Member(each.kernel(learning.X, learning.weight), each.ridge, weight)
         for each, weight in winner.members
     )
     scaled = replace(rows, targets=winner.scale.apply(rows.targets))
     result = fit_members(
-        members, X, scaled, labels=labels, max_columns=limit, random_state=plan.random_state,
-        n_jobs=plan.n_jobs, deadline=deadline, listeners=() if ended else listeners,
+        members, X, scaled, labels=learning.labels, max_columns=limit, deadline=deadline,
+        random_state=plan.random_state, n_jobs=plan.n_jobs, listeners=() if ended else listeners,
     )  # fmt: skip
     reason = _reason(reason, result.reason)
     return AutoResult(replace(result, reason=reason), winner, tuple(candidates))
@@ -163,7 +160,8 @@ def _candidates(
 ) -> tuple[list[Contender], StopReason]:
     """Every family on one scale of the target, and their blend, with scores."""
     scaled = replace(learning, targets=scale.apply(learning.targets))
-    families = families_for(learning, plan.families)
+    n, d = learning.X.shape
+    families = families_for(n, d, learning.targets.shape[1], plan.families)
     found = search(scaled, families, plan.rounds, deadline, listeners)
     suffix = "" if scale.kind == "identity" else f" of {scale.kind} y"
     out = [

@@ -62,11 +62,13 @@ class SearchResult:
 
 
 def families_for(
-    rows: LearningRows, families: Sequence[MetricFamily] = FAMILIES
+    n_rows: int,
+    n_features: int,
+    n_targets: int = 1,
+    families: Sequence[MetricFamily] = FAMILIES,
 ) -> list[MetricFamily]:
-    """The families that can be searched on these rows at a reasonable cost."""
-    n_features, n_targets = rows.X.shape[1], rows.targets.shape[1]
-    dense_enough = len(rows) >= max(_ARD_ROWS, _ARD_ROWS_PER_FEATURE * n_features)
+    """The families that can be searched on so many rows at a reasonable cost."""
+    dense_enough = n_rows >= max(_ARD_ROWS, _ARD_ROWS_PER_FEATURE * n_features)
     with_ard = dense_enough and n_features <= _ARD_FEATURES and n_targets <= _ARD_TARGETS
     return [
         f

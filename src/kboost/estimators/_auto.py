@@ -22,6 +22,7 @@ from kboost.core.model import AdditiveModel
 from kboost.data.indexed_rows import IndexedRows
 from kboost.data.sizes import MOST_ENTRIES, search_seconds
 from kboost.estimators._left_out import SCORING
+from kboost.metric.folds import LearningRows
 from kboost.plans.sparse import SparseResult
 from kboost.preparation import TablePreparation
 
@@ -51,7 +52,7 @@ class AutoKernelBase(KernelEstimator):
     # Fitting -----------------------------------------------------------------------------------
 
     def _check_given(self, X: Any, y: Any) -> None:
-        """Raise for a parameter that breaks its rule, for rows elsewhere and missing targets."""
+        """Raise for a parameter that breaks its rule, a distributed table, missing targets."""
         check_params(self.get_params(deep=False), _RULES)
         if type(X).__module__.partition(".")[0].startswith("dask"):
             kind = type(self).__name__.removeprefix("AutoKernel")
@@ -76,7 +77,7 @@ class AutoKernelBase(KernelEstimator):
         return _dense(rows), check_weights(sample_weight, rows.shape[0])
 
     def _search(
-        self, X: Any, rows: IndexedRows, scorer: Scorer, started: float, *, labels: bool
+        self, X: Any, rows: IndexedRows, learning: LearningRows, scorer: Scorer, started: float
     ) -> AutoResult:
         """Search and fit within the time limit, which began at the moment `started`."""
         seconds = search_seconds(X.shape[0]) if self.max_seconds == "auto" else self.max_seconds
@@ -89,8 +90,8 @@ class AutoKernelBase(KernelEstimator):
             **self._plan_options,
         )
         return fit_auto(
-            plan, X, rows, labels=labels, deadline=deadline, listeners=callback_listeners(self),
-        )  # fmt: skip
+            plan, X, rows, learning, deadline=deadline, listeners=callback_listeners(self)
+        )
 
     def _show_search(self, found: AutoResult, model: Any, X: FloatArray) -> None:
         """Set the fitted attributes that both estimators have."""

@@ -12,12 +12,14 @@ from sklearn.utils.validation import column_or_1d
 from kboost._estimator.labels import check_two_classes, encode_labels
 from kboost._typing import FloatArray, IntArray
 from kboost.auto.fit import AutoResult, Scorer
+from kboost.auto.learning_rows import learning_rows
 from kboost.auto.probabilities import Probabilities, calibrate, class_shares
 from kboost.data.class_weight import class_factors
-from kboost.data.indexed_rows import IndexedRows, indexed_rows
+from kboost.data.indexed_rows import indexed_rows
 from kboost.estimators._auto import AutoKernelBase
 from kboost.estimators._left_out import LeftOutModel, named_scorer
 from kboost.estimators.sparse_classifier import SparseKernelClassifier
+from kboost.metric.folds import LearningRows
 
 
 class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
@@ -211,14 +213,14 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         n_classes = len(self.classes_)
         signs = 2 * class_shares(codes, n_classes) - 1
         indexed = indexed_rows(rows, signs[:, 1:] if n_classes == 2 else signs, weight)
-        merged, _ = indexed.by_center()
-        found = self._search(rows, indexed, self._scorer(merged), started, labels=True)
+        learning = learning_rows(rows, indexed, labels=True)
+        found = self._search(rows, indexed, learning, self._scorer(learning), started)
         model = SparseKernelClassifier(list(found.result.kernels), ridge=found.result.ridge)
         model.classes_ = self.classes_
-        self.probabilities_ = _calibrated(found, merged)
-        self._show_search(found, model, rows[merged.order])
+        self.probabilities_ = _calibrated(found, learning)
+        self._show_search(found, model, learning.X)
 
-    def _scorer(self, rows: IndexedRows) -> Scorer:
+    def _scorer(self, rows: LearningRows) -> Scorer:
         shares, weight = _shares(rows.targets), rows.weight
         self.scoring_ = self.scoring or "neg_log_loss"
         classes = self.classes_
@@ -245,6 +247,6 @@ def _shares(targets: FloatArray) -> FloatArray:
     return np.asarray((targets + 1) / 2)
 
 
-def _calibrated(found: AutoResult, rows: IndexedRows) -> Probabilities:
+def _calibrated(found: AutoResult, rows: LearningRows) -> Probabilities:
     left = found.winner.rows
     return calibrate(found.winner.values, _shares(rows.targets)[left], rows.weight[left])

@@ -12,11 +12,13 @@ from sklearn.utils.validation import _check_y
 from kboost._typing import FloatArray, IntArray
 from kboost._validation import check_numeric
 from kboost.auto.fit import Scorer
+from kboost.auto.learning_rows import learning_rows
 from kboost.auto.target_scale import TargetScale
-from kboost.data.indexed_rows import IndexedRows, indexed_rows
+from kboost.data.indexed_rows import indexed_rows
 from kboost.estimators._auto import AutoKernelBase
 from kboost.estimators._left_out import LeftOutModel, named_scorer
 from kboost.estimators.sparse_regressor import SparseKernelRegressor
+from kboost.metric.folds import LearningRows
 
 _LARGEST = 1e150  # beyond, squares overflow
 
@@ -154,14 +156,14 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
             )
         rows, weight = self._prepared(X, y, sample_weight, "regression")
         indexed = indexed_rows(rows, targets, weight)
-        merged, _ = indexed.by_center()
-        found = self._search(rows, indexed, self._scorer(merged), started, labels=False)
+        learning = learning_rows(rows, indexed, labels=False)
+        found = self._search(rows, indexed, learning, self._scorer(learning), started)
         model = SparseKernelRegressor(list(found.result.kernels), ridge=found.result.ridge)
         model._flat = True
         self.target_scale_ = found.winner.scale
-        self._show_search(found, model, rows[merged.order])
+        self._show_search(found, model, learning.X)
 
-    def _scorer(self, rows: IndexedRows) -> Scorer:
+    def _scorer(self, rows: LearningRows) -> Scorer:
         y, weight = rows.targets[:, 0], rows.weight
         self.scoring_ = self.scoring or "neg_mean_squared_error"
         if self.scoring is None:
