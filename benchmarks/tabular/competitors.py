@@ -248,6 +248,21 @@ def auto_kernel(**settings: Any) -> Maker:
     return make
 
 
+def ablated(**options: Any) -> Maker:
+    """AutoKernel with some of its parts left out."""
+
+    def make(classifies: bool, threads: int | None) -> Competitor:
+        from kboost.metric.families import FAMILIES
+
+        plan = dict(options)
+        if (names := plan.pop("names", None)) is not None:
+            plan["families"] = [family for family in FAMILIES if family.name in names]
+        kind = auto_kind(classifies)
+        return AutoKernel(type(kind.__name__, (kind,), {"_plan_options": plan})())
+
+    return make
+
+
 def quick_auto_kernel(classifies: bool, threads: int | None) -> Competitor:
     """The one for many predictions: `prefer="speed"`, given where the door asks for it."""
     kind, quick = auto_kind(classifies), {"prefer": "speed"}
@@ -262,14 +277,17 @@ def auto_kind(classifies: bool) -> Any:
     return kboost.AutoKernelClassifier if classifies else kboost.AutoKernelRegressor
 
 
-# The ablation: what is added to AutoKernel step by step, as its settings. A step whose settings
-# are None is not there yet.
-ABLATION: dict[str, dict[str, Any] | None] = {
-    "plain library": None,
-    "+ learned widths": None,
-    "+ engine choice": None,
-    "+ blend": None,
-}
+# The ablation: what is added to AutoKernel step by step, as the options of its plan. AutoKernel
+# itself adds transforms of the target.
+PLAIN = ("laplacian ranks", "gaussian")
+ABLATION: dict[str, dict[str, Any]] = {
+    "plain library": {
+        "names": PLAIN, "rounds": 0, "engine": False, "blend": False, "scales": False,
+    },
+    "+ learned widths": {"engine": False, "blend": False, "scales": False},
+    "+ engine choice": {"blend": False, "scales": False},
+    "+ blend": {"scales": False},
+}  # fmt: skip
 OURS, QUICK = "AutoKernel", "AutoKernel speed"
 SINGLE = ("SparseKernel", "KernelBoost")  # kboost's estimators on their own
 PEERS = (
@@ -286,5 +304,5 @@ MAKERS: dict[str, Maker] = {
     "HistGradientBoosting": hist_gradient_boosting,
     "SVM": support_vectors,
     "LightGBM 1000x63": lightgbm_large,
-    **{name: auto_kernel(**s) for name, s in ABLATION.items() if s is not None},
+    **{name: ablated(**options) for name, options in ABLATION.items()},
 }

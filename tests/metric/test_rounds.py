@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import make_friedman1
 
 from kboost.core.deadline import Deadline
+from kboost.metric import rounds
 from kboost.metric.compare import COMPARED, compare_families, judge
 from kboost.metric.families import FAMILIES, unit_ranks, unit_variance
 from kboost.metric.folds import LearningRows, folds_of
@@ -54,6 +55,21 @@ def test_families_without_slopes_have_one_round():
     for family in FAMILIES:
         if family not in IN_ROUNDS:
             assert len(learn_rounds(family, FOLDS[0])) == 1
+
+
+def test_widths_by_likelihood_are_found_once_within_the_time(monkeypatch):
+    calls, fit_ard = [], rounds.fit_ard
+
+    def counted(*arguments, **options):
+        calls.append(options["max_seconds"])
+        return fit_ard(*arguments, **options)
+
+    monkeypatch.setattr(rounds, "fit_ard", counted)
+    fold = folds_of(ROWS, 3, 1, len(X))[0]
+    for name in ("gaussian ARD", "matern ARD"):
+        (fit,) = learn_rounds(BY_NAME[name], fold, deadline=Deadline.after(1e-9))
+        assert np.isfinite(fit.error)
+    assert calls == [1e-9]
 
 
 def test_families_come_in_the_order_of_their_errors(monkeypatch):

@@ -51,6 +51,7 @@ def fit_members(
     *,
     labels: bool,
     max_columns: int | None = None,
+    all_columns: bool = True,
     random_state: Any = 0,
     n_jobs: int | None = None,
     deadline: Deadline = NO_LIMIT,
@@ -65,6 +66,8 @@ def fit_members(
     data = SparseData(rows, InMemory(X, n_jobs))
     n_rows, width = len(rows.center_rows), X.shape[1]
     plans = [_plan(m, n_rows, width, labels, max_columns, random_state) for m in members]
+    if not all_columns:
+        plans = [replace(plan, cells=None) for plan in plans]
     fits = MemberFits(plans, data, deadline, listeners)
     reason = iterate(fits, deadline=deadline, level=logging.DEBUG)
     complete = [p for p, r in enumerate(fits.results) if r.reason.rule not in CUT_SHORT]

@@ -57,6 +57,7 @@ class AutoPlan:
     rounds: int = ROUNDS
     blend: bool = True
     scales: bool = True  # whether transforms of the target compete
+    engine: bool = True  # whether the final fit has all columns, in cells where rows are many
     random_state: Any = 0
     n_jobs: int | None = None
 
@@ -117,7 +118,8 @@ def fit_auto(
     scaled = replace(rows, targets=winner.scale.apply(rows.targets))
     result = fit_members(
         members, X, scaled, labels=learning.labels, max_columns=limit, deadline=deadline,
-        random_state=plan.random_state, n_jobs=plan.n_jobs, listeners=() if ended else listeners,
+        all_columns=plan.engine, random_state=plan.random_state, n_jobs=plan.n_jobs,
+        listeners=() if ended else listeners,
     )  # fmt: skip
     reason = _reason(reason, result.reason)
     return AutoResult(replace(result, reason=reason), winner, tuple(candidates))

@@ -52,7 +52,7 @@ class AutoKernelBase(KernelEstimator):
     # Fitting -----------------------------------------------------------------------------------
 
     def _check_given(self, X: Any, y: Any) -> None:
-        """Raise for a parameter that breaks its rule, a distributed table, missing targets."""
+        """Raise for a parameter that breaks its rule, for rows elsewhere and missing targets."""
         check_params(self.get_params(deep=False), _RULES)
         if type(X).__module__.partition(".")[0].startswith("dask"):
             kind = type(self).__name__.removeprefix("AutoKernel")

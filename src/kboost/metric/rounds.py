@@ -12,8 +12,7 @@ scales, so a metric that does not help is never taken.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -54,16 +53,25 @@ class Fold:
     mean: FloatArray  # what was subtracted from all targets
     left: IntArray  # numbers of the rows left out
     reference: tuple[FloatArray, FloatArray] | None = None  # rows and weights for transforms
+    _ard: list[FloatArray] = field(default_factory=list, init=False, repr=False)
 
-    @cached_property
-    def ard_scale(self) -> FloatArray:
-        """The scales of the marginal likelihood (kernels/ard.py), on features of variance 1."""
-        base = unit_variance(*(self.reference or (self.X, self.weight)))
-        Z = np.asarray(base.apply(self.X))
-        found = fit_ard(Z, self.targets, sample_weight=self.weight, n_rows=ARD_ROWS)
-        scale = 1.0 / found.widths
-        top = float(scale.max(initial=0.0))
-        return np.maximum(scale / top, _LEAST) if top > 0 else np.ones(len(scale))
+    def ard_scale(self, deadline: Deadline = NO_LIMIT) -> FloatArray:
+        """The scales of the marginal likelihood (kernels/ard.py), on features of variance 1.
+
+        They are computed once, as far as there is time then.
+        """
+        if not self._ard:
+            base = unit_variance(*(self.reference or (self.X, self.weight)))
+            Z = np.asarray(base.apply(self.X))
+            seconds = deadline.seconds
+            found = fit_ard(
+                Z, self.targets, sample_weight=self.weight, n_rows=ARD_ROWS,
+                max_seconds=None if seconds is None else max(seconds, 1e-9),
+            )  # fmt: skip
+            scale = 1.0 / found.widths
+            top = float(scale.max(initial=0.0))
+            self._ard.append(np.maximum(scale / top, _LEAST) if top > 0 else np.ones(len(scale)))
+        return self._ard[0]
 
     def error(self, values: FloatArray) -> float:
         """The weighted mean squared error on the rows left out, summed over targets."""
@@ -151,7 +159,7 @@ def learn_rounds(
 ) -> list[RoundFit]:
     """The best fit of each round, as many as there is time for, at least one."""
     if scale is None:
-        scale = fold.ard_scale if family.likelihood else np.ones(fold.X.shape[1])
+        scale = fold.ard_scale(deadline) if family.likelihood else np.ones(fold.X.shape[1])
     out: list[RoundFit] = []
     rounds = rounds if family.learned and not family.likelihood else 0
     for number in range(rounds + 1):
