@@ -148,6 +148,7 @@ def _plan(
         memory_budget=_BUDGET,
         random_state=state,
         labels=labels,
+        calibrate=False,
     )
 
 

@@ -20,6 +20,7 @@ from kboost.estimators._auto import AutoKernelBase
 from kboost.estimators._left_out import LeftOutModel, named_scorer
 from kboost.estimators.sparse_classifier import SparseKernelClassifier
 from kboost.metric.folds import LearningRows
+from kboost.selection.calibration import Calibration
 
 
 class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
@@ -219,6 +220,8 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         model.classes_ = self.classes_
         self.probabilities_ = _calibrated(found, learning)
         self._show_search(found, model, learning.X)
+        slope = self.probabilities_.slope * (2.0 if n_classes == 2 else 1.0)
+        model.calibration_ = Calibration(slope, len(found.winner.rows), held_out=True)
 
     def _scorer(self, rows: LearningRows) -> Scorer:
         shares, weight = _shares(rows.targets), rows.weight

@@ -108,6 +108,8 @@ class _Blocks:
         start = time.perf_counter()
         self.outside = kernel.pairing.compute_viewed(self.transform.apply(fold.X_left), self.Z)
         self.seconds = time.perf_counter() - start
+        self.single = self.inside.astype(np.float32), self.outside.astype(np.float32)
+        self.values: dict[tuple[float, Any], tuple[FloatArray, FloatArray]] = {}  # of the kernel
         self.seen: dict[tuple[float, float], RoundFit] = {}
 
     def fit(self, length: float, ridge: float) -> RoundFit:
@@ -117,11 +119,11 @@ class _Blocks:
             dtype: Any = np.float64
             if self.family.learned:  # a diagonal of 1
                 dtype = precision(len(self.Z), ridge, self.fold.weight)
-            K = np.array(kernel.profile(self.inside), dtype=dtype)
-            coef = ridge_solve(K, self.fold.targets, self.fold.weight, ridge)
             start = time.perf_counter()
-            values = kernel.profile(self.outside) @ coef
+            inside, outside = self._kernel_values(kernel, length, dtype)
             seconds = self.seconds + time.perf_counter() - start
+            coef = ridge_solve(inside.copy(), self.fold.targets, self.fold.weight, ridge)
+            values = (outside @ coef.astype(dtype)).astype(np.float64)
             error = self.fold.error(values)
             self.seen[length, ridge] = RoundFit(
                 self.family, self.scale, length, ridge, error, values, coef, kernel,
@@ -129,12 +131,23 @@ class _Blocks:
             )  # fmt: skip
         return self.seen[length, ridge]
 
+    def _kernel_values(
+        self, kernel: Any, length: float, dtype: Any
+    ) -> tuple[FloatArray, FloatArray]:
+        """Kernel values inside and outside, kept for other ridges at the same length."""
+        if (length, dtype) not in self.values:
+            self.values.clear()
+            blocks = self.single if dtype is np.float32 else (self.inside, self.outside)
+            inside, outside = (kernel.profile(block) for block in blocks)
+            self.values[length, dtype] = inside, outside
+        return self.values[length, dtype]
+
     def search(self, start: tuple[float, float], deadline: Deadline) -> RoundFit:
         """Double and halve length and ridge as long as the error falls."""
         best = self.fit(*start)
         moves = [(1.0, 1 / _RIDGE), (1.0, _RIDGE)]
         if self.family.learned:
-            moves = [moves[0], (_LENGTH, 1.0), moves[1], (1 / _LENGTH, 1.0)]
+            moves += [(_LENGTH, 1.0), (1 / _LENGTH, 1.0)]
         ridges = _RIDGES if self.family.learned else _LINEAR_RIDGES
         tried, number = 0, 0
         while tried < len(moves) and deadline.remaining:

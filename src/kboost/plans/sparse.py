@@ -47,11 +47,12 @@ class SparsePlan:
     memory_budget: int
     random_state: Any
     labels: bool  # targets are -1 and 1
+    calibrate: bool = True  # whether labels need probabilities
 
     @property
     def needs_calibration(self) -> bool:
         """Whether probabilities require a slope: the log loss has its own."""
-        return self.labels and self.loss != "log"
+        return self.labels and self.calibrate and self.loss != "log"
 
     @property
     def is_precomputed(self) -> bool:
