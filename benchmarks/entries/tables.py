@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import partial
+from itertools import product
 from statistics import fmean, median
 from typing import Any
 
@@ -41,19 +42,25 @@ from benchmarks.tabular.data import Entry, manifest
 
 FEATURES, DRAWS = (10, 30), range(3)
 STEPS = tuple(ABLATION)
-COMPETITORS = (OURS, *PEERS, QUICK, *SINGLE, *STEPS)
+RANKED = (OURS, *PEERS)
+COMPETITORS = (*RANKED, QUICK, *SINGLE, *STEPS)
+LATER = "not measured yet"
 SHORT = {"HistGradientBoosting": "HistGB", "LightGBM 1000x63": "LGBM 1000x63"}
 PACKAGES = ("lightgbm", "catboost", "xgboost", "xgboost-cpu", "pandas")
 
 
 def run(bench: Bench) -> Report:
     entries = small_first()
-    found, left = collect(bench, entries)
     drawn = collect_friedman(bench)
-    whole = [
-        entry.name for entry in entries if all((entry.name, one) in found for one in COMPETITORS)
-    ]
+    found, left = collect(bench, entries)
+    whole = [entry.name for entry in entries if all((entry.name, one) in found for one in RANKED)]
     found = {key: row for key, row in found.items() if key[0] in whole}
+    found |= {
+        (entry.name, one): {"task": entry.task, "status": LATER}
+        for entry in entries
+        for one in COMPETITORS
+        if entry.name in whole and (entry.name, one) not in found
+    }
     if not whole:
         raise SkipError("no table is complete; run it again")
     left += len(FEATURES) * len(DRAWS) - len(drawn)
@@ -95,8 +102,8 @@ def collect(bench: Bench, entries: list[Entry]) -> tuple[dict[tuple[str, str], R
     A peer must not fail: that is an error of this measurement, and no win. Ours may, and loses.
     """
     found, left = {}, 0
-    for entry in entries:
-        for competitor in COMPETITORS:
+    for group in (RANKED, (QUICK, *STEPS), SINGLE):  # what decides most comes first
+        for entry, competitor in product(entries, group):
             job = measure.TableJob(competitor, entry.name, threads=bench.threads)
             if not bench.wants(asdict(job)):
                 left += 1
@@ -131,7 +138,7 @@ def notes(found: summary.Found, verdicts: list[summary.Verdict], left: int) -> l
     failed = [
         f"{table}, {competitor}: {row['status']}, {row['message']}"
         for (table, competitor), row in found.items()
-        if row["status"] != "ok"
+        if row["status"] not in ("ok", LATER)
     ]
     return [
         *([f"{left} jobs are left; the criteria are not decided; run it again"] if left else []),
@@ -154,7 +161,7 @@ def further(
         ("Processor seconds of a fit", *times(found)),
         ("Medians over tables", *medians(found)),
         ("friedman1", *friedman_lines(drawn)),
-        *([("Ablation", *ablation(found))] if STEPS else []),
+        *([("Ablation", *ablation(complete))] if (complete := with_steps(found)) else []),
     ]  # fmt: skip
 
 
@@ -224,6 +231,16 @@ def friedman_lines(rows: list[Row]) -> tuple[tuple[str, ...], list[list[Any]]]:
          percent(row.get("noisy_error")), row.get("columns"), row.get("fit_cpu_seconds")]
         for row in rows
     ]  # fmt: skip
+
+
+def with_steps(found: summary.Found) -> summary.Found:
+    """The tables on which every step of the ablation is measured."""
+    tables = [
+        table
+        for table in summary.tables_of(found)
+        if all(found[table, step]["status"] != LATER for step in STEPS)
+    ]
+    return {key: row for key, row in found.items() if key[0] in tables}
 
 
 def ablation(found: summary.Found) -> tuple[tuple[str, ...], list[list[Any]]]:
