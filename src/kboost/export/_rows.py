@@ -53,7 +53,7 @@ def _ranks(b: Builder, X: str, transform: Ranks) -> str:
     ):
         knots = np.arange(start, stop) if stop - start > 1 else np.repeat(start, 2)
         values[j, : len(knots)] = transform.values[knots]
-        ranks[j, : len(knots)] = transform.ranks[knots]
+        ranks[j, : len(knots)] = transform.scale[j] * transform.ranks[knots]
     inner = b.inner()
     x, v, r, last = (inner.name() for _ in range(4))
     below = inner.op("LessOrEqual", inner.reshape(v, 1, -1), inner.reshape(x, -1, 1))

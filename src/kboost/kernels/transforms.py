@@ -4,7 +4,8 @@ Standardize   t(x) = (x 2^-e - shift) scale,  e from the largest absolute value,
               of size 1e300 do not overflow and features of size 1e-300 do not underflow;
               scale = 1 / weighted standard deviation, 0 for a constant feature.
 Ranks         t(x) = weighted empirical distribution function: at a distinct value v
-              (weight below v + half the weight at v) / W, linear between, constant outside.
+              (weight below v + half the weight at v) / W, linear between, constant outside;
+              times a scale per feature, 1 unless a metric was learned.
 
 Transforms with equal parameters are equal, so that views can be shared.
 """
@@ -116,11 +117,12 @@ class Standardize(Transform):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ranks(Transform):
-    """Map each feature to its weighted mid-rank in [0, 1]; at most 256 knots per feature."""
+    """Map each feature to its weighted mid-rank times a scale; at most 256 knots per feature."""
 
     starts: IntArray  # (d + 1,) knots of feature j are starts[j]:starts[j + 1]
     values: FloatArray  # (knots,)
-    ranks: FloatArray  # (knots,)
+    ranks: FloatArray  # (knots,), in [0, 1]
+    scale: FloatArray  # (d,)
 
     @classmethod
     def fit(cls, X: Matrix, weights: FloatArray) -> Ranks:
@@ -130,7 +132,7 @@ class Ranks(Transform):
         knots = [_rank_knots(feature, weights) for feature in X.T]
         starts = np.concatenate(([0], np.cumsum([len(v) for v, _ in knots])))
         values = np.concatenate([v for v, _ in knots]).astype(np.float64)
-        return cls(starts, values, np.concatenate([r for _, r in knots]))
+        return cls(starts, values, np.concatenate([r for _, r in knots]), np.ones(len(knots)))
 
     @property
     def n_features(self) -> int:
@@ -139,15 +141,16 @@ class Ranks(Transform):
 
     def scaled(self, factor: FloatArray) -> Ranks:
         """The transform with each feature multiplied by a factor."""
-        return Ranks(self.starts, self.values, self.ranks * np.repeat(factor, np.diff(self.starts)))
+        return Ranks(self.starts, self.values, self.ranks, self.scale * factor)
 
     def apply(self, X: Matrix) -> Matrix:
-        """Return the ranks, always dense."""
+        """Return the scaled ranks, always dense."""
         dense = as_dense(X)
         out = np.empty(dense.shape, dtype=dense.dtype)
         for j in range(self.n_features):
             knots = slice(self.starts[j], self.starts[j + 1])
-            out[:, j] = _interpolate(dense[:, j], self.values[knots], self.ranks[knots])
+            ranks = _interpolate(dense[:, j], self.values[knots], self.ranks[knots])
+            out[:, j] = self.scale[j] * ranks
         return out
 
 

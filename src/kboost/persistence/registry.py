@@ -90,7 +90,7 @@ PARTS_OF_MODELS = [
     ),
     _part(
         "kernels.transforms.Ranks",
-        {"starts": INDICES, "values": VECTOR, "ranks": VECTOR},
+        {"starts": INDICES, "values": VECTOR, "ranks": VECTOR, "scale": VECTOR},
         rules.ranks_fit,
     ),
     _part("kernels.views.View", {"columns": FEATURE_INDICES, "transform": TRANSFORM}),

@@ -88,6 +88,7 @@ def ranks_fit(made: Any) -> bool:
         and starts[0] == 0
         and bool((np.diff(starts) >= 1).all())
         and starts[-1] == len(made.values) == len(made.ranks)
+        and len(made.scale) == len(starts) - 1
     )
 
 
