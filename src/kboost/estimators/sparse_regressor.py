@@ -27,8 +27,8 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
     ----------
     kernels : "auto", "ard", "precomputed", or list of kernels, names and callables, default="auto"
         The kernel library; kernels must be positive semidefinite. "ard" is a Gaussian with one
-        width per feature (:func:`kboost.kernels.fit_ard`). "auto" compares it with others on a
-        thousand rows. With "precomputed", X is ``[K_1 ... K_P]`` side by side.
+        width per feature (:func:`kboost.kernels.fit_ard`). "auto" compares kernels with and
+        without learned widths on a thousand rows (`choice_`). With "precomputed", X is ``[K_1 ... K_P]`` side by side.
     selection : str or object of :mod:`kboost.settings`, default="max-res"
         Which basis vectors are taken: rows of the largest residual ("max-res"), random rows
         ("random"), those among random candidates that lower the objective most ("mp") or are
@@ -99,7 +99,7 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
     n_cells_ : int or None
         Number of cells in all partitions; None without cells.
     choice_ : LocalChoice or None
-        Metric, kernel and ridge chosen for cells, with the errors of each metric.
+        Kernel and ridge chosen by ``kernels="auto"``, with the errors of what was compared.
     stop_reason_ : StopReason
         Why the fit ended: `rule` is the name of the rule, `str` gives the sentence.
     trace_ : Trace
