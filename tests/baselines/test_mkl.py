@@ -407,7 +407,7 @@ def test_an_svm_that_does_not_converge_is_not_solved_again(monkeypatch):
     X, y, weight = table(5, n=60)
     asked = []
 
-    def solved(K, signs, caps, tol):
+    def solved(K, signs, caps, tol, *limits):
         asked.append(tol)
         duals, bias, _ = solve_dual(K, signs, caps, 0.5)
         return duals, bias, 100

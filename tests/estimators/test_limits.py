@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kboost.core.iterate import logger
 from kboost.exceptions import OutOfTimeError
-from kboost.kernels import Gaussian, Linear
+from kboost.kernels import Gaussian, Linear, default_kernels
 from kboost.oracles.scan import ScanSearch
 from kboost.settings import ColumnGeneration, EarlyStopping
 from tests.estimators.boost import boost
@@ -32,7 +32,7 @@ def noisy():
     ],
 )
 def test_the_reason_is_given_in_words(noisy, options, message):
-    model = boost(**options).fit(*noisy)
+    model = boost(kernels=default_kernels(noisy[0]), **options).fit(*noisy)
     assert message in str(model.stop_reason_)
     assert model.n_iter_ == max(1, len(model.trace_) - 1)
 
@@ -101,6 +101,7 @@ def test_time_limit_inside_the_solver_keeps_the_last_step(noisy, monkeypatch):
 
 def test_validation_keeps_the_step_of_the_lowest_error(noisy):
     model = boost(
+        kernels=default_kernels(noisy[0]),
         random_state=0,
         solver=ColumnGeneration(
             columns_per_step=2, early_stopping=EarlyStopping(0.3, n_iter_no_change=3)

@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 
 from kboost import KernelBoostClassifier
 from kboost.data.merged_rows import merge_rows
-from kboost.kernels import Gaussian, Linear
+from kboost.kernels import Gaussian, Linear, default_kernels
 from kboost.selection import calibration as _probability
 from kboost.selection.calibration import ENOUGH, SHRUNKEN, Calibration, deal, fit_slope
 from kboost.settings import ColumnGeneration
@@ -158,7 +158,7 @@ def test_better_than_the_bare_decision_values(load):
 
 def test_held_out_rows_make_an_overfitted_model_modest():
     X, y = make_classification(300, 10, n_informative=3, flip_y=0.3, random_state=0)
-    model = boost(C=3.0).fit(X, y)
+    model = boost(kernels=default_kernels(X), C=3.0).fit(X, y)
     fitted = fit_slope(model.decision_function(X), y, np.ones(300))
     assert model.calibration_.slope < 0.8 * fitted
 

@@ -49,10 +49,11 @@ class KernelBoostClassifier(CalibratedMixin, KernelClassifierMixin, MarginEstima
     ----------
     kernels : "auto", "precomputed", or list of kernels, names and callables, default="auto"
         The library. "auto" learns one on at most 800 rows: kernels with one width per feature,
-        those of the lowest error on rows left out. With fewer than 80 rows, or sparse ones, it is
-        :func:`kboost.kernels.default_kernels`. Names are scikit-learn's. With "precomputed", X is ``[K_1 ... K_P]`` side by side, (n, P n),
-        or stacked by ``np.dstack``, (n, n, P). scikit-learn's cross-validation requires the second
-        form, because it cuts rows and columns.
+        those of the lowest error on rows left out. With fewer than 80 rows, sparse rows or rows on
+        a cluster it is :func:`kboost.kernels.default_kernels`. Names are scikit-learn's. With
+        "precomputed", X is ``[K_1 ... K_P]`` side by side, (n, P n), or stacked by ``np.dstack``,
+        (n, n, P). scikit-learn's cross-validation requires the second form, because it cuts rows
+        and columns.
     penalty : {"l1", "l2"}, default="l1"
         Norm of the coefficients that is penalised. With "l2" (half the squared norm) the optimum
         is dense, so `tol` and `max_columns` determine the size of the model.

@@ -28,7 +28,8 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
     kernels : "auto", "ard", "precomputed", or list of kernels, names and callables, default="auto"
         The kernel library; kernels must be positive semidefinite. "ard" is a Gaussian with one
         width per feature (:func:`kboost.kernels.fit_ard`). "auto" compares kernels with and
-        without learned widths on a thousand rows (`choice_`). With "precomputed", X is ``[K_1 ... K_P]`` side by side.
+        without learned widths on a thousand rows (`choice_`). With "precomputed", X is
+        ``[K_1 ... K_P]`` side by side.
     selection : str or object of :mod:`kboost.settings`, default="max-res"
         Which basis vectors are taken: rows of the largest residual ("max-res"), random rows
         ("random"), those among random candidates that lower the objective most ("mp") or are

@@ -34,6 +34,7 @@ _LENGTHS, _RIDGES = (0.1, 300.0), (1e-7, 30.0)
 _LINEAR_RIDGES = (1e-5, 1e5)  # kernels without a width have a larger diagonal
 _SLOPE_ROWS = 400  # at which slopes are computed
 _LEAST = 1e-3  # scale of a feature, of the largest
+_MANY = 500  # rows from which float32 saves time
 _GAIN = 0.002  # a step of the search must lower the error by this part
 
 
@@ -117,13 +118,14 @@ class _Blocks:
         if (length, ridge) not in self.seen:
             kernel: Any = self.family.kernel(self.family.widen(self.unit, length), self.transform)
             dtype: Any = np.float64
-            if self.family.learned:  # a diagonal of 1
+            if self.family.learned and len(self.Z) >= _MANY:  # a diagonal of 1
                 dtype = precision(len(self.Z), ridge, self.fold.weight)
             start = time.perf_counter()
             inside, outside = self._kernel_values(kernel, length, dtype)
             seconds = self.seconds + time.perf_counter() - start
             coef = ridge_solve(inside.copy(), self.fold.targets, self.fold.weight, ridge)
-            values = (outside @ coef.astype(dtype)).astype(np.float64)
+            unit = float(np.abs(coef).max(initial=0.0)) or 1.0
+            values = unit * (outside @ (coef / unit).astype(dtype)).astype(np.float64)
             error = self.fold.error(values)
             self.seen[length, ridge] = RoundFit(
                 self.family, self.scale, length, ridge, error, values, coef, kernel,
