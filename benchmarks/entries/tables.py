@@ -18,7 +18,9 @@ The criteria, written before any measurement:
    LightGBM's by more than 0.01.
 7. friedman1 with 10 and with 30 features, 800 rows, three draws: `KernelBoostRegressor()` is below
    5 % NMSE with fewer than 100 columns in at most 5 s of the processor. `tabular/friedman.py` says
-   which rows judge it.
+   which rows judge it. Draws 0 to 2 missed at 30 features (100, 118 and 53 columns, 7.5, 6.1 and
+   4.6 s; NMSE 0.7 to 1.1 %): five families competed where four do now, and the C of the lowest
+   error was taken, where now the smallest within 3 % of it is. Draws 3 to 5 judge this.
 8. An ablation: AutoKernel from the plain library up to the blend (no threshold).
 """
 
@@ -40,7 +42,7 @@ from benchmarks.tabular import friedman, measure
 from benchmarks.tabular.competitors import ABLATION, OURS, PEERS, QUICK, SINGLE
 from benchmarks.tabular.data import Entry, manifest
 
-FEATURES, DRAWS = (10, 30), range(3)
+FEATURES, DRAWS = (10, 30), range(3, 6)
 STEPS = tuple(ABLATION)
 RANKED = (OURS, *PEERS)
 COMPETITORS = (*RANKED, QUICK, *SINGLE, *STEPS)

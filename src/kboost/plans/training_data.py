@@ -16,6 +16,7 @@ from kboost.selection.platt import calibrated_log_loss
 
 HIGHEST_PRICE = 1e12
 ALIKE = 1e-2  # log losses
+ALIKE_SQUARES = 3e-2  # mean squared errors
 
 Loss = Callable[[FloatArray], float]  # of decision values
 
@@ -102,7 +103,7 @@ def regression(
     def targets(rows: MergedRows) -> FloatArray:
         return values[rows.codes][:, None]
 
-    return OutputSet([output], error, held_out_loss, targets, ALIKE)
+    return OutputSet([output], error, held_out_loss, targets, ALIKE_SQUARES)
 
 
 def median_of(values: FloatArray) -> Callable[[MergedRows], FloatArray]:
