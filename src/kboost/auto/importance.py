@@ -19,6 +19,7 @@ from kboost.core.model import AdditiveModel
 
 _ENTRIES = 1 << 26  # kernel values, at most
 _ROWS = 300
+_ROWS_AT_ONCE = 20_000
 
 
 def total_effects(model: AdditiveModel, X: FloatArray, columns: Sequence[slice]) -> FloatArray:
@@ -27,12 +28,16 @@ def total_effects(model: AdditiveModel, X: FloatArray, columns: Sequence[slice])
     n = int(np.clip(_ENTRIES // effort, 20, min(_ROWS, len(X))))
     rows = X[np.linspace(0, len(X) - 1, max(1, n)).astype(np.intp)]
     values = model.decision(rows)
+    used = [number for number, features in enumerate(columns) if features.start < features.stop]
     out = np.zeros(len(columns))
-    for number, features in enumerate(columns):
-        if features.start == features.stop:
-            continue
-        changed = rows.copy()
-        changed[:, features] = np.roll(rows[:, features], 1 + number % max(1, n - 1), axis=0)
-        out[number] = float(np.mean(np.sum((model.decision(changed) - values) ** 2, axis=1))) / 2
+    step = max(1, _ROWS_AT_ONCE // len(rows))
+    for start in range(0, len(used), step):  # many columns at a time: each call reads all centres
+        batch = used[start : start + step]
+        changed = np.tile(rows, (len(batch), 1, 1))
+        for place, number in enumerate(batch):
+            features, shift = columns[number], 1 + number % max(1, n - 1)
+            changed[place][:, features] = np.roll(rows[:, features], shift, axis=0)
+        moved = model.decision(changed.reshape(-1, X.shape[1])).reshape(len(batch), *values.shape)
+        out[batch] = np.mean(np.sum((moved - values) ** 2, axis=2), axis=1) / 2
     total = out.sum()
     return np.asarray(out / total) if total > 0 else out
