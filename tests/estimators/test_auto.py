@@ -487,3 +487,42 @@ def test_predictions_in_float32(cls, y):
     size = np.abs(model.estimator_.coef_).sum()  # the kernels are at most 1
     np.testing.assert_allclose(model._decision(X), values, atol=1e-5 * size)
     assert not np.array_equal(model._decision(X), values)
+
+
+def test_a_category_that_determines_the_target_has_no_undefined_means():
+    """Without variance inside the levels, a level that is absent from a part was 0/0."""
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 60, 300)
+    table = pd.DataFrame({"c": [f"k{i}" for i in code], "x": rng.normal(size=300)})
+    model = AutoKernelRegressor().fit(table, code * 1.0)
+    assert model.score(table, code) > 0.99
+    assert np.isfinite(model.predict(table[:2].assign(c="new"))).all()
+
+
+def test_weights_that_sum_to_one_leave_probabilities_as_they_are():
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(2, 200, 4))
+    y = np.sin(2 * A[:, 0]) + A[:, 1] > 0
+    plain = AutoKernelClassifier().fit(A, y).predict_proba(B)
+    shares = AutoKernelClassifier().fit(A, y, np.full(200, 1 / 200)).predict_proba(B)
+    np.testing.assert_allclose(shares, plain, rtol=1e-6, atol=1e-8)
+
+
+def test_whole_numbers_that_count_the_rows_are_a_feature():
+    order = np.random.default_rng(0).permutation(60)
+    table = pd.DataFrame({"rank": order, "z": np.random.default_rng(1).normal(size=60)})
+    assert AutoKernelRegressor().fit(table, order * 1.0).score(table, order) > 0.99
+
+
+def test_a_model_without_time_to_count_columns_does_not_claim_it():
+    A = np.random.default_rng(0).normal(size=(1000, 3))
+    with pytest.warns(ConvergenceWarning):
+        model = AutoKernelRegressor(max_seconds=1e-6, prefer="speed").fit(A, A[:, 0])
+    assert "prefers" not in model.reason_
+
+
+def test_few_rows_are_left_out_one_by_one():
+    A = np.random.default_rng(0).normal(size=(9, 3))
+    noise = np.random.default_rng(1).normal(size=9)
+    model = AutoKernelRegressor().fit(A, noise)
+    assert model.leaderboard_[0]["score"] < -1e-3 * noise.var()  # not an error of training rows

@@ -42,6 +42,7 @@ _ENDED = {  # what ends the search at once
     INTERRUPTED.rule: "interrupted; the best candidate so far is fitted to all rows.",
     "callback": "a callback requested the stop; the best candidate so far is fitted to all rows.",
 }
+_SEARCH = 0.8  # of the time for the search; the rest is for the final fit
 _SMALL = 500  # rows up to which a second BLAS thread costs more than it saves
 
 Scorer = Callable[[FloatArray, IntArray], float]  # of values at rows of these numbers
@@ -85,6 +86,7 @@ class AutoResult:
     result: SparseResult
     winner: Contender
     candidates: tuple[Contender, ...]  # the best first
+    limited: bool = False  # whether the model has as few columns as come close
 
 
 def fit_auto(
@@ -122,7 +124,8 @@ def fit_auto(
         listeners=() if ended else listeners,
     )  # fmt: skip
     reason = _reason(reason, result.reason)
-    return AutoResult(replace(result, reason=reason), winner, tuple(candidates))
+    found = replace(result, reason=reason)
+    return AutoResult(found, winner, tuple(candidates), limited=limit is not None)
 
 
 def _reason(search: StopReason, final: StopReason) -> StopReason:
@@ -138,11 +141,15 @@ def _search(
     plan: AutoPlan, learning: LearningRows, deadline: Deadline, listeners: Sequence[Listener]
 ) -> tuple[list[Contender], StopReason]:
     """All candidates, the best first, and why there are no more."""
-    candidates, reason = _candidates(plan, learning, IDENTITY, deadline.share(2), listeners)
-    if plan.scales and not learning.labels and learning.targets.shape[1] == 1:
+    one_target = learning.targets.shape[1] == 1 and not learning.labels
+    scales = heavy_tailed(learning.targets[:, 0], learning.weight) if one_target else []
+    scales = scales if plan.scales else []
+    first = deadline.share(2 if scales else 1 / _SEARCH)
+    candidates, reason = _candidates(plan, learning, IDENTITY, first, listeners)
+    if scales:
         best = [c.members[0][0].family for c in candidates if len(c.members) == 1][:3]
         narrower = replace(plan, families=best)
-        for scale in heavy_tailed(learning.targets[:, 0], learning.weight):
+        for scale in scales:
             if reason.rule not in _ENDED and deadline.remaining:
                 until = deadline.share(2)
                 more, then = _candidates(narrower, learning, scale, until, listeners)

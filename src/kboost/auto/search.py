@@ -105,9 +105,11 @@ def search(
 def global_folds(rows: LearningRows) -> list[Fold]:
     """Folds of all rows, or of a sample."""
     n = len(rows)
-    if n < _FEWEST:
+    if n < 3:  # nothing can be left out
         everything = np.arange(n)
         return [fold_of(rows, everything, everything)]
+    if n < _FEWEST:
+        return folds_of(rows, n, n, n)
     if n <= _SOME:
         count = 5 if n <= _FEW else 3
         return folds_of(rows, count, count, n)

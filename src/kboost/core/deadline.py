@@ -45,7 +45,7 @@ class Deadline:
         remaining = self.remaining
         return None if remaining == float("inf") else remaining
 
-    def share(self, count: int) -> Deadline:
+    def share(self, count: float) -> Deadline:
         """The deadline of the first of `count` equal shares of the time left.
 
         It is off with the whole one; called off itself, it leaves the whole one on.

@@ -74,7 +74,11 @@ class AutoKernelBase(KernelEstimator):
             self.feature_names_in_ = self.preparation_.feature_names_in_
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        return _dense(rows), check_weights(sample_weight, rows.shape[0])
+        weight = check_weights(sample_weight, rows.shape[0])
+        total, n_weighted = float(weight.sum()), int(np.count_nonzero(weight))
+        if total < n_weighted:  # shares of 1, or the like: they count as rows in the mean
+            weight = weight * (n_weighted / total)
+        return _dense(rows), weight
 
     def _search(
         self, X: Any, rows: IndexedRows, learning: LearningRows, scorer: Scorer, started: float
@@ -185,7 +189,7 @@ def _reason(found: AutoResult, scoring: str, prefer: str) -> str:
     if len(winner.members) > 1:
         parts = [f"{weight:.2f} {each.family.name}" for each, weight in winner.members]
         words += f". The blend is {', '.join(parts)}"
-    if prefer != "accuracy":
+    if prefer != "accuracy" and found.limited:
         columns = found.result.model.n_columns
         words += f". {columns} columns come close to its error, which {prefer!r} prefers"
     return words + "."

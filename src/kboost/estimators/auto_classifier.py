@@ -165,7 +165,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         ndarray of shape (n,)
             Labels from `classes_`.
         """
-        codes = self._scores(X).argmax(axis=1)
+        codes = self.predict_proba(X).argmax(axis=1)
         return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> FloatArray:

@@ -15,8 +15,11 @@ from kboost.preparation.typed_column import TypedColumn
 _LOOKED_AT = 2000  # values
 FEW = 20  # rows below which ids are not recognised
 _TEXT_SHARE = 0.5  # of the values that are different, and of those with several words
-_ID = re.compile(r"(^|[_\W])(id|ids|uuid|guid|key|index|idx|nr|no)$|[a-z]I[dD]$|^unnamed: 0$", re.I)
-_TIME = re.compile(r"^t$|time|date|day|week|month|year|step|hour|epoch", re.I)
+_ID = re.compile(
+    r"(^|[_\W])(id|ids|uuid|guid|key|index|idx|nr|no|row|rownum|rownames)$"
+    r"|[a-z]I[dD]$|^unnamed: 0$",
+    re.I,
+)
 _NO_BLANKS = 0x2E80  # first character of Chinese and Japanese
 _DIGITS = re.compile(r"\d+")
 
@@ -27,13 +30,12 @@ def has_id_name(name: str) -> bool:
 
 
 def number_is_id(column: TypedColumn) -> bool:
-    """Whether a number is different in each row, and named like an id or a count of the rows."""
+    """Whether a number is whole, different in each row, and named like an id."""
     values = column.values[~column.gaps]
     n = len(values)
     if n < FEW or (values % 1 != 0).any() or len(np.unique(values)) < n:
         return False
-    counts_rows = values.min() in (0, 1) and values.max() - values.min() == n - 1
-    return has_id_name(column.name) or (counts_rows and not _TIME.search(column.name))
+    return has_id_name(column.name)
 
 
 def kind_of_strings(name: str, levels: Sequence[str], n_rows: int, max_levels: int) -> str:

@@ -108,7 +108,9 @@ def shrunken_means(
         error = within / (total - n_seen) if total > n_seen else np.inf
         spread = total - float((count**2).sum()) / total
         signal = (between - (n_seen - 1) * error) / spread if spread > 0 else 0.0
-        shrink = count * signal / (count * signal + error) if signal > 0 else 0.0 * count
+        known = (count > 0) & (signal > 0)  # others get the mean of all rows
+        part = np.where(known, count * max(signal, 0.0), 0.0)
+        shrink = np.divide(part, part + error, out=np.zeros(n_levels), where=known)
         out[:, j] = mean[j] + shrink * sums / size
     return out
 
