@@ -29,6 +29,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from functools import partial
 from itertools import product
+from math import isfinite
 from statistics import fmean, median
 from typing import Any
 
@@ -76,7 +77,10 @@ def run(bench: Bench) -> Report:
             "packages": {name: v for name in PACKAGES if (v := machine.installed(name))},
         },
         ratios={
-            "error / best peer": {name: summary.ratio_to_best(found, name) for name in whole},
+            "error / best peer": {  # null where a peer makes no error
+                name: ratio if isfinite(ratio := summary.ratio_to_best(found, name)) else None
+                for name in whole
+            },
             "verdicts": [asdict(verdict) for verdict in verdicts],
         },
         criterion="all criteria at the head of the entry",

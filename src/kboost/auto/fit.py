@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -43,7 +42,6 @@ _ENDED = {  # what ends the search at once
     "callback": "a callback requested the stop; the best candidate so far is fitted to all rows.",
 }
 _SEARCH = 0.8  # of the time for the search; the rest is for the final fit
-_SMALL = 500  # rows up to which a second BLAS thread costs more than it saves
 
 Scorer = Callable[[FloatArray, IntArray], float]  # of values at rows of these numbers
 
@@ -103,7 +101,7 @@ def fit_auto(
     Ctrl-C or a callback ends the search, and the best candidate so far with a single member is
     fitted. Ctrl-C before there is a candidate is raised.
     """
-    with one_blas_thread() if len(learning) <= _SMALL else nullcontext():
+    with one_blas_thread():  # folds are small: a second thread would only spin
         candidates, reason = _search(plan, learning, deadline, listeners)
     winner, limit = candidates[0], None
     ended = reason.rule in _ENDED
