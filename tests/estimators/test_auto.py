@@ -526,3 +526,9 @@ def test_few_rows_are_left_out_one_by_one():
     noise = np.random.default_rng(1).normal(size=9)
     model = AutoKernelRegressor().fit(A, noise)
     assert model.leaderboard_[0]["score"] < -1e-3 * noise.var()  # not an error of training rows
+
+
+def test_labels_with_gaps_are_refused_in_one_sentence():
+    y = np.array(["a", None] * 10, dtype=object)
+    with pytest.raises(ValueError, match="labels of one kind, without gaps; got NoneType, str"):
+        AutoKernelClassifier().fit(np.arange(20.0)[:, None], y)

@@ -15,8 +15,12 @@ __all__ = ["check_two_classes", "encode_labels", "predicted_codes"]
 
 def encode_labels(estimator: Any, y: Any) -> IntArray:
     """Set `classes_` and return the code of each label."""
-    check_classification_targets(y)
-    estimator.classes_, codes = np.unique(y, return_inverse=True)
+    try:
+        check_classification_targets(y)
+        estimator.classes_, codes = np.unique(y, return_inverse=True)
+    except TypeError as error:  # labels that cannot be ordered
+        kinds = ", ".join(sorted({type(label).__name__ for label in y}))
+        raise ValueError(f"y must have labels of one kind, without gaps; got {kinds}.") from error
     return np.asarray(codes)
 
 
