@@ -22,9 +22,8 @@ from sklearn.preprocessing import StandardScaler
 
 from kboost import AutoKernelClassifier, AutoKernelRegressor
 from kboost.auto import final_fit
-from kboost.auto.search import families_for
 from kboost.core.stopping import INTERRUPTED
-from kboost.metric.families import FAMILIES
+from kboost.metric.families import FAMILIES, families_for
 from kboost.metric.rounds import learn_rounds
 
 RNG = np.random.default_rng(0)

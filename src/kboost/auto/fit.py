@@ -20,14 +20,14 @@ from kboost._typing import FloatArray, IntArray
 from kboost.auto.basis_size import smallest_basis
 from kboost.auto.blend import blend_weights
 from kboost.auto.final_fit import CUT_SHORT, Member, fit_members
-from kboost.auto.search import SearchResult, families_for, search
+from kboost.auto.search import SearchResult, search
 from kboost.auto.target_scale import IDENTITY, TargetScale, heavy_tailed
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener
 from kboost.core.stopping import INTERRUPTED, StopReason
 from kboost.data.indexed_rows import IndexedRows
 from kboost.metric.compare import COMPARED, Judged
-from kboost.metric.families import FAMILIES, MetricFamily
+from kboost.metric.families import FAMILIES, MetricFamily, families_for
 from kboost.metric.folds import LearningRows
 from kboost.metric.rounds import ROUNDS
 from kboost.plans.sparse import SparseResult

@@ -32,9 +32,6 @@ _SAMPLE, _LEFT = 2000, 2000  # training rows and rows left out of a fold, with m
 _CELLS, _CELL_ROWS, _CELL_LEFT = 2, 2500, 0.2  # folds in cells: their rows, the part left out
 _FINALISTS = 3  # families that are learned again in cells
 _REFERENCE = 5000  # rows for transforms and the unit of lengths, in cells
-_ARD_ROWS, _ARD_ROWS_PER_FEATURE = 150, 8  # least rows for widths by marginal likelihood
-_ARD_FEATURES, _ARD_TARGETS = 60, 2  # most features and targets for them
-_WIDE = 150  # features above which city-block distances cost too much
 
 
 @dataclass(frozen=True)
@@ -59,22 +56,6 @@ class SearchResult:
         """The values of a family at the rows left out."""
         pairs = zip(each.left_out, self.folds, strict=False)
         return np.concatenate([values + fold.mean for values, fold in pairs])
-
-
-def families_for(
-    n_rows: int,
-    n_features: int,
-    n_targets: int = 1,
-    families: Sequence[MetricFamily] = FAMILIES,
-) -> list[MetricFamily]:
-    """The families that can be searched on so many rows at a reasonable cost."""
-    dense_enough = n_rows >= max(_ARD_ROWS, _ARD_ROWS_PER_FEATURE * n_features)
-    with_ard = dense_enough and n_features <= _ARD_FEATURES and n_targets <= _ARD_TARGETS
-    return [
-        f
-        for f in families
-        if (n_features <= _WIDE or f.kind.kind != "cityblock") and (with_ard or not f.likelihood)
-    ]
 
 
 def search(

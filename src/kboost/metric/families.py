@@ -17,6 +17,7 @@ differ by 1, however rare one of them is. All other features have a variance of 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,6 +28,10 @@ from kboost.kernels.base import ViewKernel
 from kboost.kernels.dot_product import Linear, Polynomial
 from kboost.kernels.stationary import Gaussian, Laplacian, Matern
 from kboost.kernels.transforms import Ranks, Standardize
+
+_ARD_ROWS, _ARD_ROWS_PER_FEATURE = 150, 8  # least rows for widths by marginal likelihood
+_ARD_FEATURES, _ARD_TARGETS = 60, 2  # most features and targets for them
+_WIDE = 150  # features above which city-block distances cost too much
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,22 @@ FAMILIES = (
     MetricFamily("linear", Linear, learned=False),
     MetricFamily("quadratic", Polynomial, learned=False),
 )
+
+
+def families_for(
+    n_rows: int,
+    n_features: int,
+    n_targets: int = 1,
+    families: Sequence[MetricFamily] = FAMILIES,
+) -> list[MetricFamily]:
+    """The families that can be searched on so many rows at a reasonable cost."""
+    dense_enough = n_rows >= max(_ARD_ROWS, _ARD_ROWS_PER_FEATURE * n_features)
+    with_ard = dense_enough and n_features <= _ARD_FEATURES and n_targets <= _ARD_TARGETS
+    return [
+        f
+        for f in families
+        if (n_features <= _WIDE or f.kind.kind != "cityblock") and (with_ard or not f.likelihood)
+    ]
 
 
 def unit_variance(X: FloatArray, weight: FloatArray) -> Standardize:

@@ -14,19 +14,19 @@ from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.kernels.base import Kernel
 from kboost.kernels.dot_product import Linear
 from kboost.metric.compare import Judged, compare_families
-from kboost.metric.families import FAMILIES
+from kboost.metric.families import FAMILIES, families_for
 from kboost.metric.folds import LearningRows, folds_of
 from kboost.metric.rounds import Fold
 
 FEWEST = 80  # rows, to learn a metric
 ROWS = 800  # of the sample
 MOST_FEATURES = 150  # above, city-block distances cost too much
-_ARD_ROWS_PER_FEATURE = 8
 _SECOND = 1.03  # error of a second family, relative to the best
 _LINEAR = 1.5  # the same of the linear kernel
 _ROUNDS = 3
 _MOST = 3  # families on the second fold
 _NAMES = ("laplacian ranks", "matern", "gaussian", "gaussian ARD", "linear")
+_FAMILIES = [family for family in FAMILIES if family.name in _NAMES]
 
 
 def can_learn(n_rows: int, n_features: int) -> bool:
@@ -39,8 +39,7 @@ def judge_kernels(
 ) -> tuple[list[Judged], list[Fold]]:
     """The families of kernels, the best first, and the folds in which they were judged."""
     n, d = rows.X.shape
-    with_ard = n >= _ARD_ROWS_PER_FEATURE * d and rows.targets.shape[1] <= 2
-    families = [f for f in FAMILIES if f.name in _NAMES and (with_ard or not f.likelihood)]
+    families = families_for(n, d, rows.targets.shape[1], _FAMILIES)
     folds = folds_of(rows, 3, n_folds, n)
     judged, _ = compare_families(folds, families, _ROUNDS, deadline, most=_MOST)
     return judged, folds[: len(judged[0].errors)] if judged else []
