@@ -43,9 +43,9 @@ class Bench:
     used: list[Row] = field(default_factory=list)
     started: float = field(default_factory=monotonic)
 
-    def wants(self, job: dict[str, Any]) -> bool:
+    def wants(self, job: dict[str, Any], peers: str | None = None) -> bool:
         """Whether an optional job is stored already, or there is time for it."""
-        if self.store.at_hand(job) is not None:
+        if self.store.at_hand(job, peers) is not None:
             return True
         return self.seconds is None or monotonic() - self.started < self.seconds
 
@@ -62,9 +62,15 @@ class Bench:
     def _once(self, job: Job, label: str) -> Row:
         return self.other(asdict(job), lambda: judge(job), label)
 
-    def other(self, job: dict[str, Any], measure: Callable[[], Row], label: str) -> Row:
-        """A row that is not measured by `objective`."""
-        row = self.store.row(job, lambda: self._aloud(measure, label))
+    def other(
+        self,
+        job: dict[str, Any],
+        measure: Callable[[], Row],
+        label: str,
+        peers: str | None = None,
+    ) -> Row:
+        """A row that is not measured by `objective`; `peers`: see `Store.row`."""
+        row = self.store.row(job, lambda: self._aloud(measure, label), peers)
         self.used.append(row)
         return row
 

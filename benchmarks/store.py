@@ -2,7 +2,8 @@
 
 A file holds `machine`, `code`, `settings`, `rows`, `ratios` and `shown`, the table as printed. Its
 rows are used again only if machine and code are the same: a ratio then never mixes two machines or
-two versions (but see `earlier.py`).
+two versions (but see `earlier.py`). A row of a peer does not depend on the library: it is used
+again while the code that measures it and the versions of its packages (`peers`) are the same.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from benchmarks import machine
 from benchmarks.earlier import Earlier, key_of
 from benchmarks.objective import ROOT, Row
 
@@ -22,15 +24,24 @@ RESULTS = ROOT / "benchmarks" / "results"
 
 def code_version(root: Path = ROOT) -> str:
     """A short hash of the library and of the code that measures it."""
+    return hash_of(root, [*(root / "src" / "kboost").rglob("*.py"), *measuring(root)])
+
+
+def peers_version(packages: Iterable[str], root: Path = ROOT) -> str:
+    """A short hash of the code that measures peers, and the versions of their packages."""
+    installed = [f"{name} {machine.installed(name)}" for name in packages]
+    return ", ".join([hash_of(root, measuring(root)), *installed])
+
+
+def hash_of(root: Path, paths: Iterable[Path]) -> str:
     digest = hashlib.sha256()
-    for path in sorted(sources(root)):
+    for path in sorted(paths):
         digest.update(path.relative_to(root).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
 
 
-def sources(root: Path) -> Iterable[Path]:
-    yield from (root / "src" / "kboost").rglob("*.py")
+def measuring(root: Path) -> Iterable[Path]:
     yield from (root / "benchmarks" / "datasets").glob("*.py")
     yield from (root / "benchmarks" / "solvers").glob("*.py")
     yield from (root / "benchmarks" / "tabular").glob("*.py")
@@ -60,15 +71,21 @@ class Store:
             old = json.loads(self.path.read_text())
         except (OSError, ValueError):
             return
-        if all(old.get(name) == self.content[name] for name in ("machine", "code")):
-            self.rows = {key_of(row["job"]): row for row in old.get("rows", [])}
+        if old.get("machine") != self.content["machine"]:
+            return
+        same = old.get("code") == self.content["code"]
+        rows = [row for row in old.get("rows", []) if same or "peers" in row]
+        self.rows = {key_of(row["job"]): row for row in rows}
 
-    def row(self, job: dict[str, Any], measure: Callable[[], Row]) -> Row:
-        """The row of a job: the stored one, or a new one, which is stored at once."""
-        if (known := self.at_hand(job)) is not None:
+    def row(self, job: dict[str, Any], measure: Callable[[], Row], peers: str | None = None) -> Row:
+        """The row of a job: the stored one, or a new one, which is stored at once.
+
+        `peers` is the version of the peers if the row does not depend on the library.
+        """
+        if (known := self.at_hand(job, peers)) is not None:
             self.rows[key_of(job)] = known
             return known
-        row = {"job": job, **measure()}
+        row = {"job": job, **measure()} | ({} if peers is None else {"peers": peers})
         if self.earlier is not None:
             self.earlier.confirms(row)
         if self.version() != self.content["code"]:
@@ -78,10 +95,10 @@ class Store:
             self.write()
         return row
 
-    def at_hand(self, job: dict[str, Any]) -> Row | None:
+    def at_hand(self, job: dict[str, Any], peers: str | None = None) -> Row | None:
         """The row of a job that need not be measured."""
         known = self.rows.get(key_of(job))
-        if known is not None and known["status"] == "ok":
+        if known is not None and known["status"] == "ok" and known.get("peers") == peers:
             return known
         return None if self.earlier is None else self.earlier.row(job)
 

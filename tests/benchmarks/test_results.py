@@ -11,7 +11,7 @@ from benchmarks import machine
 from benchmarks.bench import Bench, Report, SkipError, must
 from benchmarks.earlier import Earlier
 from benchmarks.objective import Job
-from benchmarks.store import Store, code_version
+from benchmarks.store import Store, code_version, peers_version
 from benchmarks.table import markdown, number, percent, table
 
 HERE = {"cores": 2}
@@ -117,6 +117,19 @@ def test_earlier_rows_of_another_machine_are_refused(tmp_path):
         Earlier(path, HERE)
 
 
+def test_a_peer_is_not_measured_again_for_other_code_of_the_library(tmp_path):
+    path, calls = tmp_path / "x.json", []
+    first = store(path, version=lambda: "a")
+    for job, peers in (({"solver": "ours"}, None), ({"solver": "svc"}, "svc 1")):
+        first.row(job, counted(calls), peers)
+    then = store(path, version=lambda: "b")
+    assert then.at_hand({"solver": "ours"}) is None
+    assert then.row({"solver": "svc"}, counted(calls), "svc 1")["peers"] == "svc 1"
+    assert len(calls) == 2
+    then.row({"solver": "svc"}, counted(calls), "svc 2")
+    assert len(calls) == 3
+
+
 def test_other_settings_are_another_row(tmp_path):
     calls, results = [], store(tmp_path / "x.json")
     results.row({"C": 1.0}, counted(calls))
@@ -186,10 +199,13 @@ def test_code_version_follows_the_code(tmp_path):
     for name in ("src/kboost/a.py", "benchmarks/objective.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x = 1\n")
-    before = code_version(tmp_path)
+    before, peers = code_version(tmp_path), peers_version(("numpy",), tmp_path)
     assert code_version(tmp_path) == before
     (tmp_path / "src/kboost/a.py").write_text("x = 2\n")
     assert code_version(tmp_path) != before
+    assert peers_version(("numpy",), tmp_path) == peers
+    (tmp_path / "benchmarks/objective.py").write_text("x = 2\n")
+    assert peers_version(("numpy",), tmp_path) != peers
 
 
 def test_table_is_aligned():
