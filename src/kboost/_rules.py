@@ -38,6 +38,7 @@ SEED = Rule(
     lambda v: v is None or isinstance(v, np.random.RandomState) or (INTEGER.holds(v) and v >= 0),
 )
 FRACTION = Rule("strictly between 0 and 1", lambda v: _is_number(v) and 0 < v < 1)
+SHARE = Rule("between 0 and 1", lambda v: _is_number(v) and 0 <= v <= 1)
 UNIT = Rule("above 0 and at most 1", lambda v: _is_number(v) and 0 < v <= 1)
 
 

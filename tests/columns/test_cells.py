@@ -44,6 +44,40 @@ def test_each_row_is_in_the_cell_that_the_tree_says(n, d, size, values, seed):
         assert len(cell) <= size or (X[cell] == X[cell[0]]).all()
 
 
+@given(
+    n=st.integers(1, 300),
+    size=st.integers(1, 50),
+    values=st.sampled_from([1, 2, 5, 1000]),
+    overlap=st.sampled_from([0.01, 0.5, 1.0]),
+    seed=st.integers(0, 10**6),
+)
+def test_cells_that_overlap_hold_their_rows_and_some_of_their_neighbours(
+    n, size, values, overlap, seed
+):
+    X = np.random.default_rng(seed).integers(0, values, size=(n, 2)).astype(float)
+    tree, cells = split_into_cells(X, np.arange(n), size, View(), overlap=overlap)
+    where = tree.assign(X)
+    for number, cell in enumerate(cells):
+        assert set(np.flatnonzero(where == number)) <= set(cell.tolist())
+        assert len(np.unique(cell)) == len(cell)
+        assert len(cell) <= size or (X[cell] == X[cell[0]]).all()
+
+
+def test_an_overlap_is_of_the_rows_nearest_to_the_border():
+    X = rows(1000, 1)
+    tree, (left, right) = split_into_cells(X, np.arange(1000), 600, View(), overlap=0.2)
+    ranks = np.argsort(np.argsort(X[:, 0]))
+    assert set(ranks[left]) == set(range(600))
+    assert set(ranks[right]) == set(range(400, 1000))
+    assert np.bincount(tree.assign(X)).tolist() == [500, 500]
+
+
+def test_an_overlap_multiplies_the_rows_of_all_cells():
+    X = rows(20_000, 4)
+    _, cells = split_into_cells(X, np.arange(20_000), 500, View(), overlap=0.5)
+    assert sum(map(len, cells)) == pytest.approx(30_000, rel=0.02)
+
+
 def test_cuts_are_even_where_values_allow_it():
     X = rows(1024, 3)
     _, cells = split_into_cells(X, np.arange(1024), 64, View())

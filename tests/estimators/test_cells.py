@@ -179,10 +179,20 @@ def test_averaged_partitions_are_smoother_than_one():
     assert np.mean((many.predict(new) - truth) ** 2) < np.mean((one.predict(new) - truth) ** 2)
 
 
-def test_a_row_twice_is_a_row_of_weight_two_and_order_does_not_matter():
+def test_cells_that_overlap_are_smoother_than_cells_that_do_not():
+    X, y = surface(3000, noise=0.3)
+    new, truth = surface(1000, seed=1, noise=0.0)
+    plain = SparseKernelRegressor([Gaussian(0.5)], cells=Cells(150)).fit(X, y)
+    wide = clone(plain).set_params(cells=Cells(300, overlap=1.0)).fit(X, y)  # as many of their own
+    assert wide.n_columns_ == pytest.approx(2 * 3000, rel=0.05)
+    assert np.mean((wide.predict(new) - truth) ** 2) < np.mean((plain.predict(new) - truth) ** 2)
+
+
+@pytest.mark.parametrize("cells", [Cells(100), Cells(100, overlap=0.5)])
+def test_a_row_twice_is_a_row_of_weight_two_and_order_does_not_matter(cells):
     X, y = surface(400)
     weight = np.random.default_rng(0).integers(0, 3, 400)
-    model = SparseKernelRegressor(cells=100, kernels=[Laplacian(0.5)])
+    model = SparseKernelRegressor(cells=cells, kernels=[Laplacian(0.5)])
     weighted = clone(model).fit(X, y, sample_weight=weight)
     repeated = clone(model).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     order = np.random.default_rng(1).permutation(400)

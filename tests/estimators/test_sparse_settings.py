@@ -65,6 +65,7 @@ def test_a_short_form_stands_for_its_object(name, short, value):
     [
         (lambda: Cells(0), r"^size must be an integer of at least 1; got size=0\.$"),
         (lambda: Cells(partitions=0), r"^partitions must be .*; got partitions=0\.$"),
+        (lambda: Cells(overlap=1.5), r"^overlap must be between 0 and 1; got overlap=1\.5\.$"),
         (lambda: Cells(columns_per_cell=0.5), r"^columns_per_cell must be .*; got columns_per_"),
         (
             lambda: EarlyStopping(1.0),

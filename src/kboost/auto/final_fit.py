@@ -1,7 +1,7 @@
 """The final fit: each member on all rows, then their weighted sum as one additive model.
 
-Without a limit on the columns a member is kernel ridge regression: one problem up to ONE_CELL
-distinct rows, cells of CELL rows above. With a limit it is a joint fit on few basis vectors.
+Without a limit on the columns a member is fitted by an engine (auto/engine.py chooses it); with a
+limit it is a joint fit on few basis vectors.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from kboost.kernels.base import Kernel
 from kboost.kernels.dot_product import Linear
 from kboost.plans.least_squares import fit
 from kboost.plans.sparse import InMemory, SparseData, SparsePlan, SparseResult
-from kboost.settings import Cells, Joint, MaxResidual
+from kboost.settings import Cells, Joint, MaxResidual, Random
+from kboost.settings.sparse_kernel import Selection
 
 _BUDGET = 1 << 30
 FITTED = StopReason("fitted", "every member is fitted.")
@@ -32,7 +33,27 @@ CUT_SHORT = {  # what ends a fit early
     OUT_OF_TIME.rule: "max_seconds reached: {} are fitted; raise max_seconds.",
     "callback": "a callback requested the stop: {} are fitted.",
 }
-HURRIED = 500  # rows of the model, without time for all of them
+HURRIED = 2000  # rows of the model, without time for all of them
+
+
+@dataclass(frozen=True)
+class Engine:
+    """How a member is fitted to all rows: in cells, or with some columns."""
+
+    name: str
+    cells: Cells | None = None  # None with columns
+    columns: int | None = None
+
+
+ONE_PROBLEM = Engine("one problem", Cells(1 << 40))
+CELLS = Engine("cells", Cells(CELL))
+OVERLAPPING = Engine("overlapping cells", Cells(CELL, overlap=1.0))
+FEW_COLUMNS = Engine("few columns", columns=3000)
+
+
+def default_engine(n_rows: int) -> Engine:
+    """The engine for so many distinct rows, without evidence."""
+    return ONE_PROBLEM if n_rows <= ONE_CELL else CELLS
 
 
 @dataclass(frozen=True)
@@ -51,6 +72,7 @@ def fit_members(
     *,
     labels: bool,
     max_columns: int | None = None,
+    engine: Engine | None = None,
     all_columns: bool = True,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -65,7 +87,8 @@ def fit_members(
     """
     data = SparseData(rows, InMemory(X, n_jobs))
     n_rows, width = len(rows.center_rows), X.shape[1]
-    plans = [_plan(m, n_rows, width, labels, max_columns, random_state) for m in members]
+    engine = engine or default_engine(n_rows)
+    plans = [_plan(m, engine, width, labels, max_columns, random_state) for m in members]
     if not all_columns:
         plans = [replace(plan, cells=None) for plan in plans]
     fits = MemberFits(plans, data, deadline, listeners)
@@ -79,9 +102,10 @@ def fit_members(
         return _cut(found, reason, f"{len(complete)} of {len(members)} members")
     if max_columns is None:
         few = first_rows(rows, HURRIED)
-        plan = _plan(members[0], len(few.center_rows), width, labels, None, random_state)
+        n_few = len(few.center_rows)
+        plan = _plan(members[0], ONE_PROBLEM, width, labels, None, random_state)
         found = fit(plan, replace(data, rows=few), NO_LIMIT)
-        return _cut(found, reason, f"{len(few.center_rows)} of {n_rows} rows")
+        return _cut(found, reason, f"{n_few} of {n_rows} rows")
     if not fits.results:
         raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
     return fits.results[0]
@@ -127,18 +151,26 @@ class MemberFits(Method[str]):
 
 
 def _plan(
-    member: Member, n_rows: int, n_features: int, labels: bool, max_columns: int | None, state: Any
+    member: Member,
+    engine: Engine,
+    n_features: int,
+    labels: bool,
+    max_columns: int | None,
+    state: Any,
 ) -> SparsePlan:
-    cells: Cells | None = Cells(n_rows if n_rows <= ONE_CELL else CELL)
+    cells = engine.cells
+    selection: Selection = MaxResidual()
     if max_columns is None and isinstance(member.kernel, Linear):
         max_columns = n_features + 1  # they span all linear functions
+    elif max_columns is None and engine.columns is not None:
+        max_columns, selection = engine.columns, Random()
     if max_columns is not None:
         cells = None
     return SparsePlan(
         kernels=[member.kernel],
         ridge=member.ridge,
         loss="squared",
-        selection=MaxResidual(),
+        selection=selection,
         update=Joint(),
         cells=cells,
         intercept=True,

@@ -19,6 +19,7 @@ import numpy as np
 from kboost._typing import FloatArray, IntArray
 from kboost.auto.basis_size import smallest_basis
 from kboost.auto.blend import blend_weights
+from kboost.auto.engine import choose_engine
 from kboost.auto.final_fit import CUT_SHORT, Member, fit_members
 from kboost.auto.search import SearchResult, search
 from kboost.auto.target_scale import IDENTITY, TargetScale, heavy_tailed
@@ -116,10 +117,18 @@ def fit_auto(
         for each, weight in winner.members
     )
     scaled = replace(rows, targets=winner.scale.apply(rows.targets))
+    engine = None
+    if limit is None and plan.engine and not ended:
+        on_scale = replace(learning, targets=winner.scale.apply(learning.targets))
+        heaviest = max(members, key=lambda member: member.weight)
+        n_rows = len(rows.center_rows)
+        engine, stop = choose_engine(heaviest, n_rows, on_scale, deadline.share(3))
+        ended = stop.rule == INTERRUPTED.rule
+        reason = INTERRUPTED if ended else reason
     result = fit_members(
-        members, X, scaled, labels=learning.labels, max_columns=limit, deadline=deadline,
-        all_columns=plan.engine, random_state=plan.random_state, n_jobs=plan.n_jobs,
-        listeners=() if ended else listeners,
+        members, X, scaled, labels=learning.labels, max_columns=limit, engine=engine,
+        deadline=deadline, all_columns=plan.engine, random_state=plan.random_state,
+        n_jobs=plan.n_jobs, listeners=() if ended else listeners,
     )  # fmt: skip
     reason = _reason(reason, result.reason)
     found = replace(result, reason=reason)

@@ -12,6 +12,13 @@ the first rows (which are in random order), and features that are very uneven th
 With a `rng`, widths are multiplied by random factors and thresholds are at random quantiles around
 the median, which gives different partitions to average over. Every node has its own random stream,
 so splitting into large cells first and then splitting each of them gives the same tree.
+
+With an `overlap` each side of a split also learns from the rows nearest to the border on the other
+side: predictions still change cells at the threshold, but a cell has seen rows on both sides of its
+borders. The rows of all cells together are 1 + overlap times as many. With L levels of even splits
+each side of a split of n rows takes the share s of them from the other side, where
+
+    (1 + 2 s)^L = 1 + overlap,   L = log2(n (1 + overlap) / size), rounded up.
 """
 
 from __future__ import annotations
@@ -78,6 +85,7 @@ def split_into_cells(
     rng: SplitRNG = None,
     cache: SplitCache | None = None,
     on_cell: Callable[[IntArray, SplitRNG], None] | None = None,
+    overlap: float = 0.0,
 ) -> tuple[CellTree, list[IntArray]]:
     """Split rows of X into cells of at most `size` rows: the tree, and the rows of each cell.
 
@@ -87,6 +95,7 @@ def split_into_cells(
     feature, threshold, children = [-1], [0.0], [[0, 0]]
     cells: list[IntArray] = []
     stack = [(0, rows, rng, "")]
+    share = _shared_by_sides(len(rows), size, overlap)
     while stack:
         node, inside, stream, path = stack.pop()
         if len(inside) <= size:
@@ -104,9 +113,12 @@ def split_into_cells(
         feature[node], threshold[node], goes_left = best
         children[node] = [len(feature), len(feature) + 1]
         first, second = (None, None) if stream is None else stream.spawn(2)
+        left, right = goes_left, ~goes_left
+        if share:
+            left, right = _widened(np.asarray(X[inside, feature[node]]), goes_left, share)
         stack += [
-            (len(feature) + 1, inside[~goes_left], second, path + "1"),
-            (len(feature), inside[goes_left], first, path + "0"),
+            (len(feature) + 1, inside[right], second, path + "1"),
+            (len(feature), inside[left], first, path + "0"),
         ]
         feature += [-1, -1]
         threshold += [0.0, 0.0]
@@ -222,6 +234,26 @@ def _even_split(values: FloatArray, quantile: float) -> tuple[float, float, Bool
         threshold = float(np.max(values, where=below, initial=-np.inf))
         goes_left, n_left = below, n_below
     return min(n_left, n - n_left) / n, threshold, goes_left
+
+
+def _shared_by_sides(n_rows: int, size: int, overlap: float) -> float:
+    """The share of the rows of a split that each side takes from the other one."""
+    levels = max(1, int(np.ceil(np.log2(n_rows * (1 + overlap) / size)))) if n_rows else 1
+    return min(0.25, ((1 + overlap) ** (1 / levels) - 1) / 2)
+
+
+def _widened(values: FloatArray, goes_left: BoolArray, share: float) -> tuple[BoolArray, BoolArray]:
+    """Both sides of a split with the nearest rows of the other side; equal values go together.
+
+    An uneven split shares less: the nearest rows count relative to the smaller side.
+    """
+    n_left = int(np.count_nonzero(goes_left))
+    count = round(2 * share * min(n_left, len(values) - n_left))
+    above, below = np.sort(values[~goes_left]), np.sort(values[goes_left])
+    return (
+        goes_left | (values < above[count]),
+        ~goes_left | (values > below[-1 - count]),
+    )
 
 
 class CellPart:

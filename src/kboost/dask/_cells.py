@@ -18,7 +18,7 @@ import numpy as np
 from distributed import as_completed
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.cells import CellPart, CellTree, SplitRNG, graft, split_into_cells
+from kboost.columns.cells import CellPart, CellTree, SplitRNG, graft
 from kboost.core.deadline import Deadline
 from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.stopping import OUT_OF_TIME, StopReason
@@ -191,8 +191,7 @@ def _n_cells(
 ) -> int:
     """How many cells a branch has."""
     X = assemble(positions, pieces, dtype)
-    view = plan.kernel.pairings[0].view
-    return len(split_into_cells(X, np.arange(len(X)), plan.cells.size, view, stream)[1])
+    return len(plan.split(X, np.arange(len(X)), stream)[1])
 
 
 def _fit_branch(
@@ -209,9 +208,7 @@ def _fit_branch(
     """Cut the branch further and fit its cells."""
     X = assemble(positions, pieces, dtype)
     rows = LocalRows(X, np.arange(len(X)), targets, weight)
-    partition = split_into_cells(
-        X, rows.order, plan.cells.size, plan.kernel.pairings[0].view, stream
-    )
+    partition = plan.split(X, rows.order, stream)
     fitting, _ = run_cells(plan, columns, rows, [partition], deadline)
     ((part, objective),) = fitting.parts()
     return part, objective, fitting.n_fitted

@@ -19,7 +19,7 @@ from typing import Any, cast
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.cells import SplitRNG, kernel_block
+from kboost.columns.cells import CellTree, SplitRNG, kernel_block, split_into_cells
 from kboost.kernels.base import Kernel
 from kboost.settings import Cells
 from kboost.solvers.forward_selection import LocalRule, select
@@ -41,6 +41,11 @@ class CellPlan:
     def columns_per_cell(self, n_cells: int) -> int | None:
         """Columns per cell, at most, if there are so many cells; None: all rows."""
         return columns_per_cell(self.cells, self.max_columns, n_cells)
+
+    def split(self, X: Any, rows: IntArray, rng: SplitRNG) -> tuple[CellTree, list[IntArray]]:
+        """Cut the rows into cells."""
+        view, cells = self.kernel.pairings[0].view, self.cells
+        return split_into_cells(X, rows, cells.size, view, rng, overlap=cells.overlap)
 
     def random_streams(self, rng: np.random.Generator) -> Sequence[SplitRNG]:
         """One generator per partition; a single partition is cut at the medians."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.cells import CellPart, CellTree, split_into_cells
+from kboost.columns.cells import CellPart, CellTree
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.progress import TimeEstimate
@@ -51,11 +51,7 @@ def fit_cells(
     listeners: Sequence[Listener] = (),
 ) -> CellFit:
     """Cut the rows into cells and fit them; cells that are not reached stay empty."""
-    view = plan.kernel.pairings[0].view
-    partitions = [
-        split_into_cells(rows.X, rows.order, plan.cells.size, view, stream)
-        for stream in plan.random_streams(rng)
-    ]
+    partitions = [plan.split(rows.X, rows.order, stream) for stream in plan.random_streams(rng)]
     columns = plan.columns_per_cell(sum(len(cells) for _, cells in partitions))
     fitting, reason = run_cells(
         plan, columns, rows, partitions, deadline, n_jobs, [*listeners, CellProgress(deadline)]

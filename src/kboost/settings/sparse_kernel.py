@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
-from kboost._rules import COUNT, POSITIVE, UNIT, Rule, check_params, either, one_of
+from kboost._rules import COUNT, POSITIVE, SHARE, UNIT, Rule, check_params, either, one_of
 from kboost._rules import optional as _optional
 
 
@@ -34,13 +34,22 @@ class Cells(_Checked):
         Random partitions into cells to fit and average, which smooths the borders.
     columns_per_cell : int or None, default=None
         Basis vectors per cell, at most; None: all its rows, unless `max_columns` limits them.
+    overlap : float, default=0.0
+        Rows beyond its borders that a cell also learns from, relative to its own, up to 1; this
+        smooths the borders. On Dask, borders between workers do not overlap.
     """
 
     size: int = 2500
     partitions: int = 1
     columns_per_cell: int | None = None
+    overlap: float = 0.0
 
-    _rules: ClassVar = {"size": COUNT, "partitions": COUNT, "columns_per_cell": _optional(COUNT)}
+    _rules: ClassVar = {
+        "size": COUNT,
+        "partitions": COUNT,
+        "columns_per_cell": _optional(COUNT),
+        "overlap": SHARE,
+    }
 
     @classmethod
     def of(cls, value: Any) -> Cells | None:

@@ -1,0 +1,117 @@
+"""How all rows are fitted: in one problem, in cells, or on few columns; judged on rows left out.
+
+Up to ONE_CELL distinct rows one least-squares problem holds all of them. With more rows, engines
+compete with the kernel and the ridge of the heaviest member:
+
+    cells                problems of CELL rows
+    overlapping cells    which also learn from rows beyond their borders
+    few columns          one problem for all rows, with columns at some of them; only for so many
+                         features that cells are far from local
+
+Each of them is fitted to the same sample of rows and judged by its squared error on other rows. To
+replace plain cells an engine must be better by a margin: overlapping cells cost three times as
+much, and few columns gain less from the rows beyond the sample.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kboost.auto.final_fit import (
+    CELLS,
+    CUT_SHORT,
+    FEW_COLUMNS,
+    ONE_PROBLEM,
+    OVERLAPPING,
+    Engine,
+    Member,
+    fit_members,
+)
+from kboost.auto.search import ONE_CELL
+from kboost.core.deadline import NO_LIMIT, Deadline
+from kboost.core.iterate import Method, iterate
+from kboost.core.stopping import StopReason
+from kboost.data.indexed_rows import indexed_rows
+from kboost.metric.folds import LearningRows, fold_of
+
+_TRAINING, _LEFT = 10_000, 2000  # rows of the sample, at most
+_MANY_FEATURES = 50
+_MARGIN = {OVERLAPPING: 0.98, FEW_COLUMNS: 0.95}  # of the error of cells that must be reached
+_TRIED = StopReason("engines", "every engine was tried.")
+
+
+@dataclass(frozen=True)
+class EngineStep:
+    """An engine and its squared error on rows left out."""
+
+    engine: Engine
+    error: float
+
+    def __str__(self) -> str:
+        return f"{self.engine.name}: error {self.error:.4g}"
+
+
+def engines_for(n_rows: int, n_features: int) -> tuple[Engine, ...]:
+    """The engines that compete for a table of so many distinct rows, the default first."""
+    if n_rows <= ONE_CELL:
+        return (ONE_PROBLEM,)
+    local = CELLS, OVERLAPPING
+    return local if n_features < _MANY_FEATURES else (*local, FEW_COLUMNS)
+
+
+def choose_engine(
+    member: Member, n_rows: int, learning: LearningRows, deadline: Deadline = NO_LIMIT
+) -> tuple[Engine, StopReason]:
+    """The engine of the lowest error, and why no more were tried.
+
+    Targets of `learning` are on the scale of the fit. Without time, or after Ctrl-C, engines that
+    were tried so far compete, and the default stands without any.
+    """
+    engines = engines_for(n_rows, learning.X.shape[1])
+    if len(engines) == 1:
+        return engines[0], _TRIED
+    trials = EngineTrials(member, engines, learning, deadline)
+    reason = iterate(trials, deadline=deadline, level=logging.DEBUG)
+    return trials.best(), reason
+
+
+class EngineTrials(Method[EngineStep]):
+    """One step fits one engine to the sample."""
+
+    trace: list[EngineStep]
+
+    def __init__(
+        self, member: Member, engines: Sequence[Engine], learning: LearningRows, deadline: Deadline
+    ) -> None:
+        self._member, self._engines = member, engines
+        self._labels, self._deadline = learning.labels, deadline
+        n_left = min(_LEFT, len(learning) // 5)
+        rows = np.arange(min(len(learning), _TRAINING + n_left))
+        self._fold = fold_of(learning, rows[n_left:], rows[:n_left])
+        targets = self._fold.targets + self._fold.mean
+        self._rows: Any = indexed_rows(self._fold.X, targets, self._fold.weight)
+        self.trace = []
+
+    def advance(self) -> EngineStep | StopReason:
+        """Fit the next engine."""
+        if len(self.trace) == len(self._engines):
+            return _TRIED
+        engine, fold = self._engines[len(self.trace)], self._fold
+        fitted = fit_members(
+            [self._member], fold.X, self._rows, labels=self._labels, engine=engine,
+            deadline=self._deadline,
+        )  # fmt: skip
+        if fitted.reason.rule in CUT_SHORT:
+            return fitted.reason
+        error = fold.error(fitted.model.decision(fold.X_left) - fold.mean)
+        return EngineStep(engine, error)
+
+    def best(self) -> Engine:
+        """The engine of the lowest error so far."""
+        errors = {step.engine: step.error / _MARGIN.get(step.engine, 1.0) for step in self.trace}
+        return min(errors, key=lambda engine: errors[engine], default=self._engines[0])
