@@ -22,7 +22,7 @@ from kboost.data.indexed_rows import IndexedRows
 from kboost.kernels.base import Kernel
 from kboost.kernels.dot_product import Linear
 from kboost.plans.least_squares import fit
-from kboost.plans.sparse import InMemory, SparseData, SparsePlan, SparseResult
+from kboost.plans.sparse import SparseData, SparsePlan, SparseResult, location_of
 from kboost.settings import Cells, Joint, MaxResidual
 
 _BUDGET = 1 << 30
@@ -63,7 +63,7 @@ def fit_members(
     the first member on as many rows as take no time; with a limit on the columns, what there is of
     the first member, and Ctrl-C before there is anything is raised.
     """
-    data = SparseData(rows, InMemory(X, n_jobs))
+    data = SparseData(rows, location_of(X, n_jobs))
     n_rows, width = len(rows.center_rows), X.shape[1]
     plans = [_plan(m, n_rows, width, labels, max_columns, random_state) for m in members]
     if not all_columns:

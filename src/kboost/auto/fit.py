@@ -112,8 +112,9 @@ def fit_auto(
         until = deadline.share(3)
         winner, limit, ended = smallest_basis(candidates, learning, plan.prefer, until)
         reason = INTERRUPTED if ended else reason
+    reference = learning.reference()
     members = tuple(
-        Member(each.kernel(learning.X, learning.weight), each.ridge, weight) for each, weight in winner.members
+        Member(each.kernel(*reference), each.ridge, weight) for each, weight in winner.members
     )
     scaled = replace(rows, targets=winner.scale.apply(rows.targets))
     result = fit_members(
