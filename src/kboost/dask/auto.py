@@ -95,7 +95,8 @@ class DaskAutoKernelRegressor(_Auto, AutoKernelRegressor):
     sample_weight may also be in memory. Up to 20,000 rows are computed and fitted on the client.
     With more, the preparation of the table is learned on at most 100,000 rows drawn at random,
     kernels are compared on the rows that the local estimator would take, and all rows are fitted
-    on the workers. Up to 50,000 rows the model is that of the local estimator, up to rounding.
+    on the workers. Up to 50,000 rows (fewer, if there are more than 160 columns) the model is that
+    of the local estimator, up to rounding.
     `predict` returns a dask array for a dask collection, and an array for rows in memory.
 
     Parameters
@@ -103,8 +104,8 @@ class DaskAutoKernelRegressor(_Auto, AutoKernelRegressor):
     client : distributed.Client, optional
         The cluster; by default the client that is running.
     **others
-        All parameters of :class:`kboost.AutoKernelRegressor`; `n_jobs` applies to predictions of
-        rows in memory only.
+        All parameters of :class:`kboost.AutoKernelRegressor`; `n_jobs` applies on the
+        client only.
 
     See Also
     --------
@@ -137,8 +138,8 @@ class DaskAutoKernelClassifier(_Auto, AutoKernelClassifier):
     client : distributed.Client, optional
         The cluster; by default the client that is running.
     **others
-        All parameters of :class:`kboost.AutoKernelClassifier`; `n_jobs` applies to predictions of
-        rows in memory only.
+        All parameters of :class:`kboost.AutoKernelClassifier`; `n_jobs` applies on the
+        client only.
 
     See Also
     --------
