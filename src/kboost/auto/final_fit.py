@@ -119,7 +119,10 @@ class MemberFits(Method[str]):
         position = len(self.results)
         if position == len(self._plans):
             return FITTED
-        result = fit(self._plans[position], self._data, self._deadline, self._listeners)
+        plan = self._plans[position]
+        if plan.max_columns is None and not self._deadline.remaining:
+            return OUT_OF_TIME  # cells would be cut before the first one is late
+        result = fit(plan, self._data, self._deadline, self._listeners)
         self.results.append(result)
         if result.reason.rule in CUT_SHORT:
             return result.reason
