@@ -104,7 +104,7 @@ def test_rows_on_the_workers_give_the_local_model_too(client, few, prefer, monke
 
 def test_numbers_of_a_frame_with_categories_and_gaps(client, few):
     frame, value = mixed(900)
-    model = DaskAutoKernelRegressor(max_seconds=20)
+    model = DaskAutoKernelRegressor(max_seconds=None)
     model.fit(dd.from_pandas(frame[:700], npartitions=4), da.from_array(value[:700]))
     found = model.predict(frame[700:])
     assert isinstance(found, np.ndarray)
@@ -125,7 +125,7 @@ def test_labels_with_probabilities(client, few):
     labels = np.array(["low", "middle", "high"])[np.digitize(value, [0.0, 4.0])]
     spread = dd.from_pandas(frame, npartitions=9)
     target = dd.from_pandas(pd.Series(labels), npartitions=3)
-    model = DaskAutoKernelClassifier(max_seconds=20).fit(spread.partitions[:7], target.loc[:699])
+    model = DaskAutoKernelClassifier(max_seconds=None).fit(spread.partitions[:7], target.loc[:699])
     tested = spread.partitions[7:]
     shares = model.predict_proba(tested)
     assert shares.shape[1] == 3
@@ -179,7 +179,7 @@ def test_few_rows_come_to_the_client(client, few, monkeypatch):
     monkeypatch.setattr(PartitionedTable, "_fetch", watched)
     monkeypatch.setattr("kboost.dask._prepared_table._REFERENCE", 300)
     X, y = surface(3000)
-    model = DaskAutoKernelRegressor(max_seconds=20).fit(da.from_array(X, chunks=(1000, 2)), y)
+    model = DaskAutoKernelRegressor(max_seconds=None).fit(da.from_array(X, chunks=(1000, 2)), y)
     assert model.score(X, y) > 0.98
     assert max(brought) <= 1000
 
@@ -196,7 +196,7 @@ def test_a_limit_gives_a_model(client, few):
 def test_copies_and_pickles(client, few):
     X, y = surface(100)
     blocks = da.from_array(X, chunks=(40, 2))
-    model = DaskAutoKernelClassifier(max_seconds=10, client=client).fit(blocks, y > 0)
+    model = DaskAutoKernelClassifier(max_seconds=None, client=client).fit(blocks, y > 0)
     again = pickle.loads(pickle.dumps(model))
     assert again.client is None
     assert_array_equal(again.predict(X), model.predict(blocks).compute())
