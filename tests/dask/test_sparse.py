@@ -14,12 +14,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from kboost import (
-    AutoKernelClassifier,
-    AutoKernelRegressor,
-    SparseKernelClassifier,
-    SparseKernelRegressor,
-)
+from kboost import SparseKernelClassifier, SparseKernelRegressor
 from kboost.columns import cells
 from kboost.dask import DaskSparseKernelClassifier, DaskSparseKernelRegressor, _table
 from kboost.dask._cells import BranchFitting
@@ -301,11 +296,3 @@ def test_copies_share_the_client(client):
     assert copy.ridge == 0.5
     assert "client" not in copy.to_local().get_params()
     assert not hasattr(model, "partial_fit")
-
-
-def test_auto_estimators_name_those_that_accept_dask():
-    rows = da.zeros((10, 2))
-    with pytest.raises(TypeError, match=r"got a Dask Array, which kboost.dask.DaskSparseKernelC"):
-        AutoKernelClassifier().fit(rows, np.arange(10) % 2)
-    with pytest.raises(TypeError, match="DaskSparseKernelRegressor accepts"):
-        AutoKernelRegressor().fit(rows, np.arange(10.0))

@@ -163,6 +163,16 @@ def test_a_target_with_heavy_tails_is_fitted_on_the_log_scale():
     assert model.predict(X).min() >= 0
 
 
+def test_a_log_scale_holds_for_rows_that_the_search_merges():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    y = np.exp(2 * X[:, 0] + 0.3 * rng.normal(size=120))
+    X, y = np.vstack([X, X[:1]]), np.append(y, 0.0)  # the mean of the two is not 0
+    model = AutoKernelRegressor(scoring="neg_mean_absolute_error").fit(X, y)
+    assert model.target_scale_.kind == "log"
+    assert model.score(X, y) > 0.5
+
+
 def test_a_constant_target():
     model = AutoKernelRegressor().fit(X, np.full(N, 3.5))
     np.testing.assert_allclose(model.predict(X), 3.5)

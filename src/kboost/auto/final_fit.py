@@ -22,7 +22,7 @@ from kboost.data.indexed_rows import IndexedRows
 from kboost.kernels.base import Kernel
 from kboost.kernels.dot_product import Linear
 from kboost.plans.least_squares import fit
-from kboost.plans.sparse import InMemory, SparseData, SparsePlan, SparseResult
+from kboost.plans.sparse import SparseData, SparsePlan, SparseResult, location_of
 from kboost.settings import Cells, Joint, MaxResidual, Random
 from kboost.settings.sparse_kernel import Selection
 
@@ -85,7 +85,7 @@ def fit_members(
     the first member on as many rows as take no time; with a limit on the columns, what there is of
     the first member, and Ctrl-C before there is anything is raised.
     """
-    data = SparseData(rows, InMemory(X, n_jobs))
+    data = SparseData(rows, location_of(X, n_jobs))
     n_rows, width = len(rows.center_rows), X.shape[1]
     engine = engine or default_engine(n_rows)
     plans = [_plan(m, engine, width, labels, max_columns, random_state) for m in members]
@@ -143,7 +143,10 @@ class MemberFits(Method[str]):
         position = len(self.results)
         if position == len(self._plans):
             return FITTED
-        result = fit(self._plans[position], self._data, self._deadline, self._listeners)
+        plan = self._plans[position]
+        if plan.max_columns is None and not self._deadline.remaining:
+            return OUT_OF_TIME  # cells would be cut before the first one is late
+        result = fit(plan, self._data, self._deadline, self._listeners)
         self.results.append(result)
         if result.reason.rule in CUT_SHORT:
             return result.reason

@@ -103,7 +103,8 @@ def fit_auto(
     fitted. Ctrl-C before there is a candidate is raised.
     """
     with one_blas_thread():  # folds are small: a second thread would only spin
-        candidates, reason = _search(plan, learning, deadline, listeners)
+        scales = [] if learning.labels else _scales(plan, rows)
+        candidates, reason = _search(plan, learning, scales, deadline, listeners)
     winner, limit = candidates[0], None
     ended = reason.rule in _ENDED
     if ended or not deadline.remaining:
@@ -112,9 +113,9 @@ def fit_auto(
         until = deadline.share(3)
         winner, limit, ended = smallest_basis(candidates, learning, plan.prefer, until)
         reason = INTERRUPTED if ended else reason
+    reference = learning.reference()
     members = tuple(
-        Member(each.kernel(learning.X, learning.weight), each.ridge, weight)
-        for each, weight in winner.members
+        Member(each.kernel(*reference), each.ridge, weight) for each, weight in winner.members
     )
     scaled = replace(rows, targets=winner.scale.apply(rows.targets))
     engine = None
@@ -144,13 +145,20 @@ def _reason(search: StopReason, final: StopReason) -> StopReason:
     return COMPLETE if search.rule == COMPARED.rule else SEARCH_CUT_SHORT
 
 
+def _scales(plan: AutoPlan, rows: IndexedRows) -> list[TargetScale]:
+    """The transforms that compete; they are defined for the target of every row."""
+    one_target = rows.targets.shape[1] == 1
+    return heavy_tailed(rows.targets[:, 0], rows.weight) if plan.scales and one_target else []
+
+
 def _search(
-    plan: AutoPlan, learning: LearningRows, deadline: Deadline, listeners: Sequence[Listener]
+    plan: AutoPlan,
+    learning: LearningRows,
+    scales: Sequence[TargetScale],
+    deadline: Deadline,
+    listeners: Sequence[Listener],
 ) -> tuple[list[Contender], StopReason]:
     """All candidates, the best first, and why there are no more."""
-    one_target = learning.targets.shape[1] == 1 and not learning.labels
-    scales = heavy_tailed(learning.targets[:, 0], learning.weight) if one_target else []
-    scales = scales if plan.scales else []
     first = deadline.share(2 if scales else 1 / _SEARCH)
     candidates, reason = _candidates(plan, learning, IDENTITY, first, listeners)
     if scales:

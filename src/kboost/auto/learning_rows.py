@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from kboost._typing import IntArray
 from kboost.data.indexed_rows import IndexedRows
 from kboost.metric.folds import LearningRows
 
@@ -28,9 +29,15 @@ def learning_rows(X: Any, rows: IndexedRows, *, labels: bool) -> LearningRows:
     whole = bool(np.all(rows.weight == np.round(rows.weight)))
     repeated = len(rows.order) >= _REPEATED * len(merged.order)
     if not (whole and repeated and total <= _MOST):
-        numbers = np.asarray(X[merged.order], dtype=np.float64)
-        return LearningRows(numbers, merged.targets, merged.weight, labels)
+        return LearningRows(_at(X, merged.order), merged.targets, merged.weight, labels)
     each = np.repeat(np.arange(len(rows.order)), rows.weight.astype(np.intp))
     each = each[np.random.default_rng(0).permutation(len(each))]
-    numbers = np.asarray(X[rows.order[each]], dtype=np.float64)
+    numbers = _at(X, rows.order[each])
     return LearningRows(numbers, rows.targets[each], np.ones(len(each)), labels)
+
+
+def _at(X: Any, order: IntArray) -> Any:
+    """The rows in this order; those of a distributed table stay where they are."""
+    if hasattr(X, "in_order"):
+        return X.in_order(order)
+    return np.asarray(X[order], dtype=np.float64)

@@ -4,6 +4,7 @@ Importing this needs the extra ``kboost[dask]``; ``import kboost`` alone does no
 """
 
 try:
+    from kboost.dask.auto import DaskAutoKernelClassifier, DaskAutoKernelRegressor
     from kboost.dask.boost import DaskKernelBoostClassifier, DaskKernelBoostRegressor
     from kboost.dask.sparse import DaskSparseKernelClassifier, DaskSparseKernelRegressor
 except ModuleNotFoundError as error:
@@ -13,6 +14,8 @@ except ModuleNotFoundError as error:
     ) from error
 
 __all__ = [
+    "DaskAutoKernelClassifier",
+    "DaskAutoKernelRegressor",
     "DaskKernelBoostClassifier",
     "DaskKernelBoostRegressor",
     "DaskSparseKernelClassifier",

@@ -84,11 +84,11 @@ class OnCluster:
         """No warning: the rows stay on the workers."""
 
     def _blockwise(self, method: str, X: Any) -> Any:
-        check_is_fitted(self, "coef_")
+        check_is_fitted(self, "n_columns_")
         X = row_blocks(X)
-        validate_data(self, example(X), reset=False, skip_check_array=True)
+        self._check_columns(X)
         local = self.to_local()
-        like = _no_rows(local, method)
+        like = self._no_rows(local, method)
         model = self._carried(local)
         if is_frame(X):
             blocks = [
@@ -111,6 +111,16 @@ class OnCluster:
             drop_axis=1 if narrow else None,
             chunks=None if narrow else (X.chunks[0], (like.shape[1],)),
         )
+
+    def _check_columns(self, X: Any) -> None:
+        """Raise unless the collection has the features of `fit`."""
+        validate_data(self, example(X), reset=False, skip_check_array=True)
+
+    def _no_rows(self, local: Any, method: str) -> Any:
+        """The result of the method for no rows, with its shape and dtype."""
+        nameless = copy(local)
+        vars(nameless).pop("feature_names_in_", None)
+        return getattr(nameless, method)(np.zeros((1, local.n_features_in_)))[:0]
 
     def _carried(self, local: Any) -> Any:
         """The model for all blocks: scattered to the workers, or in the graph without a client."""
@@ -178,13 +188,6 @@ class OnCluster:
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()
         return {**state, "client": None}  # a connection cannot be pickled
-
-
-def _no_rows(local: Any, method: str) -> Any:
-    """The result of the method for no rows, with its shape and dtype."""
-    nameless = copy(local)
-    vars(nameless).pop("feature_names_in_", None)
-    return getattr(nameless, method)(np.zeros((1, local.n_features_in_)))[:0]
 
 
 def _answer(block: Any, model: Any, method: str, like: Any) -> Any:

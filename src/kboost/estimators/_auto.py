@@ -54,19 +54,27 @@ class AutoKernelBase(KernelEstimator):
     def _check_given(self, X: Any, y: Any) -> None:
         """Raise for a parameter that breaks its rule, for rows elsewhere and missing targets."""
         check_params(self.get_params(deep=False), _RULES)
-        if type(X).__module__.partition(".")[0].startswith("dask"):
-            kind = type(self).__name__.removeprefix("AutoKernel")
-            raise TypeError(
-                f"X must be in memory; got a Dask {type(X).__name__}, which "
-                f"kboost.dask.DaskSparseKernel{kind} accepts."
-            )
+        self._check_place(X)
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
 
+    def _check_place(self, X: Any) -> None:
+        """Raise for rows that are not where this estimator fits them."""
+        if type(X).__module__.partition(".")[0].startswith("dask"):
+            raise TypeError(
+                f"X must be in memory; got a Dask {type(X).__name__}, which "
+                f"kboost.dask.Dask{type(self).__name__} accepts."
+            )
+
     def _prepared(self, X: Any, y: Any, sample_weight: Any, task: str) -> tuple[Any, FloatArray]:
         """The table as numbers, and the weights of its rows; sets what describes the input."""
+        rows = self._fit_preparation(X, y, sample_weight, task)
+        return rows, row_counts(check_weights(sample_weight, rows.shape[0]))
+
+    def _fit_preparation(self, X: Any, y: Any, sample_weight: Any, task: str) -> FloatArray:
+        """Learn how a table becomes numbers, and return those of its rows."""
         self.preparation_ = TablePreparation(target_type=task)
         rows = self.preparation_.fit_transform(X, y, sample_weight)
         self.n_features_in_ = self.preparation_.n_features_in_
@@ -74,11 +82,7 @@ class AutoKernelBase(KernelEstimator):
             self.feature_names_in_ = self.preparation_.feature_names_in_
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        weight = check_weights(sample_weight, rows.shape[0])
-        total, n_weighted = float(weight.sum()), int(np.count_nonzero(weight))
-        if total < n_weighted:  # shares of 1, or the like: they count as rows in the mean
-            weight = weight * (n_weighted / total)
-        return _dense(rows), weight
+        return _dense(rows)
 
     def _search(
         self, X: Any, rows: IndexedRows, learning: LearningRows, scorer: Scorer, started: float
@@ -151,6 +155,12 @@ class AutoKernelBase(KernelEstimator):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def row_counts(weight: FloatArray) -> FloatArray:
+    """Weights that are shares of 1, or the like, count as rows in the mean."""
+    total, n_weighted = float(weight.sum()), int(np.count_nonzero(weight))
+    return weight * (n_weighted / total) if total < n_weighted else weight
 
 
 def _dense(rows: Any) -> FloatArray:

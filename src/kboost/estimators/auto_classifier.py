@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from kboost._typing import FloatArray, IntArray
 from kboost.auto.fit import AutoResult, Scorer
 from kboost.auto.learning_rows import learning_rows
 from kboost.auto.probabilities import Probabilities, calibrate, class_shares
+from kboost.core.deadline import now
 from kboost.data.class_weight import class_factors
 from kboost.data.indexed_rows import indexed_rows
 from kboost.estimators._auto import AutoKernelBase
@@ -133,7 +133,10 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         AutoKernelClassifier
             The fitted estimator.
         """
-        return self._guarded_fit(lambda: self._learn(X, y, sample_weight), X, y, sample_weight)
+        started = now()
+        return self._guarded_fit(
+            lambda: self._learn(X, y, sample_weight, started), X, y, sample_weight
+        )
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the calibrated decision values.
@@ -203,8 +206,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         values = self._decision(X)  # raises before fit
         return self.probabilities_.scores(values)
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
-        started = time.monotonic()
+    def _learn(self, X: Any, y: Any, sample_weight: Any, started: float) -> None:
         self._check_given(X, y)
         y = column_or_1d(y, warn=True)
         codes = encode_labels(self, y)

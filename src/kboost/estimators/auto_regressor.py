@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from kboost._validation import check_numeric
 from kboost.auto.fit import Scorer
 from kboost.auto.learning_rows import learning_rows
 from kboost.auto.target_scale import TargetScale
+from kboost.core.deadline import now
 from kboost.data.indexed_rows import indexed_rows
 from kboost.estimators._auto import AutoKernelBase
 from kboost.estimators._left_out import LeftOutModel, named_scorer
@@ -126,7 +126,10 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
         AutoKernelRegressor
             The fitted estimator.
         """
-        return self._guarded_fit(lambda: self._learn(X, y, sample_weight), X, y, sample_weight)
+        started = now()
+        return self._guarded_fit(
+            lambda: self._learn(X, y, sample_weight, started), X, y, sample_weight
+        )
 
     def predict(self, X: Any) -> FloatArray:
         """Return the predicted value of each row.
@@ -144,8 +147,7 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
         values = self._decision(X)  # raises before fit
         return self.target_scale_.invert(values)[:, 0]
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
-        started = time.monotonic()
+    def _learn(self, X: Any, y: Any, sample_weight: Any, started: float) -> None:
         self._check_given(X, y)
         check_numeric(y, "y")
         y = _check_y(y, y_numeric=True, estimator=self)

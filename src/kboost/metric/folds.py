@@ -8,6 +8,7 @@ the rows of each class are dealt to the parts in turn.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from kboost.metric.rounds import Fold
 class LearningRows:
     """Distinct rows in random order, with targets and weights."""
 
-    X: FloatArray
+    X: Any  # an array, or a distributed table that is read as it is indexed
     targets: FloatArray  # (n, q), not centred
     weight: FloatArray
     labels: bool = False  # whether targets are -1 and 1
@@ -30,6 +31,14 @@ class LearningRows:
     def take(self, rows: IntArray) -> LearningRows:
         """Some of the rows."""
         return LearningRows(self.X[rows], self.targets[rows], self.weight[rows], self.labels)
+
+    def reference(self) -> tuple[FloatArray, FloatArray]:
+        """Rows for transforms and the unit of lengths, and their weights.
+
+        They are all rows, or the first ones of a distributed table.
+        """
+        count = getattr(self.X, "n_reference", len(self))
+        return self.X[:count], self.weight[:count]
 
     @property
     def mean(self) -> FloatArray:

@@ -242,8 +242,13 @@ ESTIMATORS = [
     *_estimators("kboost.baselines.mkl", "MKLClassifier"),
     *_estimators("kboost.baselines.kernel_design", "KernelDesignClassifier"),
     *(
-        Entry(f"kboost.estimators.{path}", holds=auto_rules.auto_fits, is_estimator=True)
-        for path in ("auto_classifier.AutoKernelClassifier", "auto_regressor.AutoKernelRegressor")
+        Entry(f"kboost.{path}", holds=auto_rules.auto_fits, is_estimator=True)
+        for path in (
+            "estimators.auto_classifier.AutoKernelClassifier",
+            "estimators.auto_regressor.AutoKernelRegressor",
+            "dask.auto.DaskAutoKernelClassifier",
+            "dask.auto.DaskAutoKernelRegressor",
+        )
     ),
     *_estimators("kboost.dask.sparse", "DaskSparseKernelRegressor", "DaskSparseKernelClassifier"),
     *_estimators("kboost.dask.boost", "DaskKernelBoostClassifier", "DaskKernelBoostRegressor"),

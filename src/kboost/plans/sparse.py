@@ -141,6 +141,14 @@ class InMemory:
         return fit_cells(plan, rows, rng=rng, deadline=deadline, n_jobs=n_jobs, listeners=listeners)
 
 
+def location_of(X: Any, n_jobs: int | None = None) -> Location:
+    """Where rows are: a distributed table knows it, all others are in memory."""
+    if hasattr(X, "location"):
+        location: Location = X.location()
+        return location
+    return InMemory(X, n_jobs)
+
+
 @dataclass(frozen=True)
 class SparseData:
     """Checked training rows."""

@@ -1,0 +1,83 @@
+"""The partitions of a collection as they were given: frames or arrays of any kinds of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from dask.dataframe.dispatch import concat
+
+from kboost._typing import FloatArray, IntArray
+from kboost.dask._input import partitions
+from kboost.dask._workers import Workers
+from kboost.preparation import TablePreparation
+
+
+class GivenRows:
+    """Rows by number; a partition is a future that the scheduler can compute again."""
+
+    def __init__(self, client: Any, X: Any) -> None:
+        self._client, self._parts = client, partitions(client, X)
+        sizes = [client.submit(len, part, pure=False) for part in self._parts]
+        self._starts = np.cumsum([0, *client.gather(sizes)])
+
+    def __len__(self) -> int:
+        return int(self._starts[-1])
+
+    def take(self, rows: IntArray) -> Any:
+        """Some rows on the client, by their numbers in ascending order."""
+        pieces = [
+            self._client.submit(_rows_of, part, inside, pure=False)
+            for part, inside in zip(self._parts, self._inside(rows), strict=True)
+            if len(inside)
+        ]
+        return _joined(self._client.gather(pieces))
+
+    def prepared(
+        self, preparation: TablePreparation, rows: IntArray, columns: IntArray, values: FloatArray
+    ) -> list[Any]:
+        """Futures of the partitions as numbers, with these values in some rows and columns."""
+        shared = Workers(self._client).scatter(preparation)
+        ends = np.searchsorted(rows, self._starts)
+        pieces = [values[first:last] for first, last in pairwise(ends)]
+        return [
+            self._client.submit(_prepare, part, shared, inside, columns, piece, pure=False)
+            for part, inside, piece in zip(self._parts, self._inside(rows), pieces, strict=True)
+        ]
+
+    def _inside(self, rows: IntArray) -> Iterator[IntArray]:
+        """The numbers that the rows have in each partition."""
+        ends = np.searchsorted(rows, self._starts)
+        for first, last, start in zip(ends[:-1], ends[1:], self._starts, strict=False):
+            yield rows[first:last] - start
+
+
+def _joined(pieces: Sequence[Any]) -> Any:
+    if hasattr(pieces[0], "iloc"):
+        return concat(list(pieces))  # categories are united
+    return np.concatenate(pieces)
+
+
+# On a worker -------------------------------------------------------------------------------------
+
+
+def _rows_of(part: Any, inside: IntArray) -> Any:
+    return part.iloc[inside] if hasattr(part, "iloc") else part[inside]
+
+
+def _prepare(
+    part: Any,
+    preparation: TablePreparation,
+    inside: IntArray,
+    columns: IntArray,
+    values: FloatArray,
+) -> FloatArray:
+    """A partition as numbers; it may be empty."""
+    if not len(part):
+        return np.zeros((0, len(preparation.one_hot_)))
+    rows: FloatArray = preparation.transform(part)
+    if len(columns):
+        rows[np.ix_(inside, columns)] = values
+    return rows

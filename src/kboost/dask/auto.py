@@ -1,0 +1,199 @@
+"""The door for rows in the partitions of a cluster: the best mixture of kernels of a collection.
+
+How a table becomes numbers is learned on a random sample of the rows, and each partition is
+prepared where it is. The search reads the rows that it needs; the members of its winner are
+fitted on the workers.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+from dask.base import is_dask_collection
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import check_random_state
+
+from kboost._typing import FloatArray, IntArray
+from kboost._validation import check_weights
+from kboost.dask._estimator import OnCluster, with_client
+from kboost.dask._given_rows import GivenRows
+from kboost.dask._input import example, find_client, per_row, row_blocks
+from kboost.dask._prepared_table import PreparedTable
+from kboost.estimators._auto import row_counts
+from kboost.estimators.auto_classifier import AutoKernelClassifier
+from kboost.estimators.auto_regressor import AutoKernelRegressor
+
+SMALL = 20_000  # rows that are computed and fitted on the client
+SAMPLE = 100_000  # rows on which the preparation is learned
+_ENTRIES = 1 << 24  # values in them
+
+
+class _Auto(OnCluster):
+    """The preparation on a sample, and the search on rows of the workers."""
+
+    preparation_: Any
+
+    def _check_place(self, X: Any) -> None:
+        row_blocks(X)
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any, started: float) -> None:
+        self._check_given(X, y)  # type: ignore[attr-defined]
+        client = find_client(self.client)
+        y, weight = _on_client(client, "y", y), _on_client(client, "sample_weight", sample_weight)
+        super()._learn(X, y, weight, started)  # type: ignore[misc]
+
+    def _prepared(self, X: Any, y: Any, sample_weight: Any, task: str) -> tuple[Any, FloatArray]:
+        """The rows as numbers, on the workers if they are many, and their weights."""
+        client, X = find_client(self.client), row_blocks(X)
+        given = GivenRows(client, X)
+        n_rows = len(given)
+        if not n_rows:
+            raise ValueError("X must have at least one row; got only empty partitions.")
+        if len(y) != n_rows:
+            raise ValueError(f"y must have one value per row; got {len(y)} for {n_rows} rows.")
+        weight = check_weights(sample_weight, n_rows)
+        drawn = self._drawn(weight, X.shape[1])
+        table = given.take(drawn)
+        rows = self._fit_preparation(table, y[drawn], weight[drawn], task)  # type: ignore[attr-defined]
+        if n_rows <= SMALL:
+            return rows, row_counts(weight)
+        # a row is not encoded by its own target, in the sample as outside of it
+        changed = np.flatnonzero((rows != self.preparation_.transform(table)).any(axis=0))
+        parts = given.prepared(self.preparation_, drawn, changed, rows[:, changed])
+        return PreparedTable(client, parts, type(self).__name__), row_counts(weight)
+
+    def _drawn(self, weight: FloatArray, n_columns: int) -> IntArray:
+        """The numbers of the rows on which the preparation is learned."""
+        if len(weight) <= SMALL:
+            return np.arange(len(weight))
+        weighted = np.flatnonzero(weight > 0)
+        size = max(SMALL, min(SAMPLE, _ENTRIES // max(1, n_columns)))
+        rng = check_random_state(self.random_state)  # type: ignore[attr-defined]
+        return np.sort(weighted[rng.permutation(len(weighted))[:size]])
+
+    def _blockwise(self, method: str, X: Any) -> Any:
+        if is_dask_collection(X):
+            return super()._blockwise(method, X)
+        return getattr(self.to_local(), method)(X)
+
+    def _check_columns(self, X: Any) -> None:
+        self.preparation_._places(example(X))
+
+    def _no_rows(self, local: Any, method: str) -> Any:
+        plain = copy(local)
+        plain.preparation_ = FunctionTransformer()
+        return getattr(plain, method)(np.zeros((1, local.estimator_.n_features_in_)))[:0]
+
+
+@with_client
+class DaskAutoKernelRegressor(_Auto, AutoKernelRegressor):
+    """`AutoKernelRegressor` on a Dask cluster.
+
+    `fit` takes dask arrays or data frames of any kinds of columns, in partitions of any size; y and
+    sample_weight may also be in memory. Up to 20,000 rows are computed and fitted on the client.
+    With more, the preparation of the table is learned on at most 100,000 rows drawn at random,
+    kernels are compared on the rows that the local estimator would take, and all rows are fitted
+    on the workers. Up to 50,000 rows (fewer, if there are more than 160 columns) the model is that
+    of the local estimator, up to rounding.
+    `predict` returns a dask array for a dask collection, and an array for rows in memory.
+
+    Parameters
+    ----------
+    client : distributed.Client, optional
+        The cluster; by default the client that is running.
+    **others
+        All parameters of :class:`kboost.AutoKernelRegressor`; `n_jobs` applies on the
+        client only.
+
+    See Also
+    --------
+    kboost.AutoKernelRegressor : The same on one machine, with all parameters and attributes.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from kboost.dask import DaskAutoKernelRegressor
+    >>> with Client(processes=False, dashboard_address=None) as client:  # doctest: +SKIP
+    ...     X = da.random.random((30_000, 3), chunks=(5_000, 3))
+    ...     model = DaskAutoKernelRegressor(client=client).fit(X, X.sum(axis=1))
+    ...     values = model.predict(X).compute()
+    ...     local = model.to_local()
+    """
+
+    local_class = AutoKernelRegressor
+
+
+@with_client
+class DaskAutoKernelClassifier(_Auto, AutoKernelClassifier):
+    """`AutoKernelClassifier` on a Dask cluster.
+
+    See :class:`DaskAutoKernelRegressor` for what is done where. Probabilities are calibrated on
+    rows left out.
+
+    Parameters
+    ----------
+    client : distributed.Client, optional
+        The cluster; by default the client that is running.
+    **others
+        All parameters of :class:`kboost.AutoKernelClassifier`; `n_jobs` applies on the
+        client only.
+
+    See Also
+    --------
+    kboost.AutoKernelClassifier : The same on one machine, with all parameters and attributes.
+    """
+
+    local_class = AutoKernelClassifier
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the calibrated decision values.
+
+        Parameters
+        ----------
+        X : dask array or data frame, or table in memory, of shape (n, n_columns)
+            Rows.
+
+        Returns
+        -------
+        dask array, or ndarray for rows in memory
+            (n,), or (n, n_classes) for more than two classes.
+        """
+        return self._blockwise("decision_function", X)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : dask array or data frame, or table in memory, of shape (n, n_columns)
+            Rows.
+
+        Returns
+        -------
+        dask array, or ndarray for rows in memory, of shape (n, n_classes)
+            Probabilities in the order of `classes_`.
+        """
+        return self._blockwise("predict_proba", X)
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : dask array or data frame, or table in memory, of shape (n, n_columns)
+            Rows.
+
+        Returns
+        -------
+        dask array, or ndarray for rows in memory, of shape (n, n_classes)
+            In the order of `classes_`.
+        """
+        return self._blockwise("predict_log_proba", X)
+
+
+def _on_client(client: Any, name: str, values: Any) -> Any:
+    """The values of all rows on the client, where they may be already."""
+    return per_row(client, name, values) if is_dask_collection(values) else values
