@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+import multiprocessing
+
 import pytest
 
 dask = pytest.importorskip("dask", reason="kboost[dask] is not installed")
 pytest.importorskip("dask.dataframe", reason="kboost[dask] is not installed")
 distributed = pytest.importorskip("distributed", reason="kboost[dask] is not installed")
+
+
+def fast_starts():
+    """Settings with which a worker begins as a copy of a process that has imported everything.
+
+    Several tests end a worker; the one in its place would spend seconds on imports.
+    """
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return {}
+    method = {"distributed.worker.multiprocessing-method": "forkserver"}
+    with dask.config.set(method):
+        distributed.utils.get_mp_context()  # names what to import, which is then replaced
+    names = ["distributed", "dask.array", "dask.dataframe", "distributed.nanny", "kboost.dask"]
+    multiprocessing.get_context("forkserver").set_forkserver_preload(names)
+    return method
 
 
 @pytest.fixture(scope="session")
@@ -15,7 +32,7 @@ def cluster():
     # seconds by default, at which another test may have ended it anew.
     patience = {"distributed.deploy.lost-worker-timeout": "1 hour"}
     with (
-        dask.config.set(patience),
+        dask.config.set(patience | fast_starts()),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1"
         ) as started,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+from functools import cache
 from pathlib import Path
 
 import dask.array as da
@@ -92,9 +93,14 @@ def test_an_interrupt_keeps_the_branches_fitted_so_far(client, monkeypatch):
     assert_allclose(values[~reached], y.mean())
 
 
+@cache
+def fitted_in_cells():
+    return SparseKernelRegressor(cells=150).fit(*surface(400))
+
+
 def test_cells_choose_what_they_choose_locally(client):
     X, y = surface(400)
-    local = SparseKernelRegressor(cells=150).fit(X, y)
+    local = fitted_in_cells()
     blocks = da.from_array(X, chunks=(250, 1))  # in chunks of columns too
     model = DaskSparseKernelRegressor(cells=150, client=client).fit(blocks, da.from_array(y))
     assert str(model.choice_) == str(local.choice_)
@@ -117,7 +123,7 @@ def test_auto_decides_as_it_does_locally(client, monkeypatch):
 def test_the_choice_of_cells_has_a_limit(client):
     X, y = surface(400)
     blocks, targets = da.from_array(X, chunks=(250, 2)), da.from_array(y)
-    local = SparseKernelRegressor(cells=150).fit(X, y)
+    local = fitted_in_cells()
     model = DaskSparseKernelRegressor(cells=150, max_seconds=1e6).fit(blocks, targets)
     assert str(model.choice_) == str(local.choice_)
     model.set_params(max_seconds=1e-9).fit(blocks, targets)
@@ -188,8 +194,8 @@ def test_features_stay_on_the_workers(client, monkeypatch):
         return bring(self, rows, feature)
 
     monkeypatch.setattr(PartitionedTable, "_fetch", watched)
-    X, y = surface(12_000)
-    blocks = da.from_array(X, chunks=(4000, 2))
+    X, y = surface(6000)
+    blocks = da.from_array(X, chunks=(2000, 2))
     settings = {"kernels": [Gaussian(0.5)], "ridge": 0.1}
     for more in ({"cells": Cells(400, columns_per_cell=3)}, {"max_columns": 50}):
         asked.clear()

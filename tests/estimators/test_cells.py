@@ -223,9 +223,9 @@ def test_classes_share_the_cells():
 
 def test_the_metric_that_fits_is_chosen_and_told():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(3000, 6)) * [1, 1, 300, 300, 300, 300]
+    X = rng.normal(size=(900, 6)) * [1, 1, 300, 300, 300, 300]
     y = np.sin(2 * X[:, 0]) + np.cos(2 * X[:, 1])
-    model = SparseKernelRegressor(cells=1000).fit(X, y)
+    model = SparseKernelRegressor(cells=300).fit(X, y)
     assert model.choice_.metric == "learned"
     assert min(model.choice_.errors, key=model.choice_.errors.get) == "learned"
     assert "learned features" in str(model.choice_)
@@ -242,9 +242,9 @@ def test_features_of_any_unit_are_taken(unit):
 
 
 def test_the_choice_does_not_depend_on_the_threads():
-    X, y = surface(1200)
-    rows = LocalRows(X, np.arange(1200), (y - y.mean())[:, None], np.ones(1200))
-    one, two = (choose_local(rows, 300, np.random.default_rng(3), Executor(n))[0] for n in (1, 2))
+    X, y = surface(600)
+    rows = LocalRows(X, np.arange(600), (y - y.mean())[:, None], np.ones(600))
+    one, two = (choose_local(rows, 150, np.random.default_rng(3), Executor(n))[0] for n in (1, 2))
     assert one.kernel == two.kernel
     assert one.ridge == two.ridge
 

@@ -139,7 +139,7 @@ def test_a_local_choice_is_made_whenever_time_ends(looks):
         assert found.metric == least.removesuffix(", in parts") or found.metric in later
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_errors_of_a_choice_that_is_cut_are_over_the_same_cells(seed):
     """Noise in half of the space: an error in one of the other cells would be far too low."""
     rng = np.random.default_rng(seed)
@@ -152,7 +152,7 @@ def test_errors_of_a_choice_that_is_cut_are_over_the_same_cells(seed):
     every = Looks(10**9)
     best = min(e for name, e in found(every).errors.items() if "parts" not in name)
     total = 10**9 - every.count
-    for looks in range(total - 12, total):
+    for looks in range(total - 12 + seed, total, 3):  # each of the last twelve, once
         later = [e for name, e in found(Looks(looks)).errors.items() if "parts" not in name]
         assert min(later, default=best) >= best * (1 - 1e-12)
 

@@ -18,10 +18,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kboost._typing import FloatArray, IntArray
+from kboost._typing import FloatArray, IntArray, Matrix
 from kboost.columns.cache import BlockCache
 from kboost.kernels.base import Kernel
 from kboost.kernels.pairings import Pairing
+from kboost.kernels.views import View
 
 MAX_WIDTH = 1024  # centres per block; wide enough for BLAS
 COPIES = 32  # of a column in a master and its solver, an upper bound measured with HiGHS
@@ -65,6 +66,14 @@ class BlockSource:
         self._keeping = Lock()
         self._cache = BlockCache(budget // 2)
         self._cacheable = self._choose(keep, budget // 2)
+
+    def viewed_rows(self, view: View) -> Matrix:
+        """The training rows under a view of one of the kernels."""
+        return self._views[view][0]
+
+    def viewed_centers(self, view: View) -> Matrix:
+        """The centres under a view of one of the kernels."""
+        return self._views[view][1]
 
     def visit(
         self, kernels: Iterable[int], task: Visit, enough: Callable[[], bool] = lambda: False

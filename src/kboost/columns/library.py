@@ -21,7 +21,7 @@ from kboost.columns.blocks import COPIES, MAX_WIDTH, BlockSource, Centers
 from kboost.columns.hypothesis import KernelColumn, KernelFamily
 from kboost.columns.scaling import Scaling, column_scales
 from kboost.kernels.base import Kernel
-from kboost.kernels.folding import Folded, fold
+from kboost.kernels.folding import Folded, fold, fold_viewed
 from kboost.kernels.rows import dense_if_small
 
 DEFAULT_BUDGET = 1 << 30  # bytes
@@ -65,7 +65,12 @@ class KernelLibrary:
         self._single: dict[int, Any] = {}  # centres cut out so far
         self._families = [KernelFamily(kernel) for kernel in self.kernels]
         zeros = np.zeros(self.n_rows)
-        self._unfolded = [p for p in range(len(self.kernels)) if self._folded(p, zeros) is None]
+        self._unfolded = [
+            p
+            for p, kernel in enumerate(self.kernels)
+            if fold(kernel, self._X, zeros, only_if_cheaper=True) is None
+        ]
+        self._foldable = [p for p in range(len(self.kernels)) if p not in self._unfolded]
         self._source = BlockSource(
             self.kernels,
             self._X,
@@ -133,9 +138,8 @@ class KernelLibrary:
 
     def _all_edges(self, weights: FloatArray) -> FloatArray:
         out = np.empty((len(self.kernels), self.n_centers))
-        for p in range(len(self.kernels)):
-            if (folded := self._folded(p, weights)) is not None:
-                out[p] = folded(self._points)
+        for p in self._foldable:
+            out[p] = self._folded(p, weights).at(self._source.viewed_centers)
 
         def correlate(p: int, block: Centers, values: FloatArray) -> None:
             out[p, block] = values.T @ weights
@@ -145,8 +149,8 @@ class KernelLibrary:
 
     def _edges_at(self, p: int, centers: IntArray, weights: FloatArray) -> FloatArray:
         """Unscaled edges of one kernel at the given centres."""
-        if (folded := self._folded(p, weights)) is not None:
-            return folded(self._points[centers])
+        if p in self._foldable:
+            return self._folded(p, weights)(self._points[centers])
         edges = np.empty(self.n_centers)
 
         def correlate(_: int, block: Centers, values: FloatArray) -> None:
@@ -160,8 +164,12 @@ class KernelLibrary:
         kinds = {pairing.kind for kernel in self.kernels for pairing in kernel.pairings}
         return dense_if_small(X) if all(isinstance(kind, str) for kind in kinds) else X
 
-    def _folded(self, p: int, weights: FloatArray) -> Folded | None:
-        return fold(self.kernels[p], self._X, weights, only_if_cheaper=True)
+    def _folded(self, p: int, weights: FloatArray) -> Folded:
+        """The expansion of a kernel that can be folded."""
+        viewed = self._source.viewed_rows
+        folded = fold_viewed(self.kernels[p], self._X.shape[1], viewed, weights)
+        assert folded is not None
+        return folded
 
     def values(self, ids: IntArray, *, keep: bool = True) -> FloatArray:
         """Columns at the training rows, (n, len(ids)), Fortran order.

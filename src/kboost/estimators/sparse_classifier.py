@@ -148,7 +148,7 @@ class SparseKernelClassifier(KernelClassifierMixin, SparseKernelBase):
     >>> from sklearn.datasets import load_digits
     >>> from kboost import SparseKernelClassifier
     >>> X, y = load_digits(return_X_y=True)
-    >>> model = SparseKernelClassifier(max_columns=200).fit(X[:700], y[:700])
+    >>> model = SparseKernelClassifier(max_columns=200).fit(X[:400], y[:400])
     >>> model.score(X[1000:], y[1000:]) > 0.93
     True
     """

@@ -14,6 +14,7 @@ pricing (K'w without K).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -70,9 +71,9 @@ class FoldedTerm:
         """Multiplications per row."""
         return int(self.tensor.size)
 
-    def __call__(self, Z: Matrix) -> FloatArray:
-        """Return the sums, shape (n, k)."""
-        V, monomial = self.monomial.view.apply(Z), self.monomial
+    def __call__(self, V: Matrix) -> FloatArray:
+        """Return the sums at viewed rows, shape (n, k)."""
+        monomial = self.monomial
         D, k, q = self.tensor.shape
         if monomial.degree == 1:
             slope = np.sqrt(monomial.gamma) * self.tensor[int(monomial.coef0 > 0) :, :, 0]
@@ -103,9 +104,13 @@ class Folded:
     def __call__(self, Z: Any) -> FloatArray:
         """Return the sums at the rows of ``Z``: (n,), or (n, k) for k outputs."""
         rows = as_rows(Z, "Z")
-        out = self.terms[0](rows)
+        return self.at(lambda view: view.apply(rows))
+
+    def at(self, viewed: Callable[[View], Matrix]) -> FloatArray:
+        """Return the sums at rows given by each of their views."""
+        out = self.terms[0](viewed(self.terms[0].monomial.view))
         for term in self.terms[1:]:
-            out = out + term(rows)
+            out = out + term(viewed(term.monomial.view))
         return out[:, 0] if self.is_vector else out
 
 
@@ -136,19 +141,31 @@ def fold(kernel: Kernel, centers: Any, coef: Any, only_if_cheaper: bool = False)
     >>> f(np.array([[1.0, 1.0]]))
     array([48.])
     """
+    rows = as_rows(centers, "centers")
+    return fold_viewed(kernel, rows.shape[1], lambda view: view.apply(rows), coef, only_if_cheaper)
+
+
+def fold_viewed(
+    kernel: Kernel,
+    n_features: int,
+    viewed: Callable[[View], Matrix],
+    coef: Any,
+    only_if_cheaper: bool = False,
+) -> Folded | None:
+    """Fold as `fold` does, with centres given by each of their views."""
     monomials = kernel.monomials()
     if monomials is None:
         return None
-    rows, weights = as_rows(centers, "centers"), np.asarray(coef, dtype=np.float64)
+    weights = np.asarray(coef, dtype=np.float64)
     matrix = weights.reshape(len(weights), -1)  # (m, k)
     pairs = folded = 0
     for monomial in monomials:
-        d = rows.shape[1] if monomial.view.columns is None else len(monomial.view.columns)
+        d = n_features if monomial.view.columns is None else len(monomial.view.columns)
         pairs += len(weights) * (d + matrix.shape[1])
         folded += _tensor_size(monomial, d) * matrix.shape[1]
     if folded > MAX_TENSOR or (only_if_cheaper and folded >= pairs):
         return None
-    terms = tuple(FoldedTerm(m, _tensor(m, rows, matrix)) for m in monomials)
+    terms = tuple(FoldedTerm(m, _tensor(m, viewed(m.view), matrix)) for m in monomials)
     return Folded(terms, is_vector=weights.ndim == 1)
 
 
@@ -157,9 +174,8 @@ def _tensor_size(monomial: Monomial, d: int) -> int:
     return (D, D * D, D * D * (D + 1) // 2)[monomial.degree - 1]
 
 
-def _tensor(monomial: Monomial, rows: Matrix, coef: FloatArray) -> FloatArray:
-    V, k = monomial.view.apply(rows), coef.shape[1]
-    coef = monomial.scale * coef
+def _tensor(monomial: Monomial, V: Matrix, coef: FloatArray) -> FloatArray:
+    k, coef = coef.shape[1], monomial.scale * coef
     if monomial.degree == 1:  # also for wide CSR rows, which must not become dense
         slope = np.sqrt(monomial.gamma) * np.asarray(V.T @ coef)  # (d, k)
         shift = np.sqrt(monomial.coef0) * coef.sum(axis=0, keepdims=True)

@@ -25,9 +25,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import blas, cho_factor, cho_solve
+from scipy.linalg import blas
 
 from kboost._typing import BoolArray, FloatArray
+from kboost.solvers._small_cholesky import factor_lower, solve_factored
 from kboost.solvers.margin_lp import MarginData
 
 _STEP = 0.99  # of the way to the boundary
@@ -46,20 +47,25 @@ class DenseMarginLP:
     two_sided: BoolArray  # (k,): whether x_j may be negative
     free_bias: bool
 
-    @property
+    @cached_property
     def costs(self) -> FloatArray:
         """The cost of every side, p and q."""
         return np.concatenate([self.cost, self.cost[self.two_sided]])
 
+    @cached_property
+    def _second(self) -> BoolArray | slice:
+        """The columns with a q; a slice, which costs less, if all have one."""
+        return slice(None) if self.two_sided.all() else self.two_sided
+
     def spread(self, edges: FloatArray) -> FloatArray:
         """From columns to sides: +g for p, -g for q."""
-        return np.concatenate([edges, -edges[self.two_sided]])
+        return np.concatenate([edges, -edges[self._second]])
 
     def gather(self, sides: FloatArray, sign: float) -> FloatArray:
         """From sides to columns: p + sign q."""
         k = len(self.cost)
         out = sides[:k].copy()
-        out[self.two_sided] += sign * sides[k:]
+        out[self._second] += sign * sides[k:]
         return out
 
     def pairs(self, sides: FloatArray, absent: float = 0.0) -> FloatArray:
@@ -209,10 +215,10 @@ class _Newton:
         normal = lp.normal(1.0 / self.D)
         diagonal = np.arange(len(self.T))
         normal[diagonal, diagonal] += 1.0 / self.T
-        self.factor = cho_factor(normal, lower=True, overwrite_a=True, check_finite=False)
+        self.factor = factor_lower(normal)
         if lp.free_bias:
             self.across = lp.edges(lp.signs / self.D)
-            self.along = self._times_inverse(self.across)
+            self.along = solve_factored(self.factor, self.across)
             # sign' D^-1 (sign - G along), as squares: if columns span the bias, the difference
             # would be pure rounding
             difference = lp.signs - lp.margins(self.along)
@@ -251,20 +257,13 @@ class _Newton:
         self, column_rhs: FloatArray, right: FloatArray, balance: float
     ) -> tuple[FloatArray, float, FloatArray]:
         lp = self.lp
-        dx = self._times_inverse(column_rhs + lp.edges(right / self.D))
+        dx = solve_factored(self.factor, column_rhs + lp.edges(right / self.D))
         db = 0.0
         if lp.free_bias:
             ahead = float(lp.signs @ (right / self.D)) - float(self.across @ dx)
             db = (ahead - balance) / self.pivot
             dx = dx - self.along * db
         return dx, db, (right - lp.margins(dx) - lp.signs * db) / self.D
-
-    def _times_inverse(self, right: FloatArray) -> FloatArray:
-        """Solve with the normal matrix; LAPACK rejects an empty one."""
-        if not len(right):
-            return right
-        result: FloatArray = cho_solve(self.factor, right, check_finite=False)
-        return result
 
 
 def _gram(columns: FloatArray, weights: FloatArray) -> FloatArray:
@@ -277,4 +276,4 @@ def _gram(columns: FloatArray, weights: FloatArray) -> FloatArray:
 def _longest_step(values: FloatArray, change: FloatArray) -> float:
     """The step at which the first value reaches zero."""
     falling = np.minimum(change, -1e-300)
-    return float(np.min(-(values / falling), initial=np.inf))
+    return -float(np.maximum.reduce(values / falling, initial=-np.inf))

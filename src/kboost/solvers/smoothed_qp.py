@@ -26,10 +26,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import blas, cho_factor, cho_solve
+from scipy.linalg import blas
 
 from kboost._typing import FloatArray
 from kboost.exceptions import OutOfTimeError
+from kboost.solvers._small_cholesky import factor_lower, solve_factored
 
 if TYPE_CHECKING:
     from kboost.solvers.margin_qp import MarginQP
@@ -265,6 +266,4 @@ def _solve(gram: FloatArray, diagonal: FloatArray, right: FloatArray) -> FloatAr
     """Solve with `gram + diag(diagonal)`, the diagonal raised above rounding."""
     diagonal_index = np.diag_indices(len(gram))
     gram[diagonal_index] += np.maximum(diagonal, _JITTER * gram[diagonal_index])
-    factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
-    solved: FloatArray = cho_solve(factor, right, check_finite=False)
-    return solved
+    return solve_factored(factor_lower(gram), right)
