@@ -15,6 +15,7 @@ from kboost.columns.cells import (
     descend,
     graft,
     kernel_block,
+    shared_by_sides,
     split_into_cells,
 )
 from kboost.kernels import Gaussian, Laplacian
@@ -55,7 +56,9 @@ def test_cells_that_overlap_hold_their_rows_and_some_of_their_neighbours(
     n, size, values, overlap, seed
 ):
     X = np.random.default_rng(seed).integers(0, values, size=(n, 2)).astype(float)
-    tree, cells = split_into_cells(X, np.arange(n), size, View(), overlap=overlap)
+    tree, cells = split_into_cells(
+        X, np.arange(n), size, View(), shared=shared_by_sides(n, size, overlap)
+    )
     where = tree.assign(X)
     for number, cell in enumerate(cells):
         assert set(np.flatnonzero(where == number)) <= set(cell.tolist())
@@ -65,7 +68,7 @@ def test_cells_that_overlap_hold_their_rows_and_some_of_their_neighbours(
 
 def test_an_overlap_is_of_the_rows_nearest_to_the_border():
     X = rows(1000, 1)
-    tree, (left, right) = split_into_cells(X, np.arange(1000), 600, View(), overlap=0.2)
+    tree, (left, right) = split_into_cells(X, np.arange(1000), 600, View(), shared=0.1)
     ranks = np.argsort(np.argsort(X[:, 0]))
     assert set(ranks[left]) == set(range(600))
     assert set(ranks[right]) == set(range(400, 1000))
@@ -74,7 +77,9 @@ def test_an_overlap_is_of_the_rows_nearest_to_the_border():
 
 def test_an_overlap_multiplies_the_rows_of_all_cells():
     X = rows(20_000, 4)
-    _, cells = split_into_cells(X, np.arange(20_000), 500, View(), overlap=0.5)
+    _, cells = split_into_cells(
+        X, np.arange(20_000), 500, View(), shared=shared_by_sides(20_000, 500, 0.5)
+    )
     assert sum(map(len, cells)) == pytest.approx(30_000, rel=0.02)
 
 

@@ -16,12 +16,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss, r2_score
 
 from kboost import AutoKernelClassifier, AutoKernelRegressor
-from kboost.auto import final_fit, search
+from kboost.auto import engine, final_fit, search
+from kboost.auto.final_fit import Engine
 from kboost.columns import cells
 from kboost.dask import DaskAutoKernelClassifier, DaskAutoKernelRegressor, _table, auto
 from kboost.dask._table import PartitionedTable
 from kboost.estimators._auto import AutoKernelBase
 from kboost.metric.families import FAMILIES
+from kboost.settings import Cells
 
 
 @pytest.fixture(autouse=True)
@@ -83,9 +85,11 @@ def test_a_small_collection_gives_the_local_model(client):
 
 @pytest.mark.parametrize("prefer", ["accuracy", "speed"])
 def test_rows_on_the_workers_give_the_local_model_too(client, few, prefer, monkeypatch):
-    for module in (search, final_fit):  # several cells
+    for module in (search, final_fit, engine):  # several cells
         monkeypatch.setattr(module, "ONE_CELL", 150)
-        monkeypatch.setattr(module, "CELL", 80)
+    for module in (final_fit, engine):
+        monkeypatch.setattr(module, "CELLS", Engine("cells", Cells(80)))
+    monkeypatch.setattr(engine, "OVERLAPPING", Engine("overlap", Cells(80, overlap=1.0)))
     monkeypatch.setattr(search, "_CELL_ROWS", 60)
     X, y = surface()
     weight = np.random.default_rng(1).integers(0, 3, size=len(y))

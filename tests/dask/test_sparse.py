@@ -38,6 +38,9 @@ SETTINGS = {
     "cells averaged": {
         "cells": Cells(150, partitions=2), "kernels": [Gaussian(0.5)], "ridge": 0.1,
     },
+    "overlapping cells": {
+        "cells": Cells(150, overlap=0.5), "kernels": [Gaussian(0.5)], "ridge": 0.1,
+    },
     "sparse cells": {
         "cells": Cells(150, columns_per_cell=20), "kernels": [Gaussian(0.5)], "ridge": 0.1,
     },

@@ -85,17 +85,17 @@ def split_into_cells(
     rng: SplitRNG = None,
     cache: SplitCache | None = None,
     on_cell: Callable[[IntArray, SplitRNG], None] | None = None,
-    overlap: float = 0.0,
+    shared: float = 0.0,
 ) -> tuple[CellTree, list[IntArray]]:
     """Split rows of X into cells of at most `size` rows: the tree, and the rows of each cell.
 
     `on_cell` is called with each cell as soon as it is made, and with the random stream to split it
-    further. Splits at the median are looked up in `cache`, and stored there.
+    further. Splits at the median are looked up in `cache`, and stored there. Each side of a split
+    takes the share `shared` of its rows from the other side (see `shared_by_sides`).
     """
     feature, threshold, children = [-1], [0.0], [[0, 0]]
     cells: list[IntArray] = []
     stack = [(0, rows, rng, "")]
-    share = _shared_by_sides(len(rows), size, overlap)
     while stack:
         node, inside, stream, path = stack.pop()
         if len(inside) <= size:
@@ -114,8 +114,8 @@ def split_into_cells(
         children[node] = [len(feature), len(feature) + 1]
         first, second = (None, None) if stream is None else stream.spawn(2)
         left, right = goes_left, ~goes_left
-        if share:
-            left, right = _widened(np.asarray(X[inside, feature[node]]), goes_left, share)
+        if shared:
+            left, right = _widened(np.asarray(X[inside, feature[node]]), goes_left, shared)
         stack += [
             (len(feature) + 1, inside[right], second, path + "1"),
             (len(feature), inside[left], first, path + "0"),
@@ -236,19 +236,21 @@ def _even_split(values: FloatArray, quantile: float) -> tuple[float, float, Bool
     return min(n_left, n - n_left) / n, threshold, goes_left
 
 
-def _shared_by_sides(n_rows: int, size: int, overlap: float) -> float:
+def shared_by_sides(n_rows: int, size: int, overlap: float) -> float:
     """The share of the rows of a split that each side takes from the other one."""
     levels = max(1, int(np.ceil(np.log2(n_rows * (1 + overlap) / size)))) if n_rows else 1
     return min(0.25, ((1 + overlap) ** (1 / levels) - 1) / 2)
 
 
-def _widened(values: FloatArray, goes_left: BoolArray, share: float) -> tuple[BoolArray, BoolArray]:
+def _widened(
+    values: FloatArray, goes_left: BoolArray, shared: float
+) -> tuple[BoolArray, BoolArray]:
     """Both sides of a split with the nearest rows of the other side; equal values go together.
 
     An uneven split shares less: the nearest rows count relative to the smaller side.
     """
     n_left = int(np.count_nonzero(goes_left))
-    count = round(2 * share * min(n_left, len(values) - n_left))
+    count = round(2 * shared * min(n_left, len(values) - n_left))
     above, below = np.sort(values[~goes_left]), np.sort(values[goes_left])
     return (
         goes_left | (values < above[count]),

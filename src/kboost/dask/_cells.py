@@ -74,6 +74,7 @@ class BranchFitting(Method[CellStep]):
     ) -> None:
         self._plan, self._rows, self._deadline = plan, rows, deadline
         self._streams = plan.random_streams(rng)
+        self._shared = plan.shared_by_sides(len(rows.order))
         self._table: PartitionedTable = rows.X
         self._position = np.empty(self._table.shape[0], dtype=np.intp)  # in `rows`, by number
         self._position[rows.order] = np.arange(len(rows.order))
@@ -135,7 +136,7 @@ class BranchFitting(Method[CellStep]):
 
         for stream in self._streams:
             first = len(self._branches)
-            top = table.top(self._rows.order, plan.cells.size, view, stream, add)
+            top = table.top(self._rows.order, plan.cells.size, view, stream, self._shared, add)
             self._partitions.append((top, len(self._branches) - first))
         if shared:
             columns = plan.columns_per_cell(self._count_cells())
@@ -146,7 +147,9 @@ class BranchFitting(Method[CellStep]):
         arguments = [(b.positions, b.pieces, b.stream) for b in self._branches]
         client, dtype = self._table.client, self._table.dtype
         counts = [
-            client.submit(_n_cells, self._plan, positions, pieces, dtype, stream, pure=False)
+            client.submit(
+                _n_cells, self._plan, positions, pieces, dtype, stream, self._shared, pure=False
+            )
             for positions, pieces, stream in arguments
         ]
         return int(sum(client.gather(counts)))
@@ -164,6 +167,7 @@ class BranchFitting(Method[CellStep]):
             self._rows.targets[members],
             self._rows.weight[members],
             branch.stream,
+            self._shared,
             self._deadline,
             pure=False,
         )
@@ -188,10 +192,11 @@ def _n_cells(
     pieces: list[FloatArray],
     dtype: Any,
     stream: SplitRNG,
+    shared: float,
 ) -> int:
     """How many cells a branch has."""
     X = assemble(positions, pieces, dtype)
-    return len(plan.split(X, np.arange(len(X)), stream)[1])
+    return len(plan.split(X, np.arange(len(X)), stream, shared)[1])
 
 
 def _fit_branch(
@@ -203,12 +208,13 @@ def _fit_branch(
     targets: FloatArray,
     weight: FloatArray,
     stream: SplitRNG,
+    shared: float,
     deadline: Deadline,
 ) -> BranchResult:
     """Cut the branch further and fit its cells."""
     X = assemble(positions, pieces, dtype)
     rows = LocalRows(X, np.arange(len(X)), targets, weight)
-    partition = plan.split(X, rows.order, stream)
+    partition = plan.split(X, rows.order, stream, shared)
     fitting, _ = run_cells(plan, columns, rows, [partition], deadline)
     ((part, objective),) = fitting.parts()
     return part, objective, fitting.n_fitted

@@ -185,13 +185,14 @@ class PartitionedTable:
         size: int,
         view: View,
         stream: SplitRNG,
+        shared: float,
         on_branch: Callable[[IntArray, SplitRNG], None],
     ) -> CellTree:
         """The tree down to branches that workers split further; `on_branch` is called for each."""
         self._hold(rows)
-        known = self._splits(rows, view)
+        known = None if shared else self._splits(rows, view)  # without an overlap
         large = self._large(rows, size)
-        return split_into_cells(self, rows, large, view, stream, known, on_branch)[0]
+        return split_into_cells(self, rows, large, view, stream, known, on_branch, shared)[0]
 
     def _large(self, rows: IntArray, size: int) -> int:
         """The largest number of rows of a branch that is sent to one worker."""

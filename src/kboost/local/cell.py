@@ -19,7 +19,7 @@ from typing import Any, cast
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.cells import CellTree, SplitRNG, kernel_block, split_into_cells
+from kboost.columns.cells import CellTree, SplitRNG, kernel_block, shared_by_sides, split_into_cells
 from kboost.kernels.base import Kernel
 from kboost.settings import Cells
 from kboost.solvers.forward_selection import LocalRule, select
@@ -42,10 +42,16 @@ class CellPlan:
         """Columns per cell, at most, if there are so many cells; None: all rows."""
         return columns_per_cell(self.cells, self.max_columns, n_cells)
 
-    def split(self, X: Any, rows: IntArray, rng: SplitRNG) -> tuple[CellTree, list[IntArray]]:
-        """Cut the rows into cells."""
-        view, cells = self.kernel.pairings[0].view, self.cells
-        return split_into_cells(X, rows, cells.size, view, rng, overlap=cells.overlap)
+    def split(
+        self, X: Any, rows: IntArray, rng: SplitRNG, shared: float
+    ) -> tuple[CellTree, list[IntArray]]:
+        """Cut the rows, or a branch of them, into cells."""
+        view = self.kernel.pairings[0].view
+        return split_into_cells(X, rows, self.cells.size, view, rng, shared=shared)
+
+    def shared_by_sides(self, n_rows: int) -> float:
+        """The share of the rows of a split that each side takes from the other one."""
+        return shared_by_sides(n_rows, self.cells.size, self.cells.overlap)
 
     def random_streams(self, rng: np.random.Generator) -> Sequence[SplitRNG]:
         """One generator per partition; a single partition is cut at the medians."""

@@ -51,7 +51,10 @@ def fit_cells(
     listeners: Sequence[Listener] = (),
 ) -> CellFit:
     """Cut the rows into cells and fit them; cells that are not reached stay empty."""
-    partitions = [plan.split(rows.X, rows.order, stream) for stream in plan.random_streams(rng)]
+    shared = plan.shared_by_sides(len(rows.order))
+    partitions = [
+        plan.split(rows.X, rows.order, stream, shared) for stream in plan.random_streams(rng)
+    ]
     columns = plan.columns_per_cell(sum(len(cells) for _, cells in partitions))
     fitting, reason = run_cells(
         plan, columns, rows, partitions, deadline, n_jobs, [*listeners, CellProgress(deadline)]

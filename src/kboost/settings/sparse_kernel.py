@@ -36,7 +36,7 @@ class Cells(_Checked):
         Basis vectors per cell, at most; None: all its rows, unless `max_columns` limits them.
     overlap : float, default=0.0
         Rows beyond its borders that a cell also learns from, relative to its own, up to 1; this
-        smooths the borders. On Dask, borders between workers do not overlap.
+        smooths the borders.
     """
 
     size: int = 2500
