@@ -239,7 +239,7 @@ def _even_split(values: FloatArray, quantile: float) -> tuple[float, float, Bool
 def shared_by_sides(n_rows: int, size: int, overlap: float) -> float:
     """The share of the rows of a split that each side takes from the other one."""
     levels = max(1, int(np.ceil(np.log2(n_rows * (1 + overlap) / size)))) if n_rows else 1
-    return min(0.25, ((1 + overlap) ** (1 / levels) - 1) / 2)
+    return float(min(0.25, ((1 + overlap) ** (1 / levels) - 1) / 2))
 
 
 def _widened(
