@@ -4,9 +4,11 @@ Thirds of the rows are left out in turn. Encodings are fitted to the other rows,
 of the target as in a fit: without their own. On a sample of them, kernel ridge regression with one
 round of learned widths (metric/rounds.py) learns the target from the encoded category and all other
 columns; its squared errors at rows left out judge the encoding. The usual encoding stays unless
-another one has a mean error that is lower by 1 % and by the standard error of the difference,
+another one has a mean error that is lower by 3 % and by the standard error of the difference,
 
-    sqrt(sum_i w_i^2 (d_i - d)^2) / sum_i w_i,    d_i = difference at row i,  d = their mean.
+    sqrt(sum_i w_i^2 (d_i - d)^2) / sum_i w_i,    d_i = difference at row i,  d = their mean,
+
+or by twice as much where several others compete: the best of them looks good by chance.
 
 Categories are judged one after another, those of the most values first, each in the company of the
 encodings chosen so far. Rows are divided by their content, and those of one content are one row, of
@@ -15,9 +17,8 @@ their total weight and mean target: weights are repetitions, and the order does 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,15 +28,17 @@ from kboost.metric.families import FAMILIES
 from kboost.metric.rounds import Fold, learn_rounds
 from kboost.preparation.categories import fit_category, means_of
 from kboost.preparation.readable import readable
+from kboost.preparation.target import Target
 from kboost.preparation.training_rows import TrainingRows
 from kboost.solvers.threads import one_blas_thread
 
 _MATERN = next(family for family in FAMILIES if family.name == "matern")
 _PARTS = 3
-_TRAINING, _LEFT = 600, 600  # rows of a fold, at most
+_SAMPLE = 1800  # distinct rows
+_TRAINING = 600  # of them to learn from, while a part is left out
 _FEWEST = 60  # distinct rows below which nothing is compared
 _COLUMNS = 5  # categories that are compared, at most
-_GAIN = 0.01  # part of the error that another encoding must save
+_GAIN = 0.03  # part of the error that another encoding must save
 
 
 class Choice(NamedTuple):
@@ -67,148 +70,117 @@ def choose_encodings(
         return chosen
     sizes = {j: len(rows.columns[j].levels) for j in candidates}
     order = sorted(candidates, key=lambda j: (-sizes[j], j))[:_COLUMNS]
-    folds = [_Part(rows, encodings, candidates, max_levels, part) for part in range(_PARTS)]
-    weight = np.concatenate([fold.weights(fold.left) for fold in folds])
-    targets = np.concatenate([fold.targets(fold.left) for fold in folds])
+    contents = _Contents(rows, rows.target)
+    context = _context(rows, encodings, candidates, contents.number[:_SAMPLE])
+    parts = [_Part(rows, contents, context, max_levels, k) for k in range(_PARTS)]
+    left = np.concatenate([part.left for part in parts])
+    weight, targets = contents.weight[left], contents.targets[left]
     share = weight / weight.sum()
     variance = float(share @ ((targets - share @ targets) ** 2).sum(axis=1))
     if variance <= np.finfo(float).eps * float(share @ (targets**2).sum(axis=1)):
         return chosen
-    with one_blas_thread():  # folds are small
+    with one_blas_thread():  # problems are small
         errors: FloatArray | None = None
         for j in order:
             hows = {i: choice.how for i, choice in chosen.items()}
             usual = candidates[j][0]
-            tried = {usual: _errors(folds, hows) if errors is None else errors}
+            tried = {usual: _errors(parts, hows) if errors is None else errors}
             for how in candidates[j][1:]:
-                tried[how] = _errors(folds, hows | {j: how})
+                tried[how] = _errors(parts, hows | {j: how})
             means = {how: float(share @ each) for how, each in tried.items()}
             best = min(means, key=lambda how: means[how])
-            if not _is_lower(tried[best], tried[usual], share):
+            if not _is_lower(tried[best], tried[usual], share, min(len(tried) - 1, 2)):
                 best = usual
             errors = tried[best]
             chosen[j] = Choice(best, {how: mean / variance for how, mean in means.items()})
     return chosen
 
 
-def _is_lower(error: FloatArray, usual: FloatArray, share: FloatArray) -> bool:
-    """Whether errors are lower on average, by more than could be chance."""
+def _is_lower(error: FloatArray, usual: FloatArray, share: FloatArray, times: int) -> bool:
+    """Whether errors are lower on average, by so many times the standard error."""
     gain = usual - error
     mean = float(share @ gain)
     chance = float(np.sqrt(np.sum((share * (gain - mean)) ** 2)))
-    return mean > max(chance, _GAIN * float(share @ usual))
+    return mean > max(times * chance, _GAIN * float(share @ usual))
 
 
-def _errors(folds: Sequence[_Part], hows: Mapping[int, str]) -> FloatArray:
-    """The squared error at each row left out, summed over the targets."""
-    return np.concatenate([fold.errors(hows) for fold in folds])
+def _errors(parts: Sequence[_Part], hows: Mapping[int, str]) -> FloatArray:
+    """The squared errors at the rows left out, part by part."""
+    return np.concatenate([part.errors(hows) for part in parts])
 
 
-@dataclass(frozen=True)
+class _Contents:
+    """One row per content, in the order of the hashes: its number, weight and mean targets."""
+
+    def __init__(self, rows: TrainingRows, target: Target) -> None:
+        hashes, weight = rows.hashes[rows.order], rows.weight
+        _, first, self.of_row = np.unique(hashes, return_index=True, return_inverse=True)
+        self.number: IntArray = rows.order[first]
+        self.weight = np.bincount(self.of_row, weights=weight).astype(np.float64)
+        sums = [np.bincount(self.of_row, weights=weight * y) for y in target.values.T]
+        self.targets: FloatArray = np.column_stack(sums) / self.weight[:, None]
+
+
 class _Part:
     """A part of the rows left out, and a sample of the others to learn from."""
 
-    rows: TrainingRows
-    encodings: Sequence[Any]
-    candidates: Mapping[int, Sequence[str]]
-    max_levels: int
-    part: int
-
-    @cached_property
-    def contents(self) -> tuple[IntArray, IntArray]:
-        """The first of the ordered rows of each content, and the content of each ordered row."""
-        hashes = self.rows.hashes[self.rows.order]
-        _, first, content = np.unique(hashes, return_index=True, return_inverse=True)
-        return first, content
-
-    @cached_property
-    def inside(self) -> TrainingRows:
-        """The rows that are not left out."""
-        kept = self.contents[1] % _PARTS != self.part
-        return replace(self.rows, order=self.rows.order[kept])
-
-    @cached_property
-    def training(self) -> IntArray:
-        """Contents to learn from."""
-        number = np.arange(len(self.contents[0]))
-        return number[number % _PARTS != self.part][:_TRAINING]
-
-    @cached_property
-    def left(self) -> IntArray:
-        """Contents to be predicted."""
-        number = np.arange(len(self.contents[0]))
-        return number[number % _PARTS == self.part][:_LEFT]
-
-    def weights(self, contents: IntArray) -> FloatArray:
-        """The total weight of each content."""
-        sums = np.bincount(self.contents[1], weights=self.rows.weight)
-        weights: FloatArray = sums[contents]
-        return weights
-
-    def targets(self, contents: IntArray) -> FloatArray:
-        """The mean targets of each content."""
-        assert self.rows.target is not None
-        weight, content = self.rows.weight, self.contents[1]
-        sums = [np.bincount(content, weights=weight * y) for y in self.rows.target.values.T]
-        return np.column_stack(sums)[contents] / self.weights(contents)[:, None]
+    def __init__(
+        self, rows: TrainingRows, contents: _Contents, context: FloatArray, max_levels: int, k: int
+    ) -> None:
+        place = np.arange(len(context))
+        self.training: IntArray = place[place % _PARTS != k][:_TRAINING]
+        self.left: IntArray = place[place % _PARTS == k]
+        both = np.concatenate([self.training, self.left])
+        self._inside = replace(rows, order=rows.order[contents.of_row % _PARTS != k])
+        self._contents, self._max_levels = contents, max_levels
+        self._context, self._numbers = context[both], contents.number[both]
+        self._blocks: dict[tuple[int, str], FloatArray] = {}
+        self._start: dict[str, Any] = {}  # of the search for a width and a ridge
 
     def errors(self, hows: Mapping[int, str]) -> FloatArray:
-        """The squared error at each row left out, with these encodings."""
-        blocks = [self.context, *(self._block(j, how) for j, how in sorted(hows.items()))]
-        n = len(self.training)
-        X = np.column_stack(blocks)
-        weight, targets = self.weights(self.training), self.targets(self.training)
-        left = self.targets(self.left)
-        mean = weight @ targets / weight.sum()
+        """The squared error at each row left out, summed over the targets."""
+        blocks = [self._block(j, how) for j, how in sorted(hows.items())]
+        X, n = np.column_stack([self._context, *blocks]), len(self.training)
+        weight, targets = self._contents.weight, self._contents.targets
+        of_mean = weight[self.training] / weight[self.training].sum()
+        mean = of_mean @ targets[self.training]
         fold = Fold(
-            X[:n], targets - mean, weight, X[n:], left - mean, self.weights(self.left), mean,
-            self.left,
+            X[:n], targets[self.training] - mean, weight[self.training],
+            X[n:], targets[self.left] - mean, weight[self.left], mean, self.left,
         )  # fmt: skip
         fits = learn_rounds(_MATERN, fold, 1, **self._start)
-        self._start["start"] = fits[0].length, fits[0].ridge  # of the next search
+        self._start["start"] = fits[0].length, fits[0].ridge
         best = min(fits, key=lambda fit: fit.error)
-        errors: FloatArray = ((best.left_out + mean - left) ** 2).sum(axis=1)
+        errors: FloatArray = ((best.left_out - fold.targets_left) ** 2).sum(axis=1)
         return errors
-
-    @cached_property
-    def numbers(self) -> IntArray:
-        """The numbers of the rows to learn from and of those left out."""
-        contents = np.concatenate([self.training, self.left])
-        numbers: IntArray = self.rows.order[self.contents[0][contents]]
-        return numbers
-
-    @cached_property
-    def context(self) -> FloatArray:
-        """The columns without a choice."""
-        out = [np.zeros((len(self.numbers), 0))]
-        for j, encoding in enumerate(self.encodings):
-            if encoding is not None and j not in self.candidates:
-                column = self.rows.columns[j].take(self.numbers)
-                out.append(encoding.encode(readable(column, encoding)))
-        return np.column_stack(out)
-
-    @cached_property
-    def _start(self) -> dict[str, Any]:
-        return {}
-
-    @cached_property
-    def _blocks(self) -> dict[tuple[int, str], FloatArray]:
-        return {}
 
     def _block(self, j: int, how: str) -> FloatArray:
         """The columns of a category; rows to learn from do not see their own targets."""
         if (j, how) not in self._blocks:
-            inside, column = self.inside, self.rows.columns[j]
+            inside = self._inside
             encoding = fit_category(
-                column.take(inside.order), inside.target, inside.weight, how, self.max_levels
-            )
-            n = len(self.training)
-            if encoding is None:
-                return np.zeros((len(self.numbers), 0))
-            block = encoding.encode(column.take(self.numbers))
+                inside.columns[j].take(inside.order), inside.target, inside.weight, how,
+                self._max_levels,
+            )  # fmt: skip
+            block: FloatArray = np.zeros((len(self._numbers), 0))
+            if encoding is not None:  # not only rare levels
+                block = encoding.encode(inside.columns[j].take(self._numbers))
             first, end = means_of(encoding)
             means = inside.crossfitted_means(j) if end > first else None
             if means is not None:
-                block[:n, first:end] = means[self.numbers[:n]]
+                n = len(self.training)
+                block[:n, first:end] = means[self._numbers[:n]]
             self._blocks[j, how] = block
         return self._blocks[j, how]
+
+
+def _context(
+    rows: TrainingRows, encodings: Sequence[Any], open_ones: Container[int], numbers: IntArray
+) -> FloatArray:
+    """The columns without a choice, at the rows of these numbers."""
+    out = [np.zeros((len(numbers), 0))]
+    for j, encoding in enumerate(encodings):
+        if encoding is not None and j not in open_ones:
+            column = rows.columns[j].take(numbers)
+            out.append(encoding.encode(readable(column, encoding)))
+    return np.column_stack(out)
