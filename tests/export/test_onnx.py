@@ -1,6 +1,7 @@
 """ONNX graphs say what the estimators say."""
 
 from copy import copy
+from functools import partial
 
 import numpy as np
 import onnxruntime
@@ -24,6 +25,7 @@ from kboost.core.model import AdditiveModel
 from kboost.export.onnx import register, to_onnx
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from kboost.kernels.adapters import SklearnKernel, as_kernels
+from kboost.preparation import TablePreparation
 from tests.fitted import (
     COUNTS,
     EVERY_KERNEL,
@@ -182,6 +184,20 @@ def test_a_table_with_its_preparation(what):
             assert (values == expected).all()
         else:
             np.testing.assert_allclose(values, expected, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("many", ["target", "mean", "frequency", "one-hot", "both"])
+def test_every_encoding_of_a_category(many, monkeypatch):
+    preparation = partial(TablePreparation, many=many)
+    monkeypatch.setattr("kboost.estimators._auto.TablePreparation", preparation)
+    frame, value = mixed_table()
+    model = AutoKernelRegressor().fit(frame[["k_1", "town"]], value)
+    assert model.preparation_.columns_[1].encoding == many
+    new = frame[["k_1", "town"]].copy()
+    new.loc[3:6, "town"], new.loc[8, "town"] = "nowhere", None
+    session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    (found,) = session.run(None, fed(session, new, "float64"))
+    np.testing.assert_allclose(np.ravel(found), model.predict(new), rtol=1e-8, atol=1e-9)
 
 
 def test_tables_that_cannot_be_exported_are_refused():

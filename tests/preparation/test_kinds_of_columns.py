@@ -209,10 +209,10 @@ def test_dates_as_strings_are_dates(written):
         prepare.transform(np.array([["soon", 1]], dtype=object))
 
 
-@pytest.mark.parametrize("written", ["%Y", "%H:%M"])
-def test_years_and_times_as_strings_are_categories(written):
+@pytest.mark.parametrize(("written", "kind"), [("%Y", "number"), ("%H:%M", "category")])
+def test_years_and_times_as_strings_are_no_dates(written, kind):
     _, X = days_as_strings(written)
-    assert TablePreparation().fit(X).columns_[0].kind == "category"
+    assert TablePreparation().fit(X).columns_[0].kind == kind
 
 
 def test_days_that_may_be_months_are_no_dates():
@@ -258,17 +258,32 @@ def test_many_values_have_a_mean_and_a_frequency():
     frame = pl.DataFrame({"city": [f"c{c}" for c in city], "x": rng.normal(size=2000)})
     for many, names in (
         ("target", ["city:mean", "city:log_count", "x"]),
+        ("mean", ["city:mean", "x"]),
         ("frequency", ["city:log_count", "x"]),
     ):
-        prepare = TablePreparation(many=many)
-        rows = prepare.fit_transform(frame, y)
+        prepare = TablePreparation(many=many).fit(frame, y)
         assert prepare.get_feature_names_out().tolist() == names
-    rows = TablePreparation().fit(frame, y).transform(frame)
+        assert prepare.columns_[0].encoding == many
+    rows = TablePreparation(many="target").fit(frame, y).transform(frame)
     assert np.corrcoef(rows[:, 0], effect[city])[0, 1] > 0.999
     np.testing.assert_allclose(rows[:, 1], np.log1p(np.bincount(city)[city]))
     prepare = TablePreparation(many="one-hot").fit(frame, y)
     assert len(prepare.get_feature_names_out()) == 32  # 30 values, the others, x
     assert prepare.one_hot_[:31].all()
+    both = TablePreparation(many="both").fit(frame, y).transform(frame)
+    np.testing.assert_array_equal(both[:, :31], prepare.transform(frame)[:, :31])
+    np.testing.assert_array_equal(both[:, 31:33], rows[:, :2])
+
+
+def test_an_unseen_value_is_as_frequent_as_the_rarest():
+    pl = pytest.importorskip("polars")
+    city = np.repeat(np.arange(40), 20 + np.arange(40))
+    frame = pl.DataFrame({"city": [f"c{c}" for c in city], "x": np.arange(len(city)) % 17 / 3})
+    prepare = TablePreparation(many="target").fit(frame, city % 7 + 0.5)
+    new = pl.DataFrame({"city": ["unseen", None], "x": [0.0, 1.0]})
+    rows = prepare.transform(new)
+    np.testing.assert_allclose(rows[:, 0], np.mean(city % 7 + 0.5))
+    np.testing.assert_allclose(rows[:, 1], np.log1p(20))
 
 
 def test_classes_have_one_mean_each_and_at_most_ten():
@@ -278,7 +293,8 @@ def test_classes_have_one_mean_each_and_at_most_ten():
     )
     for n_classes, n_means in ((2, 1), (3, 3), (15, 10)):
         y = rng.integers(0, n_classes, 900)
-        names = TablePreparation().fit(X, y.astype(str)).get_feature_names_out()
+        prepare = TablePreparation(many="target").fit(X, y.astype(str))
+        names = prepare.get_feature_names_out()
         assert sum(":mean" in name for name in names) == n_means
 
 
@@ -288,6 +304,64 @@ def test_arrays_of_strings_have_their_numbers_back():
     rows = prepare.fit_transform(X)
     assert [c.kind for c in prepare.columns_] == ["number", "category", "category"]
     np.testing.assert_array_equal(rows[:, 0], [1.5, 2, 2, 4])
+
+
+NUMERALS = ["3", " 4.50", "-1e2", "", "NaN", "n/a", None, "3"] * 5
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "array"])
+def test_strings_that_are_all_numbers_are_numbers(kind):
+    """As after reading a file whose gaps hid the numbers."""
+    columns = {"x": NUMERALS, "z": ["a", "b", "c", "b"] * 10}
+    if kind == "array":
+        table = np.array(list(zip(*columns.values(), strict=True)), dtype=object)
+    else:
+        table = frame_of(columns, kind)
+    prepare = TablePreparation()
+    rows = prepare.fit_transform(table)
+    assert (prepare.columns_[0].kind, prepare.columns_[0].n_missing) == ("number", 20)
+    np.testing.assert_array_equal(rows[:8, 0], [3, 4.5, -100, 3, 3, 3, 3, 3])
+    np.testing.assert_array_equal(rows[:8, 1], [0, 0, 0, 1, 1, 1, 1, 0])
+    np.testing.assert_array_equal(prepare.transform(table), rows)
+
+
+def test_an_array_of_numerals_only_is_a_matrix():
+    X = np.array([["1", ""], ["2.5", "4"], [None, "7"]], dtype=object)
+    prepare = TablePreparation()
+    np.testing.assert_array_equal(
+        prepare.fit_transform(X), [[1, 0, 5.5, 1], [2.5, 0, 4, 0], [1.75, 1, 7, 0]]
+    )
+    np.testing.assert_array_equal(
+        prepare.transform(X),
+        prepare.transform(np.array([[1.0, np.nan], [2.5, 4.0], [np.nan, 7.0]])),
+    )
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["007", "112", "101", "112"],  # codes
+        ["3", "4", "five", "4"],
+        ["1_000", "2", "1_000", "2"],
+        ["", "nan", "NA", "none"],
+    ],
+)
+def test_codes_and_words_are_no_numbers(values):
+    prepare, _ = prepared(values * 10)
+    assert prepare.columns_[0].kind == "category"
+
+
+def test_a_category_of_numerals_stays_one():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"x": pd.Categorical(["3", "7", "7", "5"] * 10), "z": np.arange(40) / 3})
+    assert TablePreparation().fit(frame).columns_[0].kind == "category"
+
+
+def test_a_category_with_words_reads_its_numerals_as_they_are_written():
+    pl = pytest.importorskip("polars")
+    prepare, rows = prepared(["3.50", "none of these", "4.0", "3.50"] * 10)
+    new = pl.DataFrame({"x": ["3.50", "4.0"], "other": [0.0, 1.0]})
+    np.testing.assert_array_equal(prepare.transform(new)[:, :3], rows[[0, 2], :])
 
 
 def test_structured_arrays_have_names():

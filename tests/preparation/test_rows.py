@@ -30,7 +30,7 @@ def table(n, seed=0, n_cities=60):
     return frame, rng
 
 
-@pytest.mark.parametrize("many", ["target", "one-hot", "frequency"])
+@pytest.mark.parametrize("many", ["auto", "target", "mean", "one-hot", "frequency", "both"])
 def test_a_weight_is_a_repetition_and_the_order_does_not_matter(many):
     frame, rng = table(400)
     y = rng.normal(size=400)
@@ -68,7 +68,7 @@ def test_a_category_without_influence_has_no_signal():
         frame, rng = table(1000, seed, n_cities=500)
         y = rng.normal(size=1000)
         frame = frame.select("city", "number")
-        means = TablePreparation().fit_transform(frame, y)[:, 0]
+        means = TablePreparation(many="target").fit_transform(frame, y)[:, 0]
         r.append(0.0 if np.ptp(means) < 1e-12 else np.corrcoef(means, y)[0, 1])
     assert np.mean(r) < 0.05
     assert np.max(np.abs(r)) < 0.2
@@ -79,7 +79,7 @@ def test_a_category_with_influence_is_judged_alike_in_training_and_on_new_rows()
     city = rng.integers(0, 300, 3000)
     y = rng.normal(size=300)[city] + rng.normal(size=3000)
     frame = pl.DataFrame({"city": [f"c{c}" for c in city], "x": rng.normal(size=3000)})
-    means = TablePreparation().fit_transform(frame, y)[:, 0]
+    means = TablePreparation(many="target").fit_transform(frame, y)[:, 0]
     slope = np.polyfit(means, y, 1)[0]
     assert 0.85 < slope < 1.15  # a mean that saw its own row would have a smaller one on new rows
     pandas_frame = frame.to_pandas()
@@ -93,7 +93,7 @@ def test_a_table_with_one_column_of_many_values_keeps_its_signal():
     city = np.repeat(np.arange(40), 50)
     y = rng.normal(size=40)[city] + 0.1 * rng.normal(size=2000)
     frame = pl.DataFrame({"city": [f"c{c}" for c in city]})
-    prepare = TablePreparation()
+    prepare = TablePreparation(many="target")
     means = prepare.fit_transform(frame, y)[:, 0]
     assert prepare.columns_[0].kind == "category"
     assert np.corrcoef(means, y)[0, 1] > 0.9
@@ -104,5 +104,5 @@ def test_rare_levels_are_near_the_mean():
     city = np.append(rng.integers(0, 40, 2000), 99)
     y = np.append(rng.normal(size=2000) + 0.5 * rng.normal(size=40)[city[:-1]], 8.0)
     frame = pl.DataFrame({"city": [f"c{c}" for c in city], "x": rng.normal(size=2001)})
-    means = TablePreparation().fit(frame, y).transform(frame)[:, 0]
+    means = TablePreparation(many="target").fit(frame, y).transform(frame)[:, 0]
     assert 0.1 < means[-1] < 4.0

@@ -111,15 +111,16 @@ def test_names_that_are_no_strings_are_no_names():
 
 
 def test_parameters_are_checked(frame):
-    with pytest.raises(ValueError, match="many must be 'target' or 'one-hot' or 'frequency'; got"):
-        TablePreparation(many="mean").fit(frame)
+    with pytest.raises(ValueError, match=r"many must be 'auto' or 'target' or .* or 'both'; got"):
+        TablePreparation(many="median").fit(frame)
     with pytest.raises(ValueError, match="max_levels must be an integer of at least 1; got"):
         TablePreparation(max_levels=0).fit(frame)
 
 
+@pytest.mark.parametrize("many", ["target", "mean", "both"])
 @pytest.mark.parametrize("copy", ["pickle", "file"])
-def test_a_copy_gives_the_same_rows(frame, copy, tmp_path):
-    prepare = TablePreparation().fit(frame, np.arange(100) % 3)
+def test_a_copy_gives_the_same_rows(frame, copy, many, tmp_path):
+    prepare = TablePreparation(many=many).fit(frame, np.arange(100) % 3)
     if copy == "pickle":
         found = pickle.loads(pickle.dumps(prepare))
     else:
@@ -141,10 +142,13 @@ def test_a_copy_gives_the_same_rows(frame, copy, tmp_path):
         ("PreparedColumn", "name", 1),
         ("NumberEncoding", "fill", "x"),
         ("MeanEncoding", "labels", {"ref": 0}),
+        ("MeanEncoding", "counted", 2),
+        ("JoinedEncoding", "one_hots", {"ref": 0}),
     ],
 )
 def test_a_forged_file_is_refused(frame, cls, field, value, tmp_path):
-    kboost.save_model(TablePreparation().fit(frame, np.arange(100) % 3), tmp_path / "p.kboost")
+    prepare = TablePreparation(many="both").fit(frame, np.arange(100) % 3)
+    kboost.save_model(prepare, tmp_path / "p.kboost")
     version, text, numbers = parted((tmp_path / "p.kboost").read_bytes())
     manifest = json.loads(text)
     objects = [node["object"] for node in manifest["nodes"] if "object" in node]

@@ -19,6 +19,7 @@ import numpy as np
 from kboost.export._graph import DOUBLE, INT, STRING, TYPES, Builder
 from kboost.preparation import TablePreparation
 from kboost.preparation.dates import DateEncoding
+from kboost.preparation.joined_levels import JoinedEncoding
 from kboost.preparation.level_means import MeanEncoding
 from kboost.preparation.levels import LevelEncoding
 from kboost.preparation.numbers import NumberEncoding
@@ -108,8 +109,12 @@ def _levels(b: Builder, column: str, encoding: LevelEncoding) -> str:
 
 
 def _means(b: Builder, column: str, encoding: MeanEncoding) -> str:
-    table = np.column_stack([encoding.means, encoding.log_count])
-    return _looked_up(b, column, encoding.levels, table)
+    return _looked_up(b, column, encoding.levels, encoding.table)
+
+
+def _joined_levels(b: Builder, column: str, encoding: JoinedEncoding) -> str:
+    parts = [_levels(b, column, encoding.one_hots), _means(b, column, encoding.means)]
+    return _joined(b, parts)
 
 
 def _looked_up(b: Builder, column: str, levels: list[str], table: Any) -> str:
@@ -181,5 +186,6 @@ _ENCODERS: dict[type, Callable[[Builder, str, Any], str]] = {
     NumberEncoding: _number,
     LevelEncoding: _levels,
     MeanEncoding: _means,
+    JoinedEncoding: _joined_levels,
     DateEncoding: _date,
 }

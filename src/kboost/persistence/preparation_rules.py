@@ -11,13 +11,18 @@ from kboost._rules import BOOLEAN, INTEGER, Rule, one_of
 from kboost.persistence.rules import INDICES, NUMBER, TABLE, TEXT, VECTOR
 from kboost.preparation.date_texts import FORMATS
 from kboost.preparation.dates import PARTS, DateEncoding
+from kboost.preparation.joined_levels import JoinedEncoding
 from kboost.preparation.level_means import MeanEncoding
 from kboost.preparation.levels import LevelEncoding
 from kboost.preparation.numbers import NumberEncoding
 from kboost.preparation.prepared_column import PreparedColumn
 from kboost.preparation.text import TextEncoding
 
-_ENCODINGS = (NumberEncoding, LevelEncoding, MeanEncoding, DateEncoding, TextEncoding)
+_ENCODINGS = (
+    *(NumberEncoding, LevelEncoding, MeanEncoding, JoinedEncoding, DateEncoding, TextEncoding),
+)
+_ONE_HOTS = Rule("one-hots of levels", lambda v: isinstance(v, LevelEncoding))
+_MEANS = Rule("means of levels", lambda v: isinstance(v, MeanEncoding))
 _PLACE = Rule("a slice of indices", lambda v: isinstance(v, slice) and _is_place(v))
 TEXTS = Rule(
     "a list of text", lambda v: isinstance(v, list) and all(isinstance(item, str) for item in v)
@@ -30,6 +35,7 @@ FIELDS = {
         "n_missing": INTEGER,
         "note": TEXT,
         "output": _PLACE,
+        "encoding": TEXT,
     },
     "numbers.NumberEncoding": {
         "kind": one_of("number", "boolean"),
@@ -51,7 +57,9 @@ FIELDS = {
         "labels": TEXTS,
         "means": TABLE,
         "log_count": VECTOR,
+        "counted": BOOLEAN,
     },
+    "joined_levels.JoinedEncoding": {"one_hots": _ONE_HOTS, "means": _MEANS},
     "dates.DateEncoding": {
         "parts": TEXTS,
         "fill": INTEGER,
@@ -75,7 +83,8 @@ def part_fits(made: Any) -> bool:
         return bool(fits and (groups >= -1).all() and (groups < made.n_groups).all())
     if isinstance(made, MeanEncoding):
         shape = (len(made.levels) + 2, len(made.labels))
-        return bool(made.means.shape == shape and made.log_count.shape == shape[:1])
+        fits = made.means.shape == shape and made.log_count.shape == shape[:1]
+        return bool(fits and made.one_hot)
     if isinstance(made, DateEncoding):
         return set(made.parts) <= set(PARTS) and abs(made.fill) < 1 << 62
     if isinstance(made, TextEncoding):

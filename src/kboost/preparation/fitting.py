@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kboost._typing import FloatArray
+from kboost.preparation.categories import fit_category
 from kboost.preparation.date_texts import as_dates, format_of
 from kboost.preparation.dates import fit_date, span
+from kboost.preparation.encoding_choice import choose_encodings
 from kboost.preparation.kinds import kind_of_strings, number_is_id
-from kboost.preparation.level_means import fit_means
-from kboost.preparation.levels import counts, fit_levels
+from kboost.preparation.levels import counts
 from kboost.preparation.numbers import fit_number
 from kboost.preparation.text import fit_text
 from kboost.preparation.training_rows import TrainingRows
@@ -20,7 +21,8 @@ from kboost.preparation.typed_column import TypedColumn
 
 _REPEATED = 2.0  # rows per distinct row from which equal rows are taken for different cases
 _SHOWN = 3  # values in a note
-
+MIDDLE = 20  # values from which other encodings compete with one-hots
+_RIVALS = ("mean", "frequency", "one-hot")  # of "target", for categories of many values
 
 _Fitted = tuple[str, str, Any]  # kind, note, encoding
 
@@ -33,6 +35,7 @@ class FittedColumn(NamedTuple):
     n_missing: int
     note: str
     encoding: Any
+    how: str = ""  # the encoding of a category, in words
 
 
 @dataclass(frozen=True)
@@ -41,14 +44,55 @@ class _Options:
     max_levels: int
     n_text: int
 
+    def usual(self, n_levels: int) -> str:
+        """The encoding of a category, without evidence."""
+        if n_levels <= self.max_levels:
+            return "one-hot"
+        return "target" if self.many == "auto" else self.many
+
+    def candidates(self, n_levels: int) -> list[str]:
+        """The encodings that compete for a category, the usual one first."""
+        usual = self.usual(n_levels)
+        if self.many != "auto" or n_levels <= MIDDLE:
+            return [usual]
+        return [usual, *(_RIVALS if n_levels > self.max_levels else ("both",))]
+
 
 def fit_columns(rows: TrainingRows, many: str, max_levels: int, n_text: int) -> list[FittedColumn]:
     """Fit each column."""
+    if rows.target is None and many not in ("one-hot", "both"):
+        many = "frequency"
     options = _Options(many, max_levels, n_text)
-    return [
+    fitted = [
         FittedColumn(c.name, kind, int(c.gaps.sum()), note, encoding)
         for c, (kind, note, encoding) in ((c, _fit(c, rows, options)) for c in rows.ordered)
     ]
+    return _with_choices(fitted, rows, options)
+
+
+def _with_choices(
+    fitted: list[FittedColumn], rows: TrainingRows, options: _Options
+) -> list[FittedColumn]:
+    """The columns with the encodings of categories that do best on rows left out."""
+    candidates = {
+        j: options.candidates(len(rows.ordered[j].levels))
+        for j, column in enumerate(fitted)
+        if column.kind == "category"
+    }
+    rivals = {j: hows for j, hows in candidates.items() if len(hows) > 1}
+    encodings = [column.encoding for column in fitted]
+    choices = choose_encodings(rows, encodings, rivals, options.max_levels) if rivals else {}
+    for j, hows in candidates.items():
+        how, words = (choices[j].how, choices[j].words) if j in choices else (hows[0], hows[0])
+        if how != hows[0]:
+            encoding = _category(rows.ordered[j], rows, how, options)
+            fitted[j] = fitted[j]._replace(encoding=encoding)
+        fitted[j] = fitted[j]._replace(how=words)
+    return fitted
+
+
+def _category(column: TypedColumn, rows: TrainingRows, how: str, options: _Options) -> Any:
+    return fit_category(column, rows.target, rows.weight, how, options.max_levels)
 
 
 def _fit(column: TypedColumn, rows: TrainingRows, options: _Options) -> _Fitted:
@@ -81,14 +125,10 @@ def _fit_strings(column: TypedColumn, rows: TrainingRows, options: _Options) -> 
     if kind == "text":
         encoding: Any = fit_text(column, rows.weight, options.n_text)
         return ("text", f"{n} different texts", encoding)
-    if n <= options.max_levels or options.many == "one-hot":
-        encoding = fit_levels(column, rows.weight, options.max_levels)
-        if encoding is None:
-            rare = "one value only" if n == 1 else "only rare values"
-            return ("left out", rare, None)
-    else:
-        target = rows.target if options.many == "target" else None
-        encoding = fit_means(column, target, rows.weight)
+    encoding = _category(column, rows, options.usual(n), options)
+    if encoding is None:
+        rare = "one value only" if n == 1 else "only rare values"
+        return ("left out", rare, None)
     return ("category", values_note(column, rows.weight), encoding)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kboost._typing import FloatArray
+from kboost.preparation.joined_levels import JoinedEncoding
 from kboost.preparation.levels import LevelEncoding
 from kboost.preparation.numbers import NumberEncoding
 from kboost.preparation.text import TextEncoding
@@ -23,6 +24,11 @@ def named_values(preparation: Any, rows: FloatArray) -> Iterator[tuple[str, Any]
         block = rows[:, column.output]
         if isinstance(encoding, LevelEncoding):
             yield column.name, encoding.decode(block)
+            continue
+        if isinstance(encoding, JoinedEncoding):
+            n = len(encoding.one_hots.one_hot)
+            yield column.name, encoding.one_hots.decode(block[:, :n])
+            yield from zip(encoding.means.names(column.name), block[:, n:].T, strict=True)
             continue
         names = encoding.names(column.name)
         if isinstance(encoding, TextEncoding):

@@ -8,7 +8,8 @@ the moments of the analysis of variance give s and t, and the best guess of the 
 
     m + (m_l - m) n_l t / (n_l t + s)
 
-so rare levels, and all levels of a category without influence, have the mean m.
+so rare levels, and all levels of a category without influence, have the mean m. So have levels that
+fit did not see; they count as often as the rarest level, since no model knows what lies beyond it.
 
 A row must not see its own target: in fit_transform the means of each fifth of the rows are those of
 the other four fifths; only m is that of all rows, so that it does not tell the fifth. Rows are
@@ -39,6 +40,7 @@ class MeanEncoding:
     labels: list[str]  # of the targets
     means: FloatArray  # (levels + 2, targets); then that of unseen levels, that of gaps
     log_count: FloatArray  # (levels + 2,)
+    counted: bool = True  # whether log_count is in the output
 
     @property
     def reads(self) -> str:
@@ -46,18 +48,25 @@ class MeanEncoding:
 
     def names(self, name: str) -> list[str]:
         means = [f"{name}:mean {label}".rstrip() for label in self.labels]
-        return [*means, f"{name}:log_count"]
+        return means + [f"{name}:log_count"] * self.counted
 
     @property
     def one_hot(self) -> list[bool]:
-        return [False] * (len(self.labels) + 1)
+        return [False] * (len(self.labels) + self.counted)
+
+    @property
+    def table(self) -> FloatArray:
+        """The output for each level, for unseen levels and for gaps."""
+        return np.column_stack([self.means, self.log_count]) if self.counted else self.means
 
     def encode(self, column: TypedColumn) -> FloatArray:
-        codes = codes_in(self.levels, column)
-        return np.column_stack([self.means[codes], self.log_count[codes]])
+        rows: FloatArray = self.table[codes_in(self.levels, column)]
+        return rows
 
 
-def fit_means(column: TypedColumn, target: Target | None, weight: FloatArray) -> MeanEncoding:
+def fit_means(
+    column: TypedColumn, target: Target | None, weight: FloatArray, *, counted: bool = True
+) -> MeanEncoding:
     """The encoding; without a target it has only the frequencies."""
     n = len(column.levels)
     places = np.where(column.values < 0, n + 1, column.values)
@@ -66,7 +75,8 @@ def fit_means(column: TypedColumn, target: Target | None, weight: FloatArray) ->
     mean = weight @ values / weight.sum()
     means = shrunken_means(places, n + 2, values, weight, mean)
     count = np.insert(counts(column, weight), n, 0.0)
-    return MeanEncoding(list(column.levels), labels, means, np.log1p(count))
+    count = np.maximum(count, count[:n].min())
+    return MeanEncoding(list(column.levels), labels, means, np.log1p(count), counted)
 
 
 def crossfitted_means(

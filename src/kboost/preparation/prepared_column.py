@@ -21,6 +21,8 @@ class PreparedColumn:
         Remark for the user: the values of a category, the reason why a column is left out.
     output : slice
         Its columns in the output; empty if it is left out.
+    encoding : str, default=""
+        How a category is encoded, and the errors on rows left out by which this was chosen.
 
     Examples
     --------
@@ -34,6 +36,7 @@ class PreparedColumn:
     n_missing: int
     note: str
     output: slice
+    encoding: str = ""
 
     @property
     def n_outputs(self) -> int:

@@ -13,7 +13,7 @@ from scipy import sparse
 from kboost._typing import FloatArray
 from kboost.kernels.rows import as_rows
 from kboost.preparation.objects import SECOND, is_gap, objects_column
-from kboost.preparation.typed_column import DATE, TypedColumn, as_floats, strings, text_of
+from kboost.preparation.typed_column import DATE, TypedColumn, as_floats, is_code, strings, text_of
 
 
 def as_frame(X: Any) -> Any:
@@ -115,7 +115,7 @@ def _of_series(name: str, series: Any) -> TypedColumn:
         return _of_array(name, np.asarray(series.to_numpy()))
     if dtype in (nw.Categorical, nw.Enum):  # also of numbers
         known = (None if is_gap(value) else text_of(value) for value in series.to_list())
-        return strings(name, known)
+        return replace(strings(name, known), declared=True)
     if dtype in (nw.List, nw.Array, nw.Struct, nw.Binary):
         raise TypeError(
             f"column {name!r} must hold numbers, booleans, dates or strings; got {dtype}."
@@ -151,14 +151,9 @@ def _of_texts(name: str, values: Any) -> TypedColumn:
     column = strings(name, values.tolist())
     gaps = [level in ("nan", "None", "") for level in column.levels]
     numbers = as_floats(["nan" if g else v for g, v in zip(gaps, column.levels, strict=True)])
-    if numbers is not None and not all(gaps) and not any(map(_is_code, column.levels)):
+    if numbers is not None and not all(gaps) and not any(map(is_code, column.levels)):
         return TypedColumn(name, "number", numbers[column.values])
     if any(gaps):
         levels = [None if g else v for g, v in zip(gaps, column.levels, strict=True)]
         return replace(strings(name, (levels[code] for code in column.values)), name=name)
     return column
-
-
-def _is_code(text: str) -> bool:
-    """Whether it is a number that starts with 0, such as 007."""
-    return len(text) > 1 and text[0] == "0" and text.isdigit()

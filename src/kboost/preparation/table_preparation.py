@@ -18,20 +18,20 @@ from kboost._rules import COUNT, check_params, one_of
 from kboost._typing import FloatArray
 from kboost.kernels.rows import as_weights
 from kboost.preparation import reading
-from kboost.preparation.date_texts import ISO, as_dates
-from kboost.preparation.dates import DateEncoding
-from kboost.preparation.fitting import FittedColumn, fit_columns
-from kboost.preparation.level_means import MeanEncoding
+from kboost.preparation.categories import ENCODINGS, means_of
+from kboost.preparation.fitting import MIDDLE, FittedColumn, fit_columns
 from kboost.preparation.matrices import are_numbers, fit_matrix, is_matrix
+from kboost.preparation.number_texts import with_numbers
 from kboost.preparation.numbers import check_finite
 from kboost.preparation.prepared_column import PreparedColumn
+from kboost.preparation.readable import readable
 from kboost.preparation.sparse_rows import encode_sparse, fit_sparse
 from kboost.preparation.target import Target, target_columns
 from kboost.preparation.training_rows import TrainingRows
 from kboost.preparation.typed_column import TypedColumn
 
 _RULES = {
-    "many": one_of("target", "one-hot", "frequency"),
+    "many": one_of("auto", *ENCODINGS),
     "max_levels": COUNT,
     "n_text": COUNT,
     "target_type": one_of("auto", "classification", "regression"),
@@ -48,10 +48,13 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    many : {"target", "one-hot", "frequency"}, default="target"
-        Encoding of categories with more than `max_levels` values: the shrunken mean of the target
-        (of each of at most 10 classes) and log(1 + rows) of each value; one 0/1 column for each of
-        the most frequent values; or only log(1 + rows). Without `y`, "target" is "frequency".
+    many : {"auto", "target", "mean", "frequency", "one-hot", "both"}, default="auto"
+        Encoding of categories with more than `max_levels` values: "target" is the shrunken mean of
+        the target (of each of at most 10 classes) and log(1 + rows) of each value; "mean" and
+        "frequency" are one of these; "one-hot" is one 0/1 column for each of the most frequent
+        values; "both" is "one-hot" and "target". "auto" compares the first four on rows left out,
+        and "one-hot" with "both" for categories of more than 20 values. Without `y` there are only
+        frequencies.
     max_levels : int, default=30
         Values up to which a category has one 0/1 column per value.
     n_text : int, default=10
@@ -63,7 +66,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     columns_ : list of PreparedColumn
-        Name, kind, gaps, note and output columns of each column of the table.
+        Name, kind, gaps, note, output columns and encoding of each column of the table.
     one_hot_ : ndarray of bool of shape (n_outputs,)
         The output columns that contain only 0 and 1, and should not be standardised.
     categorical_ : ndarray of bool of shape (n_outputs,)
@@ -99,7 +102,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        many: str = "target",
+        many: str = "auto",
         max_levels: int = 30,
         n_text: int = 10,
         target_type: str = "auto",
@@ -151,10 +154,11 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             return self._encode_matrix(X)
         out = self._encode(rows.columns)
         for j, encoding in enumerate(self._encodings):
-            means = rows.crossfitted_means(j) if isinstance(encoding, MeanEncoding) else None
+            first, end = means_of(encoding)
+            means = rows.crossfitted_means(j) if end > first else None
             if means is not None:
                 start = self.columns_[j].output.start
-                out[:, start : start + means.shape[1]] = means
+                out[:, start + first : start + end] = means
         return out
 
     def transform(self, X: Any) -> Any:
@@ -209,8 +213,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         if sparse.issparse(X):
             fitted = fit_sparse(X, weight)
         else:
-            columns = reading.typed_columns(X)
+            columns = [with_numbers(column, weight) for column in reading.typed_columns(X)]
             if names is None and isinstance(X, np.ndarray) and are_numbers(columns):
+                X = X if is_matrix(X) else np.column_stack([column.values for column in columns])
                 fitted = fit_matrix(columns, weight)
             else:
                 target = self._target(columns, y, weight)
@@ -229,7 +234,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     def _target(self, columns: Sequence[TypedColumn], y: Any, weight: FloatArray) -> Target | None:
         """The target, if a category may need it."""
-        needed = self.many == "target" and any(len(c.levels) > self.max_levels for c in columns)
+        most = min(MIDDLE, self.max_levels) if self.many == "auto" else self.max_levels
+        used = self.many not in ("one-hot", "frequency")
+        needed = used and any(len(column.levels) > most for column in columns)
         return target_columns(y, weight, self.target_type) if needed else None
 
     def _set_fitted(self, fitted: Sequence[FittedColumn]) -> None:
@@ -239,7 +246,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         flags = [[] if e is None else e.one_hot for e in self._encodings]
         ends = np.cumsum([len(each) for each in flags]).tolist()
         self.columns_ = [
-            PreparedColumn(c.name, c.kind, c.n_missing, c.note, slice(end - len(each), end))
+            PreparedColumn(c.name, c.kind, c.n_missing, c.note, slice(end - len(each), end), c.how)
             for c, each, end in zip(fitted, flags, ends, strict=True)
         ]
         self.one_hot_ = np.array([flag for each in flags for flag in each], dtype=bool)
@@ -281,7 +288,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         out = np.empty((len(columns[0].values), len(self.one_hot_)))
         for column, (prepared, encoding) in zip(columns, used, strict=True):
             if encoding is not None:
-                out[:, prepared.output] = encoding.encode(_readable(column, encoding))
+                out[:, prepared.output] = encoding.encode(readable(column, encoding))
         return out
 
     def _encode_matrix(self, X: Any) -> Any:
@@ -310,10 +317,3 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
-
-
-def _readable(column: TypedColumn, encoding: Any) -> TypedColumn:
-    """A column as the kind that an encoding reads."""
-    if isinstance(encoding, DateEncoding) and column.kind == "strings":
-        return as_dates(column, encoding.written or ISO)
-    return column.as_kind(encoding.reads)

@@ -19,6 +19,7 @@ from kboost._typing import BoolArray, FloatArray, IntArray
 
 DATE = "datetime64[us]"
 _WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "1": 1.0, "0": 0.0}
+_GAP_WORDS = {"", "nan", "na", "n/a", "#n/a", "<na>", "none", "null"}
 _EXACT = 2.0**53
 
 
@@ -31,6 +32,7 @@ class TypedColumn:
     values: Any  # (n,), see above
     levels: Sequence[str] = field(default_factory=list)  # of strings
     note: str = ""
+    declared: bool = False  # whether the frame says that strings are a category
 
     @property
     def gaps(self) -> BoolArray:
@@ -97,12 +99,23 @@ def text_of(value: Any) -> str:
 
 
 def as_floats(texts: Sequence[str]) -> FloatArray | None:
-    """The numbers that texts stand for; None if one of them is not a number."""
+    """The numbers that texts stand for, NaN for a gap; None if one of them is neither."""
     try:
-        numbers: FloatArray = np.array([float(text) for text in texts], dtype=np.float64)
+        numbers: FloatArray = np.array([_number_of(text) for text in texts], dtype=np.float64)
     except ValueError:
         return None
     return numbers
+
+
+def is_code(text: str) -> bool:
+    """Whether it is a number that starts with 0, such as 007."""
+    return len(text) > 1 and text[0] == "0" and text.isdigit()
+
+
+def _number_of(text: str) -> float:
+    if text.strip().lower() in _GAP_WORDS:
+        return np.nan
+    return float(text if "_" not in text else "no number")  # Python reads 1_000
 
 
 def _nothing(name: str, kind: str, n: int) -> TypedColumn:
