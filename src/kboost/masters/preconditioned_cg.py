@@ -137,7 +137,7 @@ class PCGRun(BaseRun):
         self._deadline = deadline
         self.fit = self._make_fit()
         self._rounds = bool(self._design.is_float32)
-        self._steps = [self._raw]  # of every step, if F is rounded
+        self._steps: list[FloatArray] = [self._raw]  # of every step, if F is rounded
 
     def price_of(self, ids: IntArray, values: FloatArray, rule: PriceRule) -> FloatArray:
         """The drop of the objective with the others fixed, (28); for "boost" (27)."""
