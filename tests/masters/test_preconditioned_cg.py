@@ -305,7 +305,7 @@ def test_out_of_time_keeps_the_last_finished_step(after, error, single, monkeypa
     """Wherever time ends, in a step or in the last solution."""
     monkeypatch.setattr("kboost.columns.design_matrix._LARGE", 1 if single else 1 << 30)
     kernel = Gaussian(0.01).resolve(X)
-    rows = TargetRows.of(np.sin(X[:, :1]), np.ones(80))
+    rows = TargetRows.of(5.0 + np.sin(X[:, :1]), np.ones(80))
     oracle = EnsembleOracle("random", 8, 30, ridge=1e-9, max_columns=24, evaluate=False)
     problem = Problem(
         CandidateColumns([kernel], X), rows, Ends(error, after, error is OutOfTimeError)
@@ -316,6 +316,54 @@ def test_out_of_time_keeps_the_last_finished_step(after, error, single, monkeypa
     centers = [h.index for h in result.hypotheses]
     found = kernel(X, X[centers]) @ result.fit.coef + result.fit.bias
     assert np.mean((found - rows.targets) ** 2) <= 1.01 * np.var(rows.targets)
+
+
+@pytest.mark.parametrize("loss", ["squared", "log"])
+@pytest.mark.parametrize("error", [OutOfTimeError, KeyboardInterrupt])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_rounded_columns_never_make_a_model_worse_with_more_time(
+    loss, error, intercept, always_single, monkeypatch
+):
+    """A problem too large for a direct solution, whose coefficients only fit rounded columns."""
+    monkeypatch.setattr(preconditioned_cg, "_MAX_WORK", 0)
+    kernel, value = Gaussian(0.003).resolve(X), LOSSES[loss].value
+    targets = 10.0 + np.sin(X[:, :1]) if loss == "squared" else np.sign(X[:, :1] * X[:, 1:] + 0.5)
+    rows = TargetRows.of(targets, np.ones(80))
+    master = PCGMaster(LOSSES[loss], 1e-12, intercept, capacity=36)
+    losses = []
+    for after in range(1, 24):
+        oracle = EnsembleOracle("random", 4, 30, ridge=1e-12, max_columns=36, evaluate=False)
+        deadline = Ends(error, after, error is OutOfTimeError)
+        problem = Problem(CandidateColumns([kernel], X), rows, deadline)
+        result = grow(problem, oracle, master, MaxColumns(36))
+        centers = [h.index for h in result.hypotheses]
+        found = kernel(X, X[centers]) @ result.fit.coef + result.fit.bias
+        losses.append(np.sum(value(targets, found)))
+    mean = targets.mean() if intercept else 0.0
+    alone = np.sum(value(targets, np.full_like(targets, mean if loss == "squared" else 0.0)))
+    assert max(losses) <= 1.0001 * alone
+    assert losses[-1] < 0.1 * alone
+    assert np.all(losses <= 1.05 * np.minimum.accumulate(losses))
+
+
+@pytest.mark.parametrize("after", range(1, 9))
+def test_time_that_ends_while_columns_are_made_again_leaves_a_model(
+    after, always_single, monkeypatch
+):
+    """At least as good as the mean, also if there is no time to make them."""
+    monkeypatch.setattr(preconditioned_cg, "_MAX_WORK", 0)
+    kernel = Gaussian(0.003).resolve(X)
+    rows = TargetRows.of(10.0 + np.sin(X[:, :1]), np.ones(80))
+    run = PCGMaster(ridge=1e-12, capacity=40).start(Problem(CandidateColumns([kernel], X), rows))
+    ids = np.arange(0, 72, 2)
+    for step in np.split(ids, 9):
+        run.extend(Proposal(step, [], np.zeros((80, 0)), 0.0, None, 4))
+    run._is_final = True  # as if these were all columns
+    run._deadline = Ends(OutOfTimeError, after, True)
+    fit = run.complete(run.fit)
+    found = kernel(X, X[ids]) @ fit.coef + fit.bias
+    assert np.mean((found - rows.targets) ** 2) <= 1.0001 * np.var(rows.targets)
+    assert run._design.is_float32 == (after == 1)
 
 
 @pytest.mark.parametrize("ridge", [1e-2, 1e-6, 1e-10])

@@ -27,7 +27,7 @@ _CACHED = 1 << 17  # numbers in a block that stays in the processor's cache: 1 M
 _MIN_ROWS = 512  # per block, to amortise the overhead per block of BLAS and of float64 sums
 _COMPUTED = 1 << 21  # numbers in a block that is computed: 16 MiB
 _LARGE = 1 << 24  # numbers in F above which float32 is faster
-_SAMPLE_ROWS = 512  # rows on which rounding is measured
+SAMPLE_ROWS = 512  # rows on which rounding is measured
 _RANGE = 1e-12, 1e12  # of kernel values whose products fit float32
 
 
@@ -160,7 +160,7 @@ class DesignMatrix:
         """Root mean square error of `F coef` due to rounding, (q,)."""
         if not self.is_float32 or not self.size:
             return np.zeros(coef.shape[1])
-        rows = slice(0, min(_SAMPLE_ROWS, self._candidates.n_rows))
+        rows = slice(0, min(SAMPLE_ROWS, self._candidates.n_rows))
         error = (self._candidates.values(self._ids, rows) - self._stored(rows)) @ coef
         return root_mean_square(error)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.candidates import CandidateColumns
-from kboost.columns.design_matrix import design_matrix_for
+from kboost.columns.design_matrix import SAMPLE_ROWS, design_matrix_for
 from kboost.core.protocols import Fit, Proposal
 from kboost.formulations import TargetRows
 from kboost.masters.losses import Loss
@@ -147,6 +147,14 @@ class JointObjective:
         same = self._candidates.kernel_of(ids)[:, None] == self._candidates.kernel_of(self._ids)
         out: FloatArray = (self.design.at(rows) * same) @ raw[self.first :]
         return out
+
+    def sampled_loss(self, raw: FloatArray) -> float:
+        """The loss at the first rows, from columns computed in float64."""
+        rows, coef = slice(0, min(SAMPLE_ROWS, self._candidates.n_rows)), raw[self.first :]
+        columns = self._candidates.values(self._ids[: len(coef)], rows)
+        decision = self._rows.offset[rows] + columns @ coef + self.bias(raw)
+        value = self._loss.value(self._rows.targets[rows], decision)
+        return float(np.sum(self._rows.sample_weight[rows, None] * value))
 
     def fit_of(self, raw: FloatArray, function: FloatArray) -> Fit:
         """The fit of coefficients `raw` with `F z` = `function`."""

@@ -17,7 +17,9 @@ step keep the residual accurate enough to select by.
 A large F is stored as float32, and so are the products inside the iterations, which restart from
 float64 gradients until these are small enough. The effect of rounding F on the model is measured at
 the end; if it is not small against the residual (tiny ridges, exact data), F is computed again in
-float64 and the iteration restarts from 0.
+float64 and the iteration restarts from the bias alone. Without the time for that, the model is that
+of the step with the lowest loss at some rows, in float64: coefficients that fit the rounded columns
+may be of no use with the exact ones, which predict.
 
 The preconditioned square of the last gradient estimates the remaining gain, as far as P is close to
 the true matrix; for a basis of outlying rows, which a sample hardly contains, it is not. If the
@@ -37,7 +39,7 @@ The columns and the objective are in _joint_objective.py; this file has the iter
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -134,6 +136,8 @@ class PCGRun(BaseRun):
         self._solve()  # the bias alone, so that there is a model without any time
         self._deadline = deadline
         self.fit = self._make_fit()
+        self._rounds = bool(self._design.is_float32)
+        self._steps: list[FloatArray] = [self._raw]  # of every step, if F is rounded
 
     def price_of(self, ids: IntArray, values: FloatArray, rule: PriceRule) -> FloatArray:
         """The drop of the objective with the others fixed, (28); for "boost" (27)."""
@@ -154,6 +158,8 @@ class PCGRun(BaseRun):
         self._is_final = self._design.is_float32 and self._design.size >= self._capacity
         self._solve(fine=self._is_final)  # the last step is solved accurately at once
         self.fit = self._make_fit()
+        if self._rounds:
+            self._steps.append(self._raw)
 
     def finish(self) -> Fit:
         loss = self._master.loss
@@ -162,8 +168,10 @@ class PCGRun(BaseRun):
         elif not self._is_final:
             self._solve(fine=True)
         rounding = self._rounding()
-        if rounding > _VISIBLE and self._design.promote(made=rounding > _GROSS):
-            self._solve_again()
+        if rounding > _VISIBLE:
+            self._deadline.check()  # computing F again takes long
+            if self._design.promote(made=rounding > _GROSS):
+                self._solve_again()
         gain_left = self._remaining_gain() if loss.quadratic or not self._is_small else 0.0
         if self._is_small and (
             gain_left > _LARGE_GAIN or not self._newton_converged or self._is_dependent
@@ -206,24 +214,50 @@ class PCGRun(BaseRun):
 
     def complete(self, fit: Fit) -> Fit:
         if fit is not self.fit or len(fit.coef) < self._design.size:  # interrupted in `extend`
-            return fit
+            return self._undamaged(fit)
         try:
             return self.finish()
         except OutOfTimeError:
+            return self._undamaged(fit)
+
+    def _undamaged(self, fit: Fit) -> Fit:
+        """The fit; if rounding F has spoilt it, the best step of fewer columns."""
+        if not self._rounds:
             return fit
+        raw = np.vstack([fit.bias[None], fit.coef]) if self._first else fit.coef
+        best = self._best_of([*(step for step in self._steps if len(step) < len(raw)), raw])
+        if best is raw:
+            return fit
+        whole = self._padded(best)
+        better = self._objective.fit_of(whole, self._design.times(whole[self._first :]))
+        return replace(better, coef=better.coef[: len(fit.coef)])
+
+    def _best_of(self, raws: Sequence[FloatArray]) -> FloatArray:
+        """The coefficients of the lowest loss at some rows in float64; the last if it is near."""
+        losses = [self._objective.sampled_loss(raw) for raw in raws]
+        near = losses[-1] <= (1.0 + _VISIBLE) * min(losses)
+        return raws[-1 if near else int(np.argmin(losses))]
+
+    def _padded(self, raw: FloatArray) -> FloatArray:
+        """Coefficients of the first columns, followed by 0 for the others."""
+        missing = self._design.size + self._first - len(raw)
+        return np.vstack([raw, np.zeros((missing, raw.shape[1]))])
 
     def _solve_again(self) -> None:
-        """Solve again from 0, as coefficients of rounded columns are huge; keep the better."""
-        old_raw, old_function = self._raw, self._design.times(self._raw[self._first :])
-        self._function = old_function
-        objective = self._make_fit().objective
-        self._raw, self._function = np.zeros_like(old_raw), np.zeros_like(old_function)
-        with suppress(OutOfTimeError):
+        """Solve again, as coefficients of rounded columns are huge; keep the best."""
+        old = self._raw
+        try:
+            self._raw, self._function = self._padded(self._steps[0]), np.zeros_like(self._function)
+            self._residual = None
             self._preconditioner.restart(self._objective.inner_products(0))
             self._solve(fine=True)
             self._solve(fine=True)  # now relative to the residual, not to the targets
-        if not self._make_fit().objective <= objective:
-            self._raw, self._function = old_raw, old_function
+        except OutOfTimeError:
+            old = self._padded(self._best_of([*self._steps, old]))
+        finally:
+            function = self._design.times(old[self._first :])
+            if not self._make_fit().objective <= self._objective.fit_of(old, function).objective:
+                self._raw, self._function = old, function
 
     def _solve_directly(self, gain_left: float) -> float:
         """Solve without the preconditioner; keep the better solution, return the gain left."""

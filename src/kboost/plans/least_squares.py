@@ -29,10 +29,12 @@ from kboost.kernels.base import Kernel
 from kboost.local.choice import LocalChoice
 from kboost.plans.basis import BasisFit, BasisPlan, grow_basis
 from kboost.plans.cells import cell_settings, fit_in_cells
+from kboost.plans.column_count import FEWEST, MOST, choose_columns
 from kboost.plans.probabilities import calibrated
 from kboost.plans.series import fit_series
 from kboost.plans.sparse import SparseData, SparsePlan, SparseResult, as_float64
 from kboost.selection.kernels import ROWS, choose, sample_size
+from kboost.settings import Joint
 from kboost.solvers.threads import blas_threads_for
 
 _COLUMNS = 20.0  # default limit: times the square root of the rows
@@ -65,6 +67,9 @@ def fit(
         listeners = [*listeners, FirstModel()] if interrupted else listeners
         candidates = _candidates(plan, data, choice.kernels, rows)
         basis_plan = _basis_plan(plan, choice.ridge, candidates, seed)
+        if _counts_columns(plan, rows) and not interrupted:
+            count = choose_columns(plan, basis_plan, data, rows, choice.kernels, deadline)
+            basis_plan = replace(basis_plan, max_columns=count)
         monitor = None if held_out is None else _monitor(plan, data, held_out)
         problem = TargetRows.of(rows.targets, rows.weight)
         basis_fit = _grow(plan, basis_plan, candidates, problem, deadline, monitor, listeners)
@@ -143,6 +148,18 @@ def _nugget(
     size, single = min(len(centers), limit), X.dtype == np.float32
     values = as_float64(X[tested])
     return [nugget_of(kernel, values, points, size, single=single) for kernel in kernels]
+
+
+def _counts_columns(plan: SparsePlan, rows: IndexedRows) -> bool:
+    """Whether held-out rows choose the number of columns."""
+    return (
+        plan.max_columns is None
+        and plan.early_stopping is None
+        and not plan.is_precomputed
+        and isinstance(plan.update, Joint)
+        and getattr(plan.update, "series", None) is None
+        and FEWEST <= len(rows.center_rows) <= MOST
+    )
 
 
 def _max_columns(plan: SparsePlan, n_columns: int, n_rows: int) -> int:
