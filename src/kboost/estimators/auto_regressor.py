@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,20 @@ from sklearn.utils.validation import _check_y
 
 from kboost._typing import FloatArray, IntArray
 from kboost._validation import check_numeric
-from kboost.auto.fit import Scorer
+from kboost.auto.contender import Scorer
 from kboost.auto.learning_rows import learning_rows
 from kboost.auto.target_scale import TargetScale
 from kboost.data.indexed_rows import indexed_rows
 from kboost.estimators._auto import AutoKernelBase
+from kboost.estimators._kernel_boost import ValidationInput, prepare
 from kboost.estimators._left_out import LeftOutModel, named_scorer
+from kboost.estimators.regressor import KernelBoostRegressor
 from kboost.estimators.sparse_regressor import SparseKernelRegressor
+from kboost.kernels.base import Kernel
 from kboost.metric.folds import LearningRows
+from kboost.plans.margin import MarginPlan
+from kboost.plans.sparse import SparseResult
+from kboost.plans.training_data import TrainingData
 
 _LARGEST = 1e150  # beyond, squares overflow
 
@@ -157,11 +164,25 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
         rows, weight = self._prepared(X, y, sample_weight, "regression")
         indexed = indexed_rows(rows, targets, weight)
         learning = learning_rows(rows, indexed, labels=False)
-        found = self._search(rows, indexed, learning, self._scorer(learning), started)
-        model = SparseKernelRegressor(list(found.result.kernels), ridge=found.result.ridge)
-        model._flat = True
+        scorer = self._scorer(learning)
+        found = self._search(rows, indexed, learning, scorer, self._margin_problem, started)
         self.target_scale_ = found.winner.scale
-        self._show_search(found, model, learning.X)
+        self._show_search(found, learning.X)
+
+    def _sparse_model(self, result: SparseResult) -> Any:
+        model = SparseKernelRegressor(list(result.kernels), ridge=result.ridge)
+        model._flat = True
+        return model
+
+    def _margin_problem(
+        self, kernels: Sequence[Kernel], X: FloatArray, targets: FloatArray, weight: FloatArray
+    ) -> tuple[KernelBoostRegressor, MarginPlan, TrainingData]:
+        """The problem of column generation."""
+        estimator = KernelBoostRegressor(
+            list(kernels), random_state=self.random_state, n_jobs=self.n_jobs
+        )
+        plan, data = prepare(estimator, X, targets[:, 0], weight, ValidationInput())
+        return estimator, plan, data
 
     def _scorer(self, rows: LearningRows) -> Scorer:
         y, weight = rows.targets[:, 0], rows.weight
