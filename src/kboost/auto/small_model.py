@@ -2,9 +2,9 @@
 
 Two engines compete on the same rows: joint fits of the best kernel on few basis vectors
 (auto/basis_size.py), and column generation over a mixture of the best kernels (auto/certified.py).
-"size" takes the fewest columns within 5 % of the lowest squared error of all fits, or within what
-chance explains (auto/trial.py), "speed" at most 256 columns within 10 %. The error of labels is
-that of their calibrated probabilities.
+"size" takes the fewest columns within 5 % of the lowest squared error of all fits, or a little more
+if that may be chance (auto/trial.py), "speed" at most 256 columns within 10 %. The error of labels
+is that of their calibrated probabilities.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from kboost.metric.folds import LearningRows, fold_of
 from kboost.metric.rounds import Fold
 from kboost.selection.learned_kernels import mixture_of
 
-TOLERANCE = {"size": 0.05, "speed": 0.10}
+_TOLERANCE = {"size": 0.05, "speed": 0.10}
 _MOST = {"size": 1024, "speed": 256}  # columns
 _ALL = 2400  # rows up to which each is left out once
 _TRAINING, _LEFT = 4000, 2000  # rows of the one fold above, at most
@@ -78,7 +78,7 @@ class _SmallModelSearch:
         self._mixture = mixture_of(same)
         self._folds, self._left = _left_out(learning, best.scale, scorer)
         judge, weight = _judge(self._left, learning), learning.weight[self._left.rows]
-        self._comparison = Comparison(judge, weight, TOLERANCE[prefer])
+        self._comparison = Comparison(judge, weight, _TOLERANCE[prefer])
         self._labels, self._most = learning.labels, _MOST[prefer]
         self._seconds = [0.0, 0.0]
         self.joint: list[SizeTrial] = []
@@ -124,10 +124,10 @@ class _SmallModelSearch:
         best = self._best
         if trial.cost is None:
             return self._left.contender(
-                f"{trial.n_columns} columns of {best.name}", trial.values, best.members,
+                f"joint fit of {best.name}", trial.values, best.members,
                 seconds=self._seconds[0], n_columns=trial.n_columns, max_columns=trial.n_columns,
             )  # fmt: skip
-        suffix = best.name.removeprefix(best.members[0][0].family.name)
+        suffix = best.name.removeprefix(best.members[0][0].family.name)  # the scale of the target
         members = tuple((each, 1.0) for each in self._mixture)
         return self._left.contender(
             f"column generation{suffix}", trial.values, members,

@@ -1,11 +1,10 @@
 """A small model tried on every fold, and the smallest of several that comes close to the best.
 
-A trial is close if its mean loss is within a tolerance of the lowest, or if the two cannot be told
-apart: with the difference d_i of their losses at row i, weight w_i and W = sum_i w_i,
+A trial is close if its mean loss is within a tolerance of the lowest. So is one within a quarter of
+the lowest, if the difference may be chance: with the difference d_i of the losses at row i, its
+weight w_i, W = sum_i w_i and mean(d) = sum_i w_i d_i / W, if it is at most one standard error,
 
-    mean(d)  <=  sqrt(mean((d - mean(d))^2) / W),        mean(d) = sum_i w_i d_i / W,
-
-that is, by no more than one standard error.
+    mean(d)  <=  sqrt(mean((d - mean(d))^2) / W).
 """
 
 from __future__ import annotations
@@ -16,6 +15,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kboost._typing import FloatArray
+
+_CHANCE = 0.25  # above the lowest loss: a larger difference counts, however uncertain
 
 Judge = Callable[[FloatArray], FloatArray]  # the loss of each row left out, of values there
 
@@ -58,6 +59,8 @@ class Comparison:
     def _is_close(self, trial: SizeTrial, best: SizeTrial) -> bool:
         if trial.error <= (1 + self.tolerance) * best.error:
             return True
+        if trial.error > (1 + _CHANCE) * best.error:
+            return False
         away = trial.losses - best.losses
         mean = self._mean(away)
         return bool(mean <= np.sqrt(self._mean((away - mean) ** 2) / self.weight.sum()))

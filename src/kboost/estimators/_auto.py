@@ -20,7 +20,6 @@ from kboost.auto.certified import CertifiedResult, Problem
 from kboost.auto.contender import Contender, Scorer
 from kboost.auto.fit import AutoPlan, AutoResult, fit_auto
 from kboost.auto.importance import total_effects
-from kboost.auto.small_model import TOLERANCE
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.model import AdditiveModel
 from kboost.data.indexed_rows import IndexedRows
@@ -220,12 +219,11 @@ def _small_reason(found: AutoResult, scoring: str, prefer: str) -> str:
     near = "has the lowest error" if best is winner else "stays close to the lowest error"
     words = (
         f"{engine} {kernels} with {found.result.model.n_columns} columns {near} on rows left out, "
-        f"which {prefer!r} prefers (within {TOLERANCE[prefer]:.0%}): {scoring} is "
-        f"{winner.score:.4g}"
+        f"which {prefer!r} prefers: {scoring} is {winner.score:.4g}"
     )
     if best is not winner:
-        words += f", that of {best.name} {best.score:.4g}"
+        words += f"; that of {best.name} is {best.score:.4g}"
     rival = next((c for c in found.candidates if c.is_small and c is not winner), None)
-    if rival is not None:
-        words += f". The other engine takes about {rival.n_columns} columns"
+    if rival is not None and rival is not best:
+        words += f", that of {rival.name}, about {rival.n_columns} columns, {rival.score:.4g}"
     return words + "."
