@@ -21,7 +21,7 @@ from kboost.core.stopping import INTERRUPTED
 from tests.fitted import GAPS, LETTERS, SIGN, VALUE, X, fitted, rows_of
 
 NAMES = ["auto certified", "auto certified three classes", "auto certified logarithms"]
-WEIGHT = 1.0 + np.arange(60) % 3
+WEIGHT = 1.0 + np.arange(60) % 2
 margin = certified.fit_margin
 
 

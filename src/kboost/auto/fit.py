@@ -100,7 +100,7 @@ def fit_auto(
         chosen = [next(c for c in candidates if len(c.members) == 1)]
     elif plan.prefer != "accuracy":
         small = smallest_models(
-            candidates, learning, plan.scorer, plan.prefer, plan.problem, deadline.share(3)
+            candidates, learning, plan.scorer, plan.prefer, plan.problem, deadline.share(2)
         )
         ended = small.interrupted
         reason = INTERRUPTED if ended else reason

@@ -27,13 +27,13 @@ from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import iterate
 from kboost.core.stopping import INTERRUPTED, StopReason
 from kboost.data.sizes import CERTIFIED_ROWS
-from kboost.metric.folds import LearningRows, fold_of
+from kboost.metric.folds import LearningRows, fold_of, folds_of
 from kboost.metric.rounds import Fold
 from kboost.selection.learned_kernels import mixture_of
 
 _TOLERANCE = {"size": 0.05, "speed": 0.10}
 _MOST = {"size": 1024, "speed": 256}  # columns
-_ALL = 2400  # rows up to which each is left out once
+_FEW, _SOME = 800, 2400  # rows up to which all of five folds, three of them are tried
 _TRAINING, _LEFT = 4000, 2000  # rows of the one fold above, at most
 
 
@@ -60,7 +60,7 @@ def smallest_models(
     if learning.targets.size > CERTIFIED_ROWS:
         problem = None
     search = _SmallModelSearch(candidates, learning, scorer, prefer)
-    reason = search.try_joint(deadline if problem is None else deadline.share(3))
+    reason = search.try_joint(deadline if problem is None else deadline.share(2))
     if problem is not None and search.joint and reason.rule != INTERRUPTED.rule:
         reason = search.try_certified(problem, deadline)
     return SmallModels(search.contenders(), reason.rule == INTERRUPTED.rule)
@@ -140,16 +140,22 @@ def _left_out(
 ) -> tuple[list[Fold], ScoredRows]:
     """Folds on the scale of the fits, and their rows left out."""
     scaled = replace(learning, targets=scale.apply(learning.targets))
-    n = len(scaled)
-    if n <= _ALL:
-        folds = global_folds(scaled)
-    else:
-        n_left = min(_LEFT, n // 4)
-        rows = np.arange(min(n, _TRAINING + n_left))
-        folds = [fold_of(scaled, rows[n_left:], rows[:n_left])]
+    folds = _folds(scaled)
     rows = np.concatenate([fold.left for fold in folds])
     numbers = np.repeat(np.arange(len(folds)), [len(fold.left) for fold in folds])
     return folds, ScoredRows(scorer, scaled, scale, rows, numbers)
+
+
+def _folds(rows: LearningRows) -> list[Fold]:
+    """Folds with most rows in the training part: few rows need fewer columns than many."""
+    n = len(rows)
+    if n <= _FEW:
+        return global_folds(rows)
+    if n <= _SOME:
+        return folds_of(rows, 5, 3, n)
+    n_left = min(_LEFT, n // 4)
+    numbers = np.arange(min(n, _TRAINING + n_left))
+    return [fold_of(rows, numbers[n_left:], numbers[:n_left])]
 
 
 def _judge(left: ScoredRows, learning: LearningRows) -> Judge:
