@@ -46,8 +46,9 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         Time limit of the search and the fit; "auto" is 60 seconds up to 20,000 rows, and in
         proportion to the rows above. There is always a model.
     prefer : {"accuracy", "size", "speed"}, default="accuracy"
-        "size" takes the smallest number of columns within 5 % of the lowest squared error on rows
-        left out, "speed" at most 256 columns within 10 %.
+        "size" takes the fewest columns within 5 % of the lowest squared error on rows left out, or
+        a little more if that may be chance; "speed" at most 256 columns within 10 %. For such a
+        model joint fits of few basis vectors compete with column generation.
     scoring : str or None, default=None
         Name of a scikit-learn scorer that decides on rows left out; None: the log loss.
     class_weight : dict, "balanced" or None, default=None
@@ -66,7 +67,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
     leaderboard_ : list of dict
         The candidates, the best first: score on rows left out (larger is better) with its standard
         error, seconds, microseconds per predicted row, bytes and columns (these three estimated).
-    estimator_ : SparseKernelClassifier
+    estimator_ : SparseKernelClassifier or KernelBoostClassifier
         The fitted sum of kernels, on prepared rows.
     preparation_ : TablePreparation
         The transformer from the table to numbers.
@@ -84,8 +85,9 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         Columns per kernel.
     kernels_ : list of Kernel
         The kernels of the model.
-    dual_gap_ : None
-        No bound is computed.
+    dual_gap_ : float or None
+        Certified relative distance of a model of column generation to the optimum over its whole
+        library, the largest of the classes; None for other models.
     stop_reason_ : StopReason
         Why the final fit ended.
     n_features_in_ : int
