@@ -167,6 +167,9 @@ MODELS: dict[str, tuple[Any, Any, Any]] = {
     "auto three classes": (AutoKernelClassifier(), FRAME, LETTERS),
     "auto numbers": (AutoKernelRegressor(prefer="size"), X, VALUE),
     "auto logarithms": (AutoKernelRegressor(), GAPS, np.exp(3 * VALUE)),
+    "auto certified": (AutoKernelClassifier(prefer="size"), GAPS, SIGN),
+    "auto certified three classes": (AutoKernelClassifier(prefer="size"), FRAME, LETTERS),
+    "auto certified logarithms": (AutoKernelRegressor(prefer="size"), GAPS, np.exp(3 * VALUE)),
     "composite regressor": (CompositeSVR([Linear(), Gaussian(1.0)]), X, VALUE),
 }
 

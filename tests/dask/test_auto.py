@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss, r2_score
 
 from kboost import AutoKernelClassifier, AutoKernelRegressor
-from kboost.auto import engine, final_fit, search
+from kboost.auto import engine, final_fit, search, small_model
 from kboost.auto.final_fit import Engine
 from kboost.columns import cells
 from kboost.dask import DaskAutoKernelClassifier, DaskAutoKernelRegressor, _table, auto
@@ -37,7 +37,7 @@ def quick(monkeypatch):
 def few(monkeypatch):
     """All rows are on the workers, and the preparation sees some of them."""
     monkeypatch.setattr(auto, "SMALL", 50)
-    monkeypatch.setattr(auto, "SAMPLE", 300)
+    monkeypatch.setattr(auto, "SAMPLE", 400)  # 60 towns need more than a few rows each
 
 
 def surface(n=300, seed=0):
@@ -91,6 +91,7 @@ def test_rows_on_the_workers_give_the_local_model_too(client, few, prefer, monke
         monkeypatch.setattr(module, "CELLS", Engine("cells", Cells(80)))
     monkeypatch.setattr(engine, "OVERLAPPING", Engine("overlap", Cells(80, overlap=1.0)))
     monkeypatch.setattr(search, "_CELL_ROWS", 60)
+    monkeypatch.setattr(small_model, "CERTIFIED_ROWS", 0)  # no column generation with so many rows
     X, y = surface()
     weight = np.random.default_rng(1).integers(0, 3, size=len(y))
     given = {"prefer": prefer, "max_seconds": None}
@@ -156,7 +157,7 @@ def test_a_row_is_not_encoded_by_its_own_target(client, few):
 
 
 def test_the_same_seed_draws_the_same_rows(client, few):
-    frame, value = mixed(320)
+    frame, value = mixed(420)
     first, again, other = (
         DaskAutoKernelRegressor(max_seconds=None, random_state=seed)
         .fit(dd.from_pandas(frame, npartitions=n), value)

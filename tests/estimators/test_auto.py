@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kboost import AutoKernelClassifier, AutoKernelRegressor
-from kboost.auto import final_fit
+from kboost.auto import basis_size
 from kboost.core.stopping import INTERRUPTED
 from kboost.metric.families import FAMILIES, families_for
 from kboost.metric.rounds import learn_rounds
@@ -420,20 +420,20 @@ def test_ctrl_c_before_there_is_a_candidate_changes_nothing(cls, y, monkeypatch)
 
 
 def test_ctrl_c_in_the_search_for_a_size_keeps_the_best_candidate(monkeypatch):
-    calls, fit_members = [], final_fit.fit_members
+    calls, fit_members = [], basis_size.fit_members
 
     def interrupted(*arguments, **options):
         calls.append(options["max_columns"])
         result = fit_members(*arguments, **options)
-        return replace(result, reason=INTERRUPTED) if len(calls) == 2 else result
+        return replace(result, reason=INTERRUPTED) if calls[-1] == 16 else result
 
-    monkeypatch.setattr(final_fit, "fit_members", interrupted)
+    monkeypatch.setattr(basis_size, "fit_members", interrupted)
     model = AutoKernelRegressor(prefer="size")
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, VALUE)
-    assert calls == [8, 16]
+    assert calls == [8] * 5 + [16]  # five folds
     assert model.stop_reason_.rule == "interrupted"
-    assert model.n_columns_ <= 16
+    assert model.n_columns_ == 8
 
 
 def test_every_step_of_the_search_is_logged(caplog):

@@ -1,59 +1,60 @@
-"""How few basis vectors suffice: fits of growing size on one fold, judged on its rows left out.
-
-"size" takes the smallest basis within 5 % of the error of the best candidate, "speed" within 10 %
-and at most 256 basis vectors.
-"""
+"""How few basis vectors suffice: joint fits of growing size, judged on rows left out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kboost.auto.final_fit import Member, fit_members
+from kboost.auto.trial import Comparison, SizeTrial
 from kboost.core.deadline import NO_LIMIT, Deadline
-from kboost.core.stopping import INTERRUPTED
+from kboost.core.iterate import Method
+from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, StopReason
 from kboost.data.indexed_rows import indexed_rows
-from kboost.metric.folds import LearningRows, fold_of
+from kboost.metric.compare import Judged
+from kboost.metric.rounds import Fold
 
-if TYPE_CHECKING:
-    from kboost.auto.fit import Contender
-
-_SIZES = (8, 16, 32, 64, 128, 256, 512, 1024)
-_TOLERANCE = {"size": 1.05, "speed": 1.10}
-_MOST = {"size": 1024, "speed": 256}
-_TRAINING, _LEFT = 4000, 2000  # rows of the fold, at most
+SIZES = (8, 16, 32, 64, 128, 256, 512, 1024)
+_TRIED = StopReason("sizes", "every size was tried.")
 
 
-def smallest_basis(
-    candidates: Sequence[Contender],
-    learning: LearningRows,
-    prefer: str,
-    deadline: Deadline = NO_LIMIT,
-) -> tuple[Contender, int, bool]:
-    """The best candidate with a single member, the number of its basis vectors, and Ctrl-C."""
-    from kboost.auto.final_fit import Member, fit_members
+class BasisTrials(Method[SizeTrial]):
+    """One step fits one kernel on the next number of basis vectors in every fold."""
 
-    single = next(c for c in candidates if len(c.members) == 1)
-    judged, _ = single.members[0]
-    n = len(learning)
-    n_left = min(_LEFT, max(1, n // 4))
-    rows = np.arange(min(n, _TRAINING + n_left))
-    fold = fold_of(learning, rows[n_left:] if n > 1 else rows, rows[:n_left])
-    targets = single.scale.apply(fold.targets + fold.mean)
-    member = Member(judged.kernel(fold.X, fold.weight), judged.ridge, 1.0)
-    inside: Any = indexed_rows(fold.X, targets, fold.weight)
-    errors: list[tuple[int, float]] = []
-    for size in (s for s in _SIZES if s <= _MOST[prefer]):
-        if errors and (size >= 2 * len(inside.order) or not deadline.remaining):
-            break
-        fitted = fit_members(
-            [member], fold.X, inside, labels=learning.labels, max_columns=size, deadline=deadline
-        )
-        values = single.scale.invert(fitted.model.decision(fold.X_left))
-        errors.append((size, fold.error(values - fold.mean)))
-        if fitted.reason.rule == INTERRUPTED.rule:
-            break
-    least = min(error for _, error in errors)
-    size = next(s for s, error in errors if error <= _TOLERANCE[prefer] * least)
-    return single, size, fitted.reason.rule == INTERRUPTED.rule
+    trace: list[SizeTrial]
+
+    def __init__(
+        self,
+        judged: Judged,
+        folds: Sequence[Fold],
+        comparison: Comparison,
+        *,
+        labels: bool,
+        most: int = SIZES[-1],
+        deadline: Deadline = NO_LIMIT,
+    ) -> None:
+        self._folds, self._comparison = folds, comparison
+        self._labels, self._deadline = labels, deadline
+        self._members = [
+            Member(judged.kernel(fold.X, fold.weight), judged.ridge, 1.0) for fold in folds
+        ]
+        self._rows = [indexed_rows(f.X, f.targets + f.mean, f.weight) for f in folds]
+        self._sizes = [size for size in SIZES if size <= most]
+        self.trace = []
+
+    def advance(self) -> SizeTrial | StopReason:
+        """Try the next size, unless the one before had all columns."""
+        position, n_rows = len(self.trace), max(len(rows.order) for rows in self._rows)
+        if position == len(self._sizes) or (position and self._sizes[position] >= 2 * n_rows):
+            return _TRIED
+        size, values = self._sizes[position], []
+        for fold, member, rows in zip(self._folds, self._members, self._rows, strict=True):
+            fitted = fit_members(
+                [member], fold.X, rows, labels=self._labels, max_columns=size,
+                deadline=self._deadline,
+            )  # fmt: skip
+            if fitted.reason.rule in (INTERRUPTED.rule, OUT_OF_TIME.rule):
+                return fitted.reason
+            values.append(fitted.model.decision(fold.X_left))
+        return self._comparison.trial(size, np.concatenate(values))

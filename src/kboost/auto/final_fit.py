@@ -48,7 +48,7 @@ class Engine:
 ONE_PROBLEM = Engine("one problem", Cells(1 << 40))
 CELLS = Engine("cells", Cells(CELL))
 OVERLAPPING = Engine("overlapping cells", Cells(CELL, overlap=1.0))
-FEW_COLUMNS = Engine("few columns", columns=3000)
+FEW_COLUMNS = Engine("one problem of few columns", columns=3000)
 
 
 def default_engine(n_rows: int) -> Engine:

@@ -4,28 +4,30 @@
    also on a transformed target (auto/target_scale.py).
 2. The weights of a blend are found on the same rows (auto/blend.py). Each candidate and the blend
    has a score there; the best one is the model. "size" and "speed" prefer few columns: the smallest
-   basis whose error stays within a tolerance (auto/basis_size.py).
-3. The members are fitted to all rows, and their weighted sum is one additive model.
+   model of two engines whose error stays within a tolerance (auto/small_model.py).
+3. The winner is fitted to all rows: by column generation (auto/certified.py), or its members one
+   by one, and their weighted sum is one additive model (auto/final_fit.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from kboost._typing import FloatArray, IntArray
-from kboost.auto.basis_size import smallest_basis
 from kboost.auto.blend import blend_weights
+from kboost.auto.certified import CertifiedResult, Problem, fit_certified
+from kboost.auto.contender import Contender, ScoredRows, Scorer
 from kboost.auto.engine import choose_engine
-from kboost.auto.final_fit import CUT_SHORT, Member, fit_members
+from kboost.auto.final_fit import CUT_SHORT, Engine, Member, fit_members
 from kboost.auto.search import SearchResult, search
+from kboost.auto.small_model import smallest_models
 from kboost.auto.target_scale import IDENTITY, TargetScale, heavy_tailed
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener
-from kboost.core.stopping import INTERRUPTED, StopReason
+from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, StopReason
 from kboost.data.indexed_rows import IndexedRows
 from kboost.metric.compare import COMPARED, Judged
 from kboost.metric.families import FAMILIES, MetricFamily, families_for
@@ -43,8 +45,13 @@ _ENDED = {  # what ends the search at once
     "callback": "a callback requested the stop; the best candidate so far is fitted to all rows.",
 }
 _SEARCH = 0.8  # of the time for the search; the rest is for the final fit
-
-Scorer = Callable[[FloatArray, IntArray], float]  # of values at rows of these numbers
+_CERTIFIED = 0.8  # of the rest for column generation, before a joint fit stands in for it
+_STANDS_IN = {
+    INTERRUPTED.rule: "interrupted; a joint fit stands in for column generation.",
+    OUT_OF_TIME.rule: "max_seconds reached: a joint fit stands in for column generation; "
+    "raise max_seconds.",
+    "callback": "a callback requested the stop; a joint fit stands in for column generation.",
+}
 
 
 @dataclass(frozen=True)
@@ -58,34 +65,19 @@ class AutoPlan:
     blend: bool = True
     scales: bool = True  # whether transforms of the target compete
     engine: bool = True  # whether the final fit has all columns, in cells where rows are many
+    problem: Problem | None = None  # of column generation, which competes for a small model
     random_state: Any = 0
     n_jobs: int | None = None
-
-
-@dataclass(frozen=True)
-class Contender:
-    """A line of the leaderboard."""
-
-    name: str
-    values: FloatArray  # at the rows left out, on the original scale (m, q)
-    rows: IntArray  # their numbers
-    score: float
-    spread: float  # standard error over the folds
-    seconds: float
-    n_columns: int
-    row_microseconds: float  # estimated from the fits of the search
-    members: tuple[tuple[Judged, float], ...]  # and their weights
-    scale: TargetScale = IDENTITY
 
 
 @dataclass(frozen=True)
 class AutoResult:
     """The fitted sum of the members, and everything that was judged."""
 
-    result: SparseResult
+    result: SparseResult | CertifiedResult
     winner: Contender
     candidates: tuple[Contender, ...]  # the best first
-    limited: bool = False  # whether the model has as few columns as come close
+    engine: Engine | None = None  # of all columns, where engines competed
 
 
 def fit_auto(
@@ -105,35 +97,78 @@ def fit_auto(
     with one_blas_thread():  # folds are small: a second thread would only spin
         scales = [] if learning.labels else _scales(plan, rows)
         candidates, reason = _search(plan, learning, scales, deadline, listeners)
-    winner, limit = candidates[0], None
+    chosen = [candidates[0]]  # and what stands in for it
     ended = reason.rule in _ENDED
     if ended or not deadline.remaining:
-        winner = next(c for c in candidates if len(c.members) == 1)
+        chosen = [next(c for c in candidates if len(c.members) == 1)]
     elif plan.prefer != "accuracy":
-        until = deadline.share(3)
-        winner, limit, ended = smallest_basis(candidates, learning, plan.prefer, until)
+        small = smallest_models(
+            candidates, learning, plan.scorer, plan.prefer, plan.problem, deadline.share(2)
+        )
+        ended = small.interrupted
         reason = INTERRUPTED if ended else reason
-    reference = learning.reference()
-    members = tuple(
-        Member(each.kernel(*reference), each.ridge, weight) for each, weight in winner.members
-    )
-    scaled = replace(rows, targets=winner.scale.apply(rows.targets))
-    engine = None
-    if limit is None and plan.engine and not ended:
-        on_scale = replace(learning, targets=winner.scale.apply(learning.targets))
-        heaviest = max(members, key=lambda member: member.weight)
-        n_rows = len(rows.center_rows)
-        engine, stop = choose_engine(heaviest, n_rows, on_scale, deadline.share(3))
-        ended = stop.rule == INTERRUPTED.rule
-        reason = INTERRUPTED if ended else reason
-    result = fit_members(
-        members, X, scaled, labels=learning.labels, max_columns=limit, engine=engine,
-        deadline=deadline, all_columns=plan.engine, random_state=plan.random_state,
-        n_jobs=plan.n_jobs, listeners=() if ended else listeners,
-    )  # fmt: skip
+        chosen = [*small.contenders] or [next(c for c in candidates if len(c.members) == 1)]
+        candidates = sorted([*candidates, *small.contenders], key=lambda c: -c.score)
+    final = _Final(plan, X, rows, learning, () if ended else listeners)
+    if not ended:
+        final, stop = final.with_engine(chosen[0], deadline.share(3))
+        reason = INTERRUPTED if stop.rule == INTERRUPTED.rule else reason
+    winner, result = final.fit(chosen, deadline)
     reason = _reason(reason, result.reason)
-    found = replace(result, reason=reason)
-    return AutoResult(found, winner, tuple(candidates), limited=limit is not None)
+    return AutoResult(replace(result, reason=reason), winner, tuple(candidates), final.engine)
+
+
+@dataclass(frozen=True)
+class _Final:
+    """The fit of the winner to all rows."""
+
+    plan: AutoPlan
+    X: Any
+    rows: IndexedRows
+    learning: LearningRows
+    listeners: Sequence[Listener]
+    engine: Engine | None = None  # None: the default, or a limit on the columns
+
+    def with_engine(self, winner: Contender, deadline: Deadline) -> tuple[_Final, StopReason]:
+        """The same with an engine for all columns; after Ctrl-C without listeners."""
+        if winner.is_small or not self.plan.engine:
+            return self, COMPLETE
+        learning = replace(self.learning, targets=winner.scale.apply(self.learning.targets))
+        heaviest = max(self._members(winner), key=lambda member: member.weight)
+        n_rows = len(self.rows.center_rows)
+        engine, stop = choose_engine(heaviest, n_rows, learning, deadline)
+        interrupted = stop.rule == INTERRUPTED.rule
+        return replace(self, engine=engine, listeners=() if interrupted else self.listeners), stop
+
+    def fit(
+        self, chosen: Sequence[Contender], deadline: Deadline
+    ) -> tuple[Contender, SparseResult | CertifiedResult]:
+        """The first that can be fitted; column generation that is cut short leaves the next one."""
+        winner, *others = chosen
+        rows = replace(self.rows, targets=winner.scale.apply(self.rows.targets))
+        members = self._members(winner)
+        if winner.cost is None or self.plan.problem is None:
+            return winner, fit_members(
+                members, self.X, rows, labels=self.learning.labels,
+                max_columns=winner.max_columns, engine=self.engine, all_columns=self.plan.engine,
+                deadline=deadline, random_state=self.plan.random_state, n_jobs=self.plan.n_jobs,
+                listeners=self.listeners,
+            )  # fmt: skip
+        kernels = [member.kernel for member in members]
+        until = deadline.share(1 / _CERTIFIED)
+        result, reason = fit_certified(
+            self.plan.problem, kernels, self.X, rows, winner.cost,
+            deadline=until, listeners=self.listeners,
+        )  # fmt: skip
+        if result is not None:
+            return winner, result
+        stand_in, fitted = self.fit(others, deadline)
+        words = _STANDS_IN.get(reason.rule, reason.message)
+        return stand_in, replace(fitted, reason=StopReason(reason.rule, words))
+
+    def _members(self, winner: Contender) -> list[Member]:
+        reference = self.learning.reference()
+        return [Member(each.kernel(*reference), each.ridge, part) for each, part in winner.members]
 
 
 def _reason(search: StopReason, final: StopReason) -> StopReason:
@@ -187,49 +222,30 @@ def _candidates(
     n, d = learning.X.shape
     families = families_for(n, d, learning.targets.shape[1], plan.families)
     found = search(scaled, families, plan.rounds, deadline, listeners)
+    if not found.judged:
+        return [], found.reason
     suffix = "" if scale.kind == "identity" else f" of {scale.kind} y"
+    left = ScoredRows(plan.scorer, scaled, scale, found.left, found.fold_numbers)
     out = [
-        _scored(plan, found, scale, scaled, f"{each.family.name}{suffix}", ((each, 1.0),))
+        _contender(left, found, f"{each.family.name}{suffix}", ((each, 1.0),))
         for each in found.judged
     ]
     if plan.blend and len(found.judged) > 1:
-        left = found.left
         values = [found.values(each) for each in found.judged]
-        share = blend_weights(values, scaled.targets[left], scaled.weight[left])
+        share = blend_weights(values, scaled.targets[left.rows], scaled.weight[left.rows])
         members = tuple(
             (each, float(part)) for each, part in zip(found.judged, share, strict=True) if part > 0
         )
         if len(members) > 1:
-            out.append(_scored(plan, found, scale, scaled, f"blend{suffix}", members))
+            out.append(_contender(left, found, f"blend{suffix}", members))
     return out, found.reason
 
 
-def _scored(
-    plan: AutoPlan,
-    found: SearchResult,
-    scale: TargetScale,
-    scaled: LearningRows,
-    name: str,
-    members: tuple[tuple[Judged, float], ...],
+def _contender(
+    left: ScoredRows, found: SearchResult, name: str, members: tuple[tuple[Judged, float], ...]
 ) -> Contender:
-    """A candidate with its score on the rows left out, and the spread over the folds."""
-    left, fold = found.left, found.fold_numbers
+    """A weighted sum of families as a candidate."""
     values = np.sum([part * found.values(each) for each, part in members], axis=0)
-    scale = scale.with_residuals(values, scaled.targets[left])
-    plain = scale.invert(values)
-    scores = [plan.scorer(plain[fold == f], left[fold == f]) for f in np.unique(fold)]
-    scores = [score for score in scores if np.isfinite(score)]
-    with np.errstate(over="ignore"):
-        spread = float(np.std(scores, ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else 0.0
-    return Contender(
-        name,
-        plain,
-        left,
-        plan.scorer(plain, left),
-        spread,
-        sum(each.seconds for each, _ in members),
-        len(scaled) * len(members),
-        1e6 * len(scaled) * sum(each.entry_seconds for each, _ in members),
-        members,
-        scale,
-    )
+    seconds = sum(each.seconds for each, _ in members)
+    n_columns = len(left.learning) * len(members)
+    return left.contender(name, values, members, seconds=seconds, n_columns=n_columns)

@@ -71,3 +71,10 @@ def calibrate(values: FloatArray, shares: FloatArray, weight: FloatArray) -> Pro
 def class_shares(codes: IntArray, n_classes: int) -> FloatArray:
     """One-hot rows."""
     return np.asarray(np.eye(n_classes)[codes])
+
+
+def shares_of(targets: FloatArray) -> FloatArray:
+    """The share of each class in each distinct row, from targets between -1 and 1."""
+    if targets.shape[1] == 1:
+        targets = np.hstack([-targets, targets])
+    return np.asarray((targets + 1) / 2)

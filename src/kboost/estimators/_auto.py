@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,12 +16,16 @@ from kboost._estimator.parameter_rules import RULES
 from kboost._rules import POSITIVE, check_params, either, one_of, optional
 from kboost._typing import FloatArray
 from kboost._validation import check_weights
-from kboost.auto.fit import AutoPlan, AutoResult, Contender, Scorer, fit_auto
+from kboost.auto.certified import CertifiedResult, Problem
+from kboost.auto.contender import Contender, Scorer
+from kboost.auto.final_fit import ONE_PROBLEM
+from kboost.auto.fit import AutoPlan, AutoResult, fit_auto
 from kboost.auto.importance import total_effects
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.model import AdditiveModel
 from kboost.data.indexed_rows import IndexedRows
 from kboost.data.sizes import MOST_ENTRIES, search_seconds
+from kboost.estimators._kernel_boost import set_fitted
 from kboost.estimators._left_out import SCORING
 from kboost.metric.folds import LearningRows
 from kboost.plans.sparse import SparseResult
@@ -85,7 +90,13 @@ class AutoKernelBase(KernelEstimator):
         return _dense(rows)
 
     def _search(
-        self, X: Any, rows: IndexedRows, learning: LearningRows, scorer: Scorer, started: float
+        self,
+        X: Any,
+        rows: IndexedRows,
+        learning: LearningRows,
+        scorer: Scorer,
+        problem: Problem,
+        started: float,
     ) -> AutoResult:
         """Search and fit within the time limit, which began at the moment `started`."""
         seconds = search_seconds(X.shape[0]) if self.max_seconds == "auto" else self.max_seconds
@@ -95,29 +106,36 @@ class AutoKernelBase(KernelEstimator):
             prefer=self.prefer,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
+            problem=problem if isinstance(X, np.ndarray) else None,  # column generation
             **self._plan_options,
         )
         return fit_auto(
             plan, X, rows, learning, deadline=deadline, listeners=callback_listeners(self)
         )
 
-    def _show_search(self, found: AutoResult, model: Any, X: FloatArray) -> None:
+    def _show_search(self, found: AutoResult, X: FloatArray) -> None:
         """Set the fitted attributes that both estimators have."""
-        self._adopt(model, found.result, X.shape[1])
-        self.leaderboard_ = [_line(c, X.shape[1]) for c in found.candidates]
-        self.reason_ = _reason(found, self.scoring_, self.prefer)
-        self.stop_reason_ = found.result.reason
-        outputs = [column.output for column in self.preparation_.columns_]
-        self.feature_importances_ = total_effects(model._model, X, outputs)
-
-    def _adopt(self, model: Any, result: SparseResult, n_features: int) -> None:
-        """Make the fitted sum the model of a sparse kernel estimator."""
-        model.n_features_in_ = n_features
-        model._show(result)
+        result = found.result
+        if isinstance(result, CertifiedResult):
+            model = result.estimator
+            set_fitted(model, result.plan, result.fit)
+        else:
+            model = self._sparse_model(result)
+            model.n_features_in_ = X.shape[1]
+            model._show(result)
         self.estimator_ = model
         self.kernels_ = model.kernels_
         self.n_columns_, self.columns_per_kernel_ = model.n_columns_, model.columns_per_kernel_
-        self.dual_gap_ = model.dual_gap_
+        self.dual_gap_ = None if model.dual_gap_ is None else float(np.max(model.dual_gap_))
+        self.leaderboard_ = [_line(c, X.shape[1]) for c in found.candidates]
+        self.reason_ = _reason(found, self.scoring_, self.prefer)
+        self.stop_reason_ = result.reason
+        outputs = [column.output for column in self.preparation_.columns_]
+        self.feature_importances_ = total_effects(model._model, X, outputs)
+
+    @abstractmethod
+    def _sparse_model(self, result: SparseResult) -> Any:
+        """The estimator of a fit on all columns or on few basis vectors, before it is shown."""
 
     # Prediction --------------------------------------------------------------------------------
 
@@ -191,6 +209,8 @@ def _line(candidate: Contender, n_features: int) -> dict[str, Any]:
 def _reason(found: AutoResult, scoring: str, prefer: str) -> str:
     """Why this model, in words."""
     winner, others = found.winner, [c for c in found.candidates if c is not found.winner]
+    if winner.is_small:
+        return _small_reason(found, scoring, prefer)
     words = f"{winner.name} has the best {scoring} on rows left out, {winner.score:.4g}"
     if others and others[0].score > winner.score:
         words = f"{winner.name} has the best {scoring} of a single kernel, {winner.score:.4g}"
@@ -199,7 +219,24 @@ def _reason(found: AutoResult, scoring: str, prefer: str) -> str:
     if len(winner.members) > 1:
         parts = [f"{weight:.2f} {each.family.name}" for each, weight in winner.members]
         words += f". The blend is {', '.join(parts)}"
-    if prefer != "accuracy" and found.limited:
-        columns = found.result.model.n_columns
-        words += f". {columns} columns come close to its error, which {prefer!r} prefers"
+    if found.engine not in (None, ONE_PROBLEM):
+        words += f". All rows are fitted in {found.engine.name}"
+    return words + "."
+
+
+def _small_reason(found: AutoResult, scoring: str, prefer: str) -> str:
+    """Why a model of few columns."""
+    winner, best = found.winner, found.candidates[0]
+    engine = "Column generation over" if winner.cost is not None else "A joint fit of"
+    kernels = ", ".join(each.family.name for each, _ in winner.members)
+    near = "has the lowest error" if best is winner else "stays close to the lowest error"
+    words = (
+        f"{engine} {kernels} with {found.result.model.n_columns} columns {near} on rows left out, "
+        f"which {prefer!r} prefers: {scoring} is {winner.score:.4g}"
+    )
+    if best is not winner:
+        words += f"; that of {best.name} is {best.score:.4g}"
+    rival = next((c for c in found.candidates if c.is_small and c is not winner), None)
+    if rival is not None and rival is not best:
+        words += f", that of {rival.name}, about {rival.n_columns} columns, {rival.score:.4g}"
     return words + "."

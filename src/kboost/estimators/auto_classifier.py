@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,24 @@ from sklearn.utils.validation import column_or_1d
 
 from kboost._estimator.labels import check_two_classes, encode_labels
 from kboost._typing import FloatArray, IntArray
-from kboost.auto.fit import AutoResult, Scorer
+from kboost.auto.contender import Scorer
+from kboost.auto.fit import AutoResult
 from kboost.auto.learning_rows import learning_rows
-from kboost.auto.probabilities import Probabilities, calibrate, class_shares
+from kboost.auto.probabilities import Probabilities, calibrate, class_shares, shares_of
 from kboost.core.deadline import now
 from kboost.data.class_weight import class_factors
 from kboost.data.indexed_rows import indexed_rows
+from kboost.data.merged_rows import merge_rows
 from kboost.estimators._auto import AutoKernelBase
+from kboost.estimators._kernel_boost import ValidationInput
 from kboost.estimators._left_out import LeftOutModel, named_scorer
+from kboost.estimators.classifier import KernelBoostClassifier, classifier_plan
 from kboost.estimators.sparse_classifier import SparseKernelClassifier
+from kboost.kernels.base import Kernel
 from kboost.metric.folds import LearningRows
+from kboost.plans.margin import MarginPlan
+from kboost.plans.sparse import SparseResult
+from kboost.plans.training_data import TrainingData
 from kboost.selection.calibration import Calibration
 
 
@@ -37,8 +46,9 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         Time limit of the search and the fit; "auto" is 60 seconds up to 20,000 rows, and in
         proportion to the rows above. There is always a model.
     prefer : {"accuracy", "size", "speed"}, default="accuracy"
-        "size" takes the smallest number of columns within 5 % of the lowest squared error on rows
-        left out, "speed" at most 256 columns within 10 %.
+        "size" takes the fewest columns within 5 % of the lowest squared error on rows left out, or
+        a little more if that may be chance; "speed" at most 256 columns within 10 %. For such a
+        model joint fits of few basis vectors compete with column generation.
     scoring : str or None, default=None
         Name of a scikit-learn scorer that decides on rows left out; None: the log loss.
     class_weight : dict, "balanced" or None, default=None
@@ -57,7 +67,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
     leaderboard_ : list of dict
         The candidates, the best first: score on rows left out (larger is better) with its standard
         error, seconds, microseconds per predicted row, bytes and columns (these three estimated).
-    estimator_ : SparseKernelClassifier
+    estimator_ : SparseKernelClassifier or KernelBoostClassifier
         The fitted sum of kernels, on prepared rows.
     preparation_ : TablePreparation
         The transformer from the table to numbers.
@@ -75,8 +85,9 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         Columns per kernel.
     kernels_ : list of Kernel
         The kernels of the model.
-    dual_gap_ : None
-        No bound is computed.
+    dual_gap_ : float or None
+        Certified relative distance of a model of column generation to the optimum over its whole
+        library, the largest of the classes; None for other models.
     stop_reason_ : StopReason
         Why the final fit ended.
     n_features_in_ : int
@@ -217,16 +228,34 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         signs = 2 * class_shares(codes, n_classes) - 1
         indexed = indexed_rows(rows, signs[:, 1:] if n_classes == 2 else signs, weight)
         learning = learning_rows(rows, indexed, labels=True)
-        found = self._search(rows, indexed, learning, self._scorer(learning), started)
-        model = SparseKernelClassifier(list(found.result.kernels), ridge=found.result.ridge)
-        model.classes_ = self.classes_
+        scorer = self._scorer(learning)
+        found = self._search(rows, indexed, learning, scorer, self._margin_problem, started)
         self.probabilities_ = _calibrated(found, learning)
-        self._show_search(found, model, learning.X)
+        self._show_search(found, learning.X)
         slope = self.probabilities_.slope * (2.0 if n_classes == 2 else 1.0)
-        model.calibration_ = Calibration(slope, len(found.winner.rows), held_out=True)
+        self.estimator_.calibration_ = Calibration(slope, len(found.winner.rows), held_out=True)
+
+    def _sparse_model(self, result: SparseResult) -> Any:
+        model = SparseKernelClassifier(list(result.kernels), ridge=result.ridge)
+        model.classes_ = self.classes_
+        return model
+
+    def _margin_problem(
+        self, kernels: Sequence[Kernel], X: FloatArray, targets: FloatArray, weight: FloatArray
+    ) -> tuple[KernelBoostClassifier, MarginPlan, TrainingData]:
+        """The problem of column generation; a row of several classes is one row of each."""
+        estimator = KernelBoostClassifier(
+            list(kernels), random_state=self.random_state, n_jobs=self.n_jobs
+        )
+        estimator.classes_, estimator.n_features_in_ = self.classes_, X.shape[1]
+        shares = shares_of(targets)
+        row, code = np.nonzero(shares > 0)
+        merged = merge_rows(X[row], code, weight[row] * shares[row, code])
+        plan = classifier_plan(estimator, len(row), ValidationInput())
+        return estimator, plan, TrainingData(merged)
 
     def _scorer(self, rows: LearningRows) -> Scorer:
-        shares, weight = _shares(rows.targets), rows.weight
+        shares, weight = shares_of(rows.targets), rows.weight
         self.scoring_ = self.scoring or "neg_log_loss"
         classes = self.classes_
         scorer = None
@@ -245,13 +274,6 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         return score
 
 
-def _shares(targets: FloatArray) -> FloatArray:
-    """The share of each class in each distinct row, from targets between -1 and 1."""
-    if targets.shape[1] == 1:
-        targets = np.hstack([-targets, targets])
-    return np.asarray((targets + 1) / 2)
-
-
 def _calibrated(found: AutoResult, rows: LearningRows) -> Probabilities:
     left = found.winner.rows
-    return calibrate(found.winner.values, _shares(rows.targets)[left], rows.weight[left])
+    return calibrate(found.winner.values, shares_of(rows.targets)[left], rows.weight[left])

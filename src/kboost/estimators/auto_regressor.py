@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,21 @@ from sklearn.utils.validation import _check_y
 
 from kboost._typing import FloatArray, IntArray
 from kboost._validation import check_numeric
-from kboost.auto.fit import Scorer
+from kboost.auto.contender import Scorer
 from kboost.auto.learning_rows import learning_rows
 from kboost.auto.target_scale import TargetScale
 from kboost.core.deadline import now
 from kboost.data.indexed_rows import indexed_rows
 from kboost.estimators._auto import AutoKernelBase
+from kboost.estimators._kernel_boost import ValidationInput, prepare
 from kboost.estimators._left_out import LeftOutModel, named_scorer
+from kboost.estimators.regressor import KernelBoostRegressor
 from kboost.estimators.sparse_regressor import SparseKernelRegressor
+from kboost.kernels.base import Kernel
 from kboost.metric.folds import LearningRows
+from kboost.plans.margin import MarginPlan
+from kboost.plans.sparse import SparseResult
+from kboost.plans.training_data import TrainingData
 
 _LARGEST = 1e150  # beyond, squares overflow
 
@@ -37,8 +44,9 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
         Time limit of the search and the fit; "auto" is 60 seconds up to 20,000 rows, and in
         proportion to the rows above. There is always a model.
     prefer : {"accuracy", "size", "speed"}, default="accuracy"
-        "size" takes the smallest number of columns within 5 % of the lowest error on rows left
-        out, "speed" at most 256 columns within 10 %.
+        "size" takes the fewest columns within 5 % of the lowest squared error on rows left out, or
+        a little more if that may be chance; "speed" at most 256 columns within 10 %. For such a
+        model joint fits of few basis vectors compete with column generation.
     scoring : str or None, default=None
         Name of a scikit-learn scorer that decides on rows left out; None: the squared error.
     n_jobs : int or None, default=None
@@ -53,7 +61,7 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
     leaderboard_ : list of dict
         The candidates, the best first: score on rows left out (larger is better) with its standard
         error, seconds, microseconds per predicted row, bytes and columns (these three estimated).
-    estimator_ : SparseKernelRegressor
+    estimator_ : SparseKernelRegressor or KernelBoostRegressor
         The fitted sum of kernels, on prepared rows and on the scale of `target_scale_`.
     preparation_ : TablePreparation
         The transformer from the table to numbers.
@@ -71,8 +79,9 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
         Columns per kernel.
     kernels_ : list of Kernel
         The kernels of the model.
-    dual_gap_ : None
-        No bound is computed.
+    dual_gap_ : float or None
+        Certified relative distance of a model of column generation to the optimum over its whole
+        library; None for other models.
     stop_reason_ : StopReason
         Why the final fit ended.
     n_features_in_ : int
@@ -159,11 +168,25 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
         rows, weight = self._prepared(X, y, sample_weight, "regression")
         indexed = indexed_rows(rows, targets, weight)
         learning = learning_rows(rows, indexed, labels=False)
-        found = self._search(rows, indexed, learning, self._scorer(learning), started)
-        model = SparseKernelRegressor(list(found.result.kernels), ridge=found.result.ridge)
-        model._flat = True
+        scorer = self._scorer(learning)
+        found = self._search(rows, indexed, learning, scorer, self._margin_problem, started)
         self.target_scale_ = found.winner.scale
-        self._show_search(found, model, learning.X)
+        self._show_search(found, learning.X)
+
+    def _sparse_model(self, result: SparseResult) -> Any:
+        model = SparseKernelRegressor(list(result.kernels), ridge=result.ridge)
+        model._flat = True
+        return model
+
+    def _margin_problem(
+        self, kernels: Sequence[Kernel], X: FloatArray, targets: FloatArray, weight: FloatArray
+    ) -> tuple[KernelBoostRegressor, MarginPlan, TrainingData]:
+        """The problem of column generation."""
+        estimator = KernelBoostRegressor(
+            list(kernels), random_state=self.random_state, n_jobs=self.n_jobs
+        )
+        plan, data = prepare(estimator, X, targets[:, 0], weight, ValidationInput())
+        return estimator, plan, data
 
     def _scorer(self, rows: LearningRows) -> Scorer:
         y, weight = rows.targets[:, 0], rows.weight

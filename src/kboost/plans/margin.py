@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -175,13 +175,7 @@ def choose_c(plan: MarginPlan, data: TrainingData, deadline: Deadline) -> CostCh
             library = plan.library.build(rows, deadline, among=len(splits))
             if not has_columns(library):
                 break
-            oracle, master = plan.C.path_oracle(library), plan.C.path_master(library)
-            stop = plan.C.path_stop()
-            fitters = [
-                PathFitter(Problem(library, problem, deadline), oracle, master, stop, polish=False)
-                for problem in plan.outputs.problems(rows, 1.0)
-            ]
-            fits.append(_path_fit(plan, library, fitters, rows, held_out))
+            fits.append(start_path(plan, library, rows, deadline, held_out))
             libraries.append(library)
     if not fits:
         return CostChoice(DEFAULT_C, data.rows)
@@ -193,6 +187,23 @@ def choose_c(plan: MarginPlan, data: TrainingData, deadline: Deadline) -> CostCh
     return CostChoice(
         DEFAULT_C if tuning is None else float(tuning.C[tuning.best]), data.rows, tuning
     )
+
+
+def start_path(
+    plan: MarginPlan,
+    library: Any,
+    rows: MergedRows,
+    deadline: Deadline,
+    held_out: MergedRows | None = None,
+) -> PathFit:
+    """A path of C whose points are solved loosely, as far as a choice needs; `plan.C` has parts."""
+    parts = cast(PathParts, plan.C)
+    oracle, master, stop = parts.path_oracle(library), parts.path_master(library), parts.path_stop()
+    fitters = [
+        PathFitter(Problem(library, problem, deadline), oracle, master, stop, polish=False)
+        for problem in plan.outputs.problems(rows, 1.0)
+    ]
+    return _path_fit(plan, library, fitters, rows, held_out)
 
 
 def _interrupted(plan: MarginPlan, path: CostPath, rows: MergedRows, library: Any) -> CostChoice:

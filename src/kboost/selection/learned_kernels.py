@@ -8,6 +8,8 @@ plain library stays.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from kboost.core.deadline import NO_LIMIT, Deadline
@@ -53,6 +55,11 @@ def learned_library(rows: LearningRows, deadline: Deadline = NO_LIMIT) -> tuple[
     judged, _ = judge_kernels(shuffled, deadline=deadline)
     if not judged:
         return ()
+    return tuple(each.kernel(rows.X, rows.weight) for each in mixture_of(judged))
+
+
+def mixture_of(judged: Sequence[Judged]) -> list[Judged]:
+    """The best family, and those of another kind that are almost as good; the best is first."""
     best = judged[0]
     kept = [best]
     for each in judged[1:]:
@@ -61,4 +68,4 @@ def learned_library(rows: LearningRows, deadline: Deadline = NO_LIMIT) -> tuple[
             each.family.kind is not other.family.kind for other in kept
         ):
             kept.append(each)
-    return tuple(each.kernel(rows.X, rows.weight) for each in kept)
+    return kept

@@ -1,0 +1,242 @@
+"""Column generation as an engine of AutoKernel: its certificate, and what is left of it."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from kboost import (
+    AutoKernelClassifier,
+    AutoKernelRegressor,
+    KernelBoostClassifier,
+    KernelBoostRegressor,
+    SparseKernelClassifier,
+)
+from kboost.auto import certified, small_model
+from kboost.auto.certified import CostTrials
+from kboost.core.stopping import INTERRUPTED
+from tests.fitted import GAPS, LETTERS, SIGN, VALUE, X, fitted, rows_of
+
+NAMES = ["auto certified", "auto certified three classes", "auto certified logarithms"]
+WEIGHT = 1.0 + np.arange(60) % 2
+margin = certified.fit_margin
+
+
+def small(**params):
+    return AutoKernelClassifier(prefer="size", **params)
+
+
+def engines(model):
+    """The lines of the leaderboard that are small models, by their engine."""
+    names = {"column generation": "certified", "joint fit of": "joint"}
+    return {
+        short: line
+        for line in model.leaderboard_
+        for name, short in names.items()
+        if line["candidate"].startswith(name)
+    }
+
+
+# The certificate -----------------------------------------------------------------------------
+
+
+def optimum(estimator, rows, weight, signs=None, targets=None):
+    """The problem over every column of the library, by linprog."""
+    points = np.unique(rows, axis=0)
+    columns = np.hstack([kernel(rows, points) for kernel in estimator.kernels_])
+    scale = np.sqrt(np.average(columns**2, axis=0, weights=weight))
+    both, C, n = np.hstack([columns, -columns]), estimator.C, len(rows)
+    one, none = np.ones((n, 1)), np.zeros((n, 1))
+    cost = np.concatenate([scale, scale, [0, 0], C * weight])
+    if signs is not None:  # y (f + b) + slack >= 1
+        A = np.hstack([signs[:, None] * np.hstack([both, one, -one]), np.eye(n)])
+        found = linprog(cost, A_ub=-A, b_ub=-np.ones(n), bounds=(0, None))
+    else:  # |y - f - b| <= slack + e
+        cost = np.append(cost, C * weight.sum() / 2)
+        up = np.hstack([both, one, -one, np.eye(n), none + 1])
+        down = np.hstack([-both, -one, one, np.eye(n), none + 1])
+        ub = -np.concatenate([targets, -targets])
+        found = linprog(cost, A_ub=-np.vstack([up, down]), b_ub=ub, bounds=(0, None))
+    assert found.status == 0
+    return found.fun
+
+
+def test_the_gap_of_labels_is_right_over_all_columns():
+    model = small().fit(GAPS, SIGN, WEIGHT)
+    assert isinstance(model.estimator_, KernelBoostClassifier)
+    assert 0 <= model.dual_gap_ <= 1e-4
+    rows = model.preparation_.transform(GAPS)
+    best = optimum(model.estimator_, rows, WEIGHT, signs=2.0 * SIGN - 1)
+    assert best * (1 - 1e-7) <= model.estimator_.objective_
+    assert model.estimator_.objective_ <= best * (1 + model.dual_gap_ + 1e-6)
+
+
+def test_the_gap_of_several_classes_is_the_largest():
+    model = fitted("auto certified three classes")
+    gaps = model.estimator_.dual_gap_
+    assert gaps.shape == (3,)
+    assert model.dual_gap_ == gaps.max() <= 1e-4
+    rows = model.preparation_.transform(rows_of("auto certified three classes"))
+    for letter, objective in zip(model.classes_, model.estimator_.objective_, strict=True):
+        signs = np.where(letter == LETTERS, 1.0, -1.0)
+        best = optimum(model.estimator_, rows, np.ones(60), signs=signs)
+        assert objective == pytest.approx(best, rel=model.dual_gap_ + 1e-6)
+
+
+def test_the_gap_of_numbers_is_right_on_the_scale_of_the_target():
+    model = fitted("auto certified logarithms")
+    assert isinstance(model.estimator_, KernelBoostRegressor)
+    assert model.target_scale_.kind == "log"
+    assert len(model.columns_per_kernel_) == 2  # a mixture
+    targets = model.target_scale_.apply(np.exp(3 * VALUE))
+    rows = model.preparation_.transform(GAPS)
+    best = optimum(model.estimator_, rows, np.ones(60), targets=targets)
+    assert model.estimator_.objective_ == pytest.approx(best, rel=model.dual_gap_ + 1e-6)
+
+
+# The model -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_smaller_engine_wins(name):
+    model = fitted(name)
+    lines = engines(model)
+    assert lines["certified"]["columns"] <= lines["joint"]["columns"]
+    assert model.n_columns_ <= 1.5 * lines["certified"]["columns"]  # an estimate from the folds
+    assert model.reason_.startswith("Column generation over ")
+    assert f"with {model.n_columns_} columns" in model.reason_
+    assert model.stop_reason_.rule == "complete"
+
+
+@pytest.mark.parametrize("name", NAMES[:2])
+def test_probabilities_agree_with_labels(name):
+    model, rows = fitted(name), rows_of(name)
+    proba = model.predict_proba(rows)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.predict(rows), model.classes_[proba.argmax(axis=1)])
+    assert 0.5 < proba.max(axis=1).mean() < 1
+    inner = model.estimator_.predict_proba(model.preparation_.transform(rows))
+    np.testing.assert_allclose(inner.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_importances_and_pickles(name):
+    model, rows = fitted(name), rows_of(name)
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    same = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(same.predict(rows), model.predict(rows))
+    assert same.dual_gap_ == model.dual_gap_
+
+
+def test_the_inner_estimator_is_the_one_that_fits_the_same_model():
+    model = fitted("auto certified")
+    rows = model.preparation_.transform(GAPS)
+    again = clone(model.estimator_).fit(rows, SIGN)
+    np.testing.assert_allclose(again._decision(rows), model.estimator_._decision(rows), atol=1e-9)
+
+
+@pytest.mark.parametrize("cls", [AutoKernelClassifier, AutoKernelRegressor])
+def test_weights_are_repeated_rows(cls):
+    y = SIGN if cls is AutoKernelClassifier else np.exp(3 * VALUE)
+    weight = np.arange(60) % 3
+    repeated = np.random.default_rng(2).permutation(np.repeat(np.arange(60), weight))
+    one = cls(prefer="size").fit(GAPS, y, weight)
+    other = cls(prefer="size").fit(GAPS[repeated], y[repeated])
+    assert one.dual_gap_ is not None
+    np.testing.assert_allclose(one._decision(GAPS), other._decision(GAPS), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(one.dual_gap_, other.dual_gap_, atol=1e-6)
+
+
+def test_many_rows_leave_the_joint_fit_alone(monkeypatch):
+    monkeypatch.setattr(small_model, "CERTIFIED_ROWS", 59)
+    model = small().fit(GAPS, SIGN)
+    assert "certified" not in engines(model)
+    assert model.dual_gap_ is None
+    assert model.n_columns_ == engines(model)["joint"]["columns"]
+
+
+def test_a_label_that_says_nothing_has_a_model():
+    noise = np.random.default_rng(7).integers(2, size=60)
+    model = small().fit(X, noise)
+    assert 1 <= model.n_columns_ < 60
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+# Limits --------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("seconds", [1e-6, 0.3])
+@pytest.mark.parametrize("cls", [AutoKernelClassifier, AutoKernelRegressor])
+def test_little_time_leaves_a_model(cls, seconds):
+    y = SIGN if cls is AutoKernelClassifier else VALUE
+    model = cls(prefer="size", max_seconds=seconds).fit(GAPS, y)
+    assert np.isfinite(model._decision(GAPS)).all()
+    assert model.score(GAPS, y) > 0
+
+
+def joint_stands_in(model):
+    line = engines(model)["joint"]
+    assert isinstance(model.estimator_, SparseKernelClassifier)
+    assert model.dual_gap_ is None
+    assert model.n_columns_ == line["columns"]
+    assert model.reason_.startswith("A joint fit of ")
+    assert np.isfinite(model.predict_proba(GAPS)).all()
+
+
+def test_without_time_for_the_final_fit_a_joint_fit_stands_in(monkeypatch):
+    def hurried(plan, data, listen):
+        return margin(certified.replace(plan, max_seconds=1e-9), data, listen)
+
+    monkeypatch.setattr(certified, "fit_margin", hurried)
+    model = small()
+    with pytest.warns(ConvergenceWarning, match="a joint fit stands in for column generation"):
+        model.fit(GAPS, SIGN)
+    assert model.stop_reason_.rule == "max_seconds"
+    joint_stands_in(model)
+
+
+def test_ctrl_c_in_the_final_fit_leaves_a_joint_fit(monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(certified, "fit_margin", interrupted)
+    model = small()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(GAPS, SIGN)
+    assert model.stop_reason_.rule == "interrupted"
+    joint_stands_in(model)
+
+
+def test_ctrl_c_near_the_optimum_keeps_its_model(monkeypatch):
+    def interrupted(*arguments):
+        fit = margin(*arguments)
+        results = [certified.replace(result, reason=INTERRUPTED) for result in fit.results]
+        return certified.replace(fit, results=results)
+
+    monkeypatch.setattr(certified, "fit_margin", interrupted)
+    model = small()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(GAPS, SIGN)
+    assert model.stop_reason_.rule == "interrupted"
+    assert isinstance(model.estimator_, KernelBoostClassifier)
+    assert model.dual_gap_ <= 1e-4
+
+
+def test_ctrl_c_while_c_rises_leaves_a_joint_fit(monkeypatch):
+    advance = CostTrials.advance
+
+    def interrupted(self):
+        if len(self.trace) == 2:
+            raise KeyboardInterrupt
+        return advance(self)
+
+    monkeypatch.setattr(CostTrials, "advance", interrupted)
+    model = small()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(GAPS, SIGN)
+    assert model.stop_reason_.rule == "interrupted"
+    joint_stands_in(model)
