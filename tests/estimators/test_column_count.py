@@ -1,10 +1,15 @@
 """The number of columns by held-out rows: few where they are enough, equal for repeated rows."""
 
+import os
+import signal
+import time
+
 import numpy as np
 import pytest
 
 from kboost import SparseKernelClassifier, SparseKernelRegressor
 from kboost.kernels import Gaussian
+from kboost.plans import column_count
 
 RNG = np.random.default_rng(3)
 X = RNG.uniform(-2, 2, size=(150, 2))
@@ -35,3 +40,25 @@ def test_given_limits_and_few_rows_are_not_judged():
     assert SparseKernelRegressor(KERNELS, ridge=1.0, max_columns=90).fit(X, SMOOTH).n_columns_ == 90
     small = SparseKernelRegressor(KERNELS, ridge=1.0).fit(X[:60], SMOOTH[:60])
     assert small.n_columns_ == 60
+
+
+def test_ctrl_c_in_a_trial_keeps_a_first_model(monkeypatch):
+    real, calls = column_count.grow_basis, []
+
+    def signalled(*args, **options):
+        calls.append(1)
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.2)  # the main thread takes the signal
+        return real(*args, **options)
+
+    monkeypatch.setattr(column_count, "grow_basis", signalled)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    model = SparseKernelRegressor(KERNELS, ridge=1.0)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, SMOOTH)
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert calls == [1]
+    assert model.n_columns_ >= 1
+    assert model.stop_reason_.rule == "interrupted"

@@ -68,13 +68,14 @@ def grow(
     monitor: ValidationMonitor | None = None,
     *,
     listeners: Sequence[Listener] = (),
+    level: int = logging.INFO,
 ) -> GenerationResult:
     """Grow a model column by column until a stop rule gives its reason.
 
     With a `monitor` the fit of the lowest held-out error is returned, not the last one.
     """
     generation = ColumnGenerationMethod(oracle.start(problem), master.start(problem), monitor)
-    return generation.run_until(stop, deadline=problem.deadline, listeners=listeners)
+    return generation.run_until(stop, deadline=problem.deadline, listeners=listeners, level=level)
 
 
 class ColumnGenerationMethod(Method[Step], Generic[RunT]):

@@ -10,6 +10,7 @@ A series of ensembles is a chain of such fits; see plans/series.py.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -97,15 +98,21 @@ def grow_basis(
     monitor: ValidationMonitor | None = None,
     listeners: Sequence[Listener] = (),
     remaining: TimeRemaining | None = None,
+    *,
+    quiet: bool = False,
 ) -> BasisFit:
     """Grow a model of these rows; they are the rows of the candidates, in a random order.
 
-    `remaining` estimates the time where this fit is a part of a larger one.
+    `remaining` estimates the time where this fit is a part of a larger one. A `quiet` fit is a
+    trial, whose steps only a debugger wants to see.
     """
     problem = Problem(candidates, rows, deadline)
-    listeners = [*listeners, remaining or plan.time_remaining(deadline)]
-    stop = stop_rule(plan, monitor)
-    result = grow(problem, _oracle(plan), _master(plan), stop, monitor, listeners=listeners)
+    if not quiet:
+        listeners = [*listeners, remaining or plan.time_remaining(deadline)]
+    stop, level = stop_rule(plan, monitor), logging.DEBUG if quiet else logging.INFO
+    result = grow(
+        problem, _oracle(plan), _master(plan), stop, monitor, listeners=listeners, level=level
+    )
     fit, reason = result.fit, result.reason
     if reason is EXHAUSTED and isinstance(plan.selection, ALD | RAN):
         reason = replace(reason, message=_end_of_pass(plan.selection))

@@ -28,19 +28,22 @@ _HELD_OUT = 0.25
 _JUDGES = 400  # held-out rows of all trials
 _MOST_TRIALS = 4
 _NEAR = 1.005  # of the lowest loss
-_SHARE = 4.0  # of the time left, for the trials
+COUNTING = 4.0  # the share of the time left that the trials may take
 
 
-def choose_columns(
+def with_columns(
     plan: SparsePlan,
     basis_plan: BasisPlan,
     data: SparseData,
     rows: IndexedRows,
     kernels: tuple[Kernel, ...],
     deadline: Deadline,
-) -> int:
-    """The least number of basis vectors almost as good on held-out rows as the most."""
-    n, most, until = len(rows.center_rows), basis_plan.max_columns, deadline.share(_SHARE)
+) -> BasisPlan:
+    """The plan with the least number of basis vectors almost as good on held-out rows as the most.
+
+    Without time for all trials the plan stays as it is.
+    """
+    n, most = len(rows.center_rows), basis_plan.max_columns
     n_trials = min(_MOST_TRIALS, int(np.ceil(_JUDGES / (_HELD_OUT * n))))
     rng = np.random.RandomState(basis_plan.seed)
     trials: list[list[Step]] = []
@@ -48,22 +51,22 @@ def choose_columns(
     for _ in range(n_trials):
         training, held_out = rows.hold_out(_HELD_OUT, rng, labels=plan.labels)
         if not len(held_out.order) or not len(training.order):
-            return most
+            return basis_plan
         ratio = np.sqrt(len(training.center_rows) / n)
         candidates = data.location.candidates(kernels, training, None, [])
         limit = min(candidates.n_columns, int(np.ceil(most * ratio)))
         trial = replace(basis_plan, max_columns=limit, n_iter_no_change=basis_plan.max_iter)
         problem = TargetRows.of(training.targets, training.weight)
         monitor = _monitor(plan, data, held_out)
-        trace = list(grow_basis(trial, candidates, problem, until, monitor).trace)
+        trace = list(grow_basis(trial, candidates, problem, deadline, monitor, quiet=True).trace)
         if not trace or trace[-1].n_columns < limit:  # no time for all
-            return most
+            return basis_plan
         trials.append(trace)
     steps = list(zip(*trials, strict=False))
     errors = np.array([[step.validation_error for step in same] for same in steps]).mean(axis=1)
     chosen = steps[int(np.argmax(errors <= _NEAR * errors.min()))]
     count = max(step.n_columns for step in chosen)
-    return min(most, max(1, int(np.ceil(count / ratio))))
+    return replace(basis_plan, max_columns=min(most, max(1, int(np.ceil(count / ratio)))))
 
 
 def _monitor(plan: SparsePlan, data: SparseData, held_out: IndexedRows) -> ValidationMonitor:

@@ -29,7 +29,7 @@ from kboost.kernels.base import Kernel
 from kboost.local.choice import LocalChoice
 from kboost.plans.basis import BasisFit, BasisPlan, grow_basis
 from kboost.plans.cells import cell_settings, fit_in_cells
-from kboost.plans.column_count import FEWEST, MOST, choose_columns
+from kboost.plans.column_count import COUNTING, FEWEST, MOST, with_columns
 from kboost.plans.probabilities import calibrated
 from kboost.plans.series import fit_series
 from kboost.plans.sparse import SparseData, SparsePlan, SparseResult, as_float64
@@ -64,12 +64,14 @@ def fit(
         choice, interrupted = until_interrupted(
             lambda: choose(plan.kernels, plan.ridge, sample, until), until
         )
-        listeners = [*listeners, FirstModel()] if interrupted else listeners
         candidates = _candidates(plan, data, choice.kernels, rows)
         basis_plan = _basis_plan(plan, choice.ridge, candidates, seed)
         if _counts_columns(plan, rows) and not interrupted:
-            count = choose_columns(plan, basis_plan, data, rows, choice.kernels, deadline)
-            basis_plan = replace(basis_plan, max_columns=count)
+            until = deadline.share(COUNTING)
+            basis_plan, interrupted = until_interrupted(
+                lambda: with_columns(plan, basis_plan, data, rows, choice.kernels, until), until
+            )
+        listeners = [*listeners, FirstModel()] if interrupted else listeners
         monitor = None if held_out is None else _monitor(plan, data, held_out)
         problem = TargetRows.of(rows.targets, rows.weight)
         basis_fit = _grow(plan, basis_plan, candidates, problem, deadline, monitor, listeners)
