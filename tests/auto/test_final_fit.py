@@ -1,5 +1,7 @@
 """The final fit: one model from several members, and what is left of it after a limit."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -47,6 +49,14 @@ def test_the_model_is_the_weighted_sum_of_the_members():
     result = fitted(MEMBERS)
     np.testing.assert_allclose(result.model.decision(X), expected, atol=1e-10)
     assert len(result.kernels) == 3
+
+
+def test_members_share_their_centres():
+    first, second, _ = fitted(MEMBERS).model.parts
+    assert first.centers is second.centers
+    few = [fitted(MEMBERS[:1]).model, fitted(MEMBERS[:2]).model]
+    alone, both = (len(pickle.dumps(model)) for model in few)
+    assert both < alone + 60 * 2 * 8 + 1000  # coefficients, and no more centres
 
 
 def test_few_columns():

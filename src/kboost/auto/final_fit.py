@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from kboost.auto.search import CELL, ONE_CELL
+from kboost.columns.cells import CellPart
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.model import AdditiveModel
@@ -198,6 +199,7 @@ def _mean(results: Sequence[SparseResult], members: Sequence[Member]) -> SparseR
         for result, share in zip(results, shares, strict=True)
         for part in result.model.parts
     ]
+    _share_centers(parts)
     pairs = zip(results, shares, strict=True)
     bias = np.sum([share * result.model.bias for result, share in pairs], axis=0)
     n_cells = [result.n_cells for result in results if result.n_cells is not None]
@@ -209,3 +211,18 @@ def _mean(results: Sequence[SparseResult], members: Sequence[Member]) -> SparseR
         n_cells=sum(n_cells) if n_cells else None,
         choice=None,
     )
+
+
+def _share_centers(parts: Sequence[Any]) -> None:
+    """Keep equal arrays of centres, which are most of a model, in memory and in pickles once."""
+    known: list[Any] = []
+    for part in parts:
+        if not isinstance(part, CellPart):
+            continue
+        centers = part.centers
+        same = (each for each in known if each.dtype == centers.dtype)
+        kept = next((each for each in same if np.array_equal(each, centers)), None)
+        if kept is None:
+            known.append(centers)
+        else:
+            part.centers = kept
