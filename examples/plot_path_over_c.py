@@ -43,7 +43,7 @@ apart = [abs(a.objective_ / b - 1) for a, b in zip(alone, result.objective, stri
 print(f"relative difference of the objectives: at most {max(apart):.0e}")
 
 # %%
-# ``result.estimators`` are fitted; ``result.best`` is the index of the lowest held-out error.
+# ``result.estimators`` are fitted; ``result.best`` is the index of the lowest held-out loss.
 
 plot_path(result)
 

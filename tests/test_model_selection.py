@@ -7,6 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 
 from kboost import KernelBoostClassifier, KernelBoostNovelty, KernelBoostRegressor, model_selection
 from kboost.core.path import PathFitter
@@ -148,6 +150,19 @@ def test_values_of_c_rise_from_where_the_first_column_is_worth_its_price():
     assert_array_equal(path(KernelBoostClassifier(LIBRARY), X, y, Cs=[1, 0.1, 1]).C, [0.1, 1])
 
 
+def platt_loss(decision, y):
+    """The log loss with Platt's targets, by a logistic regression on each row as both classes."""
+    yes = y == np.unique(y)[1]
+    target = np.where(yes, (yes.sum() + 1) / (yes.sum() + 2), 1 / ((~yes).sum() + 2))
+    both = np.repeat([False, True], len(y))
+    weight = np.concatenate([1 - target, target])
+    f = np.tile(decision, 2)[:, None]
+    if np.ptp(f) == 0.0:
+        return log_loss(both, np.full(len(both), target.mean()), sample_weight=weight)
+    fit = LogisticRegression(C=np.inf, tol=1e-10).fit(f, both, weight)
+    return log_loss(both, fit.predict_proba(f), sample_weight=weight)
+
+
 def test_rows_to_judge_by_name_the_best_point():
     X, y = classes(300)
     estimator = KernelBoostClassifier(LIBRARY)
@@ -155,9 +170,12 @@ def test_rows_to_judge_by_name_the_best_point():
     plain = path(estimator, X[:200], y[:200], Cs=6)
     errors = [1 - model.score(X[200:], y[200:]) for model in found.estimators]
     assert_allclose(found.validation_error, errors, atol=1e-12)
-    assert errors[found.best] == min(errors)
+    losses = [platt_loss(m.decision_function(X[200:]), y[200:]) for m in found.estimators]
+    assert_allclose(found.validation_loss, losses, rtol=1e-4)
+    assert found.best == np.argmin(losses)
     assert_array_equal(found.coef, plain.coef)
     assert plain.validation_error is None
+    assert plain.validation_loss is None
     assert plain.best is None
 
 

@@ -78,8 +78,11 @@ class PathResult:
         Weighted fraction of wrong labels, or mean squared error, on the training rows.
     validation_error : ndarray of shape (n_C,) or None
         The same on the validation rows.
+    validation_loss : ndarray of shape (n_C,) or None
+        Log loss of the labels, at the best slope and offsets of the decision values, or mean
+        squared error, on the validation rows.
     best : int or None
-        Index of the lowest validation error (the last, if several are equal).
+        Index of the lowest validation loss (the last, if several are equal).
     estimators : sequence of estimators
         A fitted estimator for each C. The probabilities of a classifier are calibrated when it is
         first accessed, within another `max_seconds`; pickling calibrates all of them.
@@ -96,6 +99,7 @@ class PathResult:
     dual_gap: FloatArray
     train_error: FloatArray
     validation_error: FloatArray | None
+    validation_loss: FloatArray | None
     best: int | None
     estimators: Sequence[Any]
 
@@ -224,7 +228,8 @@ def path(
         return fitted(fit)
 
     estimators = _LazyEstimators(len(fits), calibrated_estimator)
-    return _collect(points, [fitted(fit) for fit in fits], estimators)
+    losses = _losses(plan, data, points)
+    return _collect(points, losses, [fitted(fit) for fit in fits], estimators)
 
 
 def _check(estimator: Any) -> None:
@@ -278,8 +283,20 @@ def _constant_point(plan: MarginPlan, data: TrainingData, C: float) -> PathPoint
     return PathPoint(C, results, error(data.rows), decisions, error(held_out))
 
 
+def _losses(plan: MarginPlan, data: TrainingData, points: Sequence[PathPoint]) -> list[float]:
+    """The loss at the validation rows, by which C is chosen; empty without such rows."""
+    rows = data.held_out
+    if rows is None:
+        return []
+    decisions = [point.held_out for point in points if point.held_out is not None]
+    return [plan.outputs.held_out_loss([(rows, values)]) for values in decisions]
+
+
 def _collect(
-    points: Sequence[PathPoint], models: Sequence[Any], estimators: Sequence[Any]
+    points: Sequence[PathPoint],
+    losses: Sequence[float],
+    models: Sequence[Any],
+    estimators: Sequence[Any],
 ) -> PathResult:
     """The models over the union of their columns."""
     kernels = tuple(models[0].kernels_)
@@ -310,7 +327,8 @@ def _collect(
         dual_gap=_gaps([fitted.dual_gap_ for fitted in models]),
         train_error=np.array([point.error for point in points]),
         validation_error=np.array(errors) if errors else None,
-        best=last_best(errors) if errors else None,
+        validation_loss=np.array(losses) if losses else None,
+        best=last_best(losses) if losses else None,
         estimators=estimators,
     )
 

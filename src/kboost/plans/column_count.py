@@ -57,7 +57,7 @@ def with_columns(
         limit = min(candidates.n_columns, int(np.ceil(most * ratio)))
         trial = replace(basis_plan, max_columns=limit, n_iter_no_change=basis_plan.max_iter)
         problem = TargetRows.of(training.targets, training.weight)
-        monitor = _monitor(plan, data, held_out)
+        monitor = loss_monitor(plan, data, held_out)
         trace = list(grow_basis(trial, candidates, problem, deadline, monitor, quiet=True).trace)
         if not trace or trace[-1].n_columns < limit:  # no time for all
             return basis_plan
@@ -69,10 +69,11 @@ def with_columns(
     return replace(basis_plan, max_columns=min(most, max(1, int(np.ceil(count / ratio)))))
 
 
-def _monitor(plan: SparsePlan, data: SparseData, held_out: IndexedRows) -> ValidationMonitor:
-    """The mean of the plan's loss at these rows."""
+def loss_monitor(plan: SparsePlan, data: SparseData, held_out: IndexedRows) -> ValidationMonitor:
+    """The mean of the plan's loss at these rows; squares are whole, not halved."""
     value, share = LOSSES[plan.loss].value, held_out.weight / held_out.weight.sum()
+    factor = 2.0 if plan.loss == "squared" else 1.0
     return ValidationMonitor(
         data.location.held_out(held_out.order),
-        lambda decision: float(share @ value(held_out.targets, decision).sum(axis=1)),
+        lambda decision: factor * float(share @ value(held_out.targets, decision).sum(axis=1)),
     )

@@ -8,13 +8,12 @@ or inside cells (plans/cells.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from kboost._typing import FloatArray
 from kboost.columns.candidates import CandidateColumns
 from kboost.core.deadline import Deadline
 from kboost.core.iterate import FirstModel, Listener
@@ -29,7 +28,7 @@ from kboost.kernels.base import Kernel
 from kboost.local.choice import LocalChoice
 from kboost.plans.basis import BasisFit, BasisPlan, grow_basis
 from kboost.plans.cells import cell_settings, fit_in_cells
-from kboost.plans.column_count import COUNTING, FEWEST, MOST, with_columns
+from kboost.plans.column_count import COUNTING, FEWEST, MOST, loss_monitor, with_columns
 from kboost.plans.probabilities import calibrated
 from kboost.plans.series import fit_series
 from kboost.plans.sparse import SparseData, SparsePlan, SparseResult, as_float64
@@ -72,7 +71,7 @@ def fit(
                 lambda: with_columns(plan, basis_plan, data, rows, choice.kernels, until), until
             )
         listeners = [*listeners, FirstModel()] if interrupted else listeners
-        monitor = None if held_out is None else _monitor(plan, data, held_out)
+        monitor = None if held_out is None else loss_monitor(plan, data, held_out)
         problem = TargetRows.of(rows.targets, rows.weight)
         basis_fit = _grow(plan, basis_plan, candidates, problem, deadline, monitor, listeners)
     if not basis_fit.trace:
@@ -85,18 +84,6 @@ def fit(
         result = calibrated(plan, data, rows, result, deadline)
     chosen = choice.finished and len(sample.weight) == min(ROWS, len(rows.order))
     return result if chosen or interrupted else _cut_short(result)
-
-
-def label_error(targets: FloatArray, decision: FloatArray, share: FloatArray) -> float:
-    """The share of rows with the wrong label; a decision of 0 is the first class."""
-    if targets.shape[1] == 1:
-        return float(share @ ((decision[:, 0] > 0) != (targets[:, 0] > 0)))
-    return float(share @ (decision.argmax(axis=1) != targets.argmax(axis=1)))
-
-
-def squared_error(targets: FloatArray, decision: FloatArray, share: FloatArray) -> float:
-    """The mean squared error, summed over the targets."""
-    return float(share @ np.sum((targets - decision) ** 2, axis=1))
 
 
 def _split(
@@ -117,15 +104,6 @@ def _split(
             f"got a validation_fraction of {fraction!r} of {len(rows.center_rows)} distinct rows."
         )
     return training, held_out
-
-
-def _monitor(plan: SparsePlan, data: SparseData, held_out: IndexedRows) -> ValidationMonitor:
-    share = held_out.weight / held_out.weight.sum()
-    error: Callable[..., float] = label_error if plan.labels else squared_error
-    return ValidationMonitor(
-        data.location.held_out(held_out.order),
-        lambda decision: error(held_out.targets, decision, share),
-    )
 
 
 def _candidates(
