@@ -5,7 +5,13 @@ import pytest
 from scipy.optimize import approx_fprime, minimize
 
 from kboost.auto import probabilities
-from kboost.auto.probabilities import Probabilities, calibrate, class_shares, per_class
+from kboost.auto.probabilities import (
+    Probabilities,
+    calibrate,
+    calibrate_jointly,
+    class_shares,
+    per_class,
+)
 
 RNG = np.random.default_rng(0)
 CODES = RNG.integers(3, size=200)
@@ -37,7 +43,7 @@ def test_the_gradient_agrees_with_finite_differences(n_classes, monkeypatch):
 
 
 def test_the_log_loss_falls():
-    uncalibrated = Probabilities(1.0, np.zeros(3))
+    uncalibrated = Probabilities(np.eye(3), np.zeros(3))
     before = log_loss(uncalibrated, VALUES, SHARES, WEIGHT)
     assert log_loss(calibrate(VALUES, SHARES, WEIGHT), VALUES, SHARES, WEIGHT) < before
 
@@ -79,3 +85,45 @@ def test_rare_labels_have_their_share_of_the_probability():
 def test_values_of_zero_are_calibrated_too():
     head = calibrate(np.zeros((4, 1)), class_shares(np.array([0, 0, 0, 1]), 2), np.ones(4))
     assert np.exp(head.log_probabilities(np.zeros((1, 1))))[0, 0] > 0.5
+
+
+def mixed_values(n, seed=0):
+    """The value of class 0 tells classes 1 and 2 apart, which have none of their own."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(3, size=n)
+    values = 0.3 * rng.normal(size=(n, 3))
+    values[:, 0] += np.array([1.0, 0.0, -1.0])[codes]
+    return values, class_shares(codes, 3)
+
+
+def test_a_free_matrix_uses_the_values_of_other_classes():
+    values, shares = mixed_values(600)
+    new, truth = mixed_values(600, seed=1)
+    weight = np.ones(600)
+    plain, free = (how(values, shares, weight) for how in (calibrate, calibrate_jointly))
+    assert log_loss(free, new, truth, weight) < 0.7 * log_loss(plain, new, truth, weight)
+    assert np.count_nonzero(free.matrix) == 9
+
+
+def test_a_free_matrix_is_not_taken_without_a_gain():
+    rng = np.random.default_rng(2)
+    shares = class_shares(rng.integers(3, size=90), 3)
+    values = 2 * shares - 1 + rng.normal(size=(90, 3))
+    np.testing.assert_array_equal(
+        calibrate_jointly(values, shares, np.ones(90)).matrix,
+        calibrate(values, shares, np.ones(90)).matrix,
+    )
+
+
+def test_the_gradient_of_a_free_matrix_agrees_with_finite_differences(monkeypatch):
+    seen = {}
+
+    def spy(loss, start, **options):
+        seen["loss"], seen["start"] = loss, start
+        return minimize(loss, start, **options)
+
+    monkeypatch.setattr(probabilities, "minimize", spy)
+    probabilities._free_matrix(VALUES, SHARES, WEIGHT)
+    z = seen["start"] + np.linspace(-0.4, 0.3, 12)
+    numeric = approx_fprime(z, lambda point: seen["loss"](point)[0], 1e-7)
+    np.testing.assert_allclose(seen["loss"](z)[1], numeric, atol=1e-6)

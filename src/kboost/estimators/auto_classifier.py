@@ -14,7 +14,13 @@ from kboost._typing import FloatArray, IntArray
 from kboost.auto.contender import Scorer
 from kboost.auto.fit import AutoResult
 from kboost.auto.learning_rows import learning_rows
-from kboost.auto.probabilities import Probabilities, calibrate, class_shares, shares_of
+from kboost.auto.probabilities import (
+    Probabilities,
+    calibrate,
+    calibrate_jointly,
+    class_shares,
+    shares_of,
+)
 from kboost.core.deadline import now
 from kboost.data.class_weight import class_factors
 from kboost.data.indexed_rows import indexed_rows
@@ -72,7 +78,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
     preparation_ : TablePreparation
         The transformer from the table to numbers.
     probabilities_ : Probabilities
-        Slope and offsets of the calibration.
+        Matrix and offsets of the calibration.
     reason_ : str
         Why this model.
     scoring_ : str
@@ -276,4 +282,5 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
 
 def _calibrated(found: AutoResult, rows: LearningRows) -> Probabilities:
     left = found.winner.rows
-    return calibrate(found.winner.values, shares_of(rows.targets)[left], rows.weight[left])
+    shares = shares_of(rows.targets)[left]
+    return calibrate_jointly(found.winner.values, shares, rows.weight[left])

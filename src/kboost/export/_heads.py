@@ -72,10 +72,11 @@ def _inverted(scale: TargetScale, b: Builder, values: str) -> str:
 
 
 def _calibrated(head: Probabilities, b: Builder, values: str) -> str:
-    """`a f_k + b_k` of each class; of two classes the difference."""
-    scaled = b.op("Mul", values, b.double(head.slope))
+    """`A f + b` of each row; of two classes the difference."""
     if len(head.offsets) > 2:
-        return b.op("Add", scaled, b.double(head.offsets))
+        mixed = b.op("MatMul", values, b.double(head.matrix.T))
+        return b.op("Add", mixed, b.double(head.offsets))
+    scaled = b.op("Mul", values, b.double(head.slope))
     first = b.op("Sub", b.double(head.offsets[0]), scaled)
     return b.op("Sub", b.op("Add", scaled, b.double(head.offsets[1])), first)
 

@@ -10,13 +10,13 @@ from kboost._rules import Rule, one_of
 from kboost.auto.probabilities import Probabilities
 from kboost.auto.target_scale import TargetScale
 from kboost.core.model import AdditiveModel
-from kboost.persistence.rules import NUMBER, VECTOR
+from kboost.persistence.rules import NUMBER, TABLE, VECTOR
 from kboost.preparation import TablePreparation
 
 _NUMBERS = Rule("a tuple of numbers", lambda v: isinstance(v, tuple) and all(map(NUMBER.holds, v)))
 
 FIELDS = {
-    "probabilities.Probabilities": {"slope": NUMBER, "offsets": VECTOR},
+    "probabilities.Probabilities": {"matrix": TABLE, "offsets": VECTOR},
     "target_scale.TargetScale": {
         "kind": one_of("identity", "log", "asinh"),
         "shift": NUMBER,
@@ -55,5 +55,6 @@ def auto_fits(made: Any) -> bool:
         isinstance(head, Probabilities)
         and isinstance(classes, np.ndarray)
         and head.offsets.shape == classes.shape
+        and head.matrix.shape == (len(classes), len(classes))
         and n_outputs == (1 if len(classes) == 2 else len(classes))
     )
