@@ -420,3 +420,35 @@ def test_set_takes_settings_inside_settings(folder, tmp_path):
     )  # fmt: skip
     fitted = kboost.load_model(path)[-1]
     assert fitted.solver.early_stopping == kboost.settings.EarlyStopping(0.2, n_iter_no_change=2)
+
+
+ODD = r"\1 $\frac$ [bold]x[/] :bell: %s {0}"
+
+
+def test_words_of_the_data_are_printed_as_they_are(tmp_path):
+    """No label and no name is a pattern, markup, a picture, mathematics or a control sequence."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 2))
+    names = [f"{ODD}0", "\x1b[2Jend\\"]
+    table = pd.DataFrame(dict(zip(names, x.T, strict=True)))
+    table[f"t {ODD}"] = np.where(x.sum(axis=1) > 0, f"{ODD}+", np.where(x[:, 0] > 0, ODD, "\\"))
+    table.to_csv(tmp_path / "t.csv", index=False)
+    model = tmp_path / "m [red] 'q'.kboost"
+    result = run(
+        "fit", tmp_path / "t.csv", "-t", f"t {ODD}", "-o", model, "--report",
+        tmp_path / "r.html", *SMALL,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.output.split())
+    for words in (f"{ODD}0", f"target t {ODD}: ", f"{ODD}+ (", r"\x1b[2Jend\ number"):
+        assert words in said
+    assert "\x1b[2J" not in result.output
+    assert str(model) in result.output
+    for word in (f"{ODD}0", f"{ODD}+"):
+        assert word in run("inspect", model).output
+    assert run("predict", model, tmp_path / "t.csv").exit_code == 0
+
+
+def test_an_error_does_not_control_the_terminal(folder):
+    result = run("fit", folder / "orders.csv", "-t", "\x1b]0;x\x07")
+    assert r"got --target \x1b]0;x\x07" in result.stderr

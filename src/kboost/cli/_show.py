@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
+from kboost.cli._console import styled
 from kboost.cli._data import Data
 from kboost.cli._learn import FitResult
 from kboost.plotting._fitted import kernel_names
@@ -43,8 +43,8 @@ _STEPS = {
 
 def heading(console: Console, title: str, rest: str = "") -> None:
     """Print a heading."""
-    words = f"\n[bold]{escape(title)}[/]{': ' if rest else ''}{escape(rest)}"
-    console.print(words, highlight=False, soft_wrap=True)
+    words = styled("\n", (title, "bold"), ": " if rest else "", rest)
+    console.print(words, soft_wrap=True)
 
 
 def show_data(console: Console, data: Data, path: Any) -> None:
@@ -61,15 +61,11 @@ def show_data(console: Console, data: Data, path: Any) -> None:
         for column in data.columns[:MAX_COLUMNS]:
             missing = f"{column.n_missing:,}" if column.n_missing else ""
             style = "dim" if column.kind == "left out" else ""
-            table.add_row(
-                escape(column.name), column.kind, missing, escape(column.note), style=style
-            )
+            table.add_row(column.name, column.kind, missing, column.note, style=style)
         console.print(table)
         if len(data.columns) > MAX_COLUMNS:
             console.print(f"  … and {len(data.columns) - MAX_COLUMNS} more")
-    console.print(
-        f"  target [bold]{escape(data.target)}[/]: {escape(words_of(data))}", highlight=False
-    )
+    console.print(styled("  target ", (data.target, "bold"), f": {words_of(data)}"))
 
 
 def words_of(data: Data) -> str:
@@ -97,9 +93,9 @@ def show_plan(console: Console, data: Data, estimator: Any, reason: str) -> None
     """The pipeline and the estimator."""
     heading(console, "Pipeline")
     for line in pipeline_words(data):
-        console.print(f"  {escape(line)}", highlight=False, soft_wrap=True)
+        console.print(f"  {line}", soft_wrap=True)
     heading(console, "Model", str(estimator).replace("\n", " "))
-    console.print(f"  {escape(reason)}", highlight=False, soft_wrap=True)
+    console.print(f"  {reason}", soft_wrap=True)
 
 
 def show_result(console: Console, result: FitResult) -> None:
@@ -117,7 +113,7 @@ def show_model(console: Console, model: Any) -> None:
     if hasattr(model, "leaderboard_"):
         console.print(leaderboard(model))
     for line in model_words(model):
-        console.print(f"  {escape(line)}", highlight=False, soft_wrap=True)
+        console.print(f"  {line}", soft_wrap=True)
 
 
 def leaderboard(model: Any) -> Table:
@@ -140,7 +136,7 @@ def score_table(values: Sequence[Score], where: str) -> Table:
     table = _table(where, "", "the constant answer")
     for score in values:
         base = "" if score.base is None else figure(score.base)
-        table.add_row(score.name, f"[bold]{figure(score.value)}[/]", base)
+        table.add_row(score.name, styled((figure(score.value), "bold")), base)
     return table
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table as RichTable
 
 import kboost
 from kboost._optional import require
 from kboost.cli import _show
+from kboost.cli._console import PlainConsole
 from kboost.cli._data import load
 from kboost.cli._files import check_writable, rows_for_model, rows_of
 from kboost.cli._guard import INTERRUPTED, handle_errors
@@ -92,7 +93,7 @@ def fit(
 
     Ctrl-C ends the fit and saves the columns found so far.
     """
-    console = Console(quiet=as_json)
+    console = PlainConsole(quiet=as_json)
     output = output or Path(f"{data.name.split('.')[0]}.kboost")
     check_writable(output, report)
     rows = load(data, target, task=task, left_out=drop or ())
@@ -156,17 +157,13 @@ def inspect(model: ModelFile, as_json: AsJson = False) -> None:
     if as_json:
         print(in_json(facts))
         return
-    console = Console()
+    console = PlainConsole()
     _show.heading(console, str(model), _show.size_words(facts["bytes"]))
     for step in fitted.steps if hasattr(fitted, "steps") else [("model", fitted)]:
-        console.print(
-            f"  {step[0]}: {' '.join(str(step[1]).split())}", markup=False, soft_wrap=True
-        )
+        console.print(f"  {step[0]}: {' '.join(str(step[1]).split())}", soft_wrap=True)
     for name in ("columns", "classes"):
         if name in facts:
-            console.print(
-                f"  {name}: {', '.join(map(str, facts[name]))}", markup=False, soft_wrap=True
-            )
+            console.print(f"  {name}: {', '.join(map(str, facts[name]))}", soft_wrap=True)
     _show.heading(console, "Model")
     _show.show_model(console, inner)
 
@@ -212,7 +209,7 @@ def suggest(
     if as_json:
         print(in_json({"estimator": repr(estimator), "reason": reason, "task": rows.task}))
         return
-    console = Console()
+    console = PlainConsole()
     _show.show_data(console, rows, data)
     _show.show_plan(console, rows, estimator, reason)
 
@@ -236,7 +233,7 @@ def bench(
 
     rows = load(data, target, task=task)
     model, _ = estimator_for(rows, estimator, set_ or (), random_state=seed)
-    console = Console(stderr=True, quiet=as_json)
+    console = PlainConsole(stderr=True, quiet=as_json)
     with console.status("fitting"):
         lines = compare(rows, model, test_size=test_size, seed=seed)
     if as_json:
@@ -254,7 +251,7 @@ def bench(
             f"{1e6 * line.predict_seconds / n_test:.1f} µs per row",
             _show.size_words(line.n_bytes),
         )
-    out = Console()
+    out = PlainConsole()
     _show.heading(out, str(data), f"{len(rows.y):,} rows, {n_test:,} of them held out")
     out.print(table)
 
@@ -310,7 +307,7 @@ def _write_report(result: FitResult, report: Path, model_path: Path) -> None:
 
 
 def _finish(
-    console: Console, result: FitResult, output: Path, report: Path | None, *, as_json: bool
+    console: PlainConsole, result: FitResult, output: Path, report: Path | None, *, as_json: bool
 ) -> None:
     """Print where the files are, and exit with a code."""
     if as_json:
@@ -319,7 +316,7 @@ def _finish(
         size = _show.size_words(output.stat().st_size)
         _show.heading(console, "Saved", f"{output} ({size})" + (f", {report}" if report else ""))
         console.print(
-            f"  kboost predict {output} NEW.csv --output p.csv", markup=False, soft_wrap=True
+            f"  kboost predict {shlex.quote(str(output))} NEW.csv --output p.csv", soft_wrap=True
         )
     if result.interrupted:
         if not as_json:
