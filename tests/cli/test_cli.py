@@ -452,3 +452,24 @@ def test_words_of_the_data_are_printed_as_they_are(tmp_path):
 def test_an_error_does_not_control_the_terminal(folder):
     result = run("fit", folder / "orders.csv", "-t", "\x1b]0;x\x07")
     assert r"got --target \x1b]0;x\x07" in result.stderr
+
+
+def test_many_rows_without_a_target_are_warned_of(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=100), "y": ["None", "mild"] * 50})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    fit = ["fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m.kboost", *SMALL]
+    said = run(*fit).output
+    assert "100 rows" in said
+    assert "warning" not in said
+    assert "None (50), mild (50)" in said or "mild (50), None (50)" in said
+    table.loc[:1, "y"] = ""
+    table.to_csv(tmp_path / "t.csv", index=False)
+    said = " ".join(run(*fit).output.split())
+    words = "warning: 2 of 100 rows (2%) have no value of y and are left out; --na WORD"
+    assert said.count(words) == 2  # before the fit and at the end
+    found = json.loads(run(*fit, "--json").output)
+    assert found["rows_without_target"] == 2
+    assert len(found["warnings"]) == 1
+    result = run(*fit, "--na", "None")
+    assert (result.exit_code, "must have at least two values" in result.stderr) == (BAD_INPUT, True)

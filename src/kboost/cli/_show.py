@@ -26,11 +26,14 @@ __all__ = [
     "show_model",
     "show_plan",
     "show_result",
+    "show_warnings",
     "size_words",
+    "warnings_of",
 ]
 
 MAX_COLUMNS = 25  # of a table that are listed
 CANDIDATES = 8  # of a search that are listed
+MOST_WITHOUT_TARGET = 0.01  # share of the rows that are left out without a warning
 IMPORTANT, SMALLEST = 5, 0.005  # columns that are named, and their shares
 _STEPS = {
     "number": "numbers: the median in place of a gap, and a column that marks gaps",
@@ -66,6 +69,25 @@ def show_data(console: Console, data: Data, path: Any) -> None:
         if len(data.columns) > MAX_COLUMNS:
             console.print(f"  … and {len(data.columns) - MAX_COLUMNS} more")
     console.print(styled("  target ", (data.target, "bold"), f": {words_of(data)}"))
+    show_warnings(console, data)
+
+
+def show_warnings(console: Console, data: Data) -> None:
+    """Print what may be wrong with the data, one line each."""
+    for words in warnings_of(data):
+        console.print(styled((f"  warning: {words}", "bold yellow")), soft_wrap=True)
+
+
+def warnings_of(data: Data) -> list[str]:
+    """More than a few rows without a target."""
+    without, total = data.n_without_target, data.n_read
+    if without <= MOST_WITHOUT_TARGET * total:
+        return []
+    return [
+        f"{without:,} of {counted(total, 'row')} ({without / total:.0%}) have no value of "
+        f"{data.target} and are left out; --na WORD sets the words for missing values "
+        "(--na '' for none)"
+    ]
 
 
 def words_of(data: Data) -> str:

@@ -25,6 +25,7 @@ from kboost.cli._options import (
     Estimator,
     MaxSeconds,
     ModelFile,
+    Na,
     Predictions,
     ReportFile,
     Seed,
@@ -83,6 +84,7 @@ def fit(
     set_: Set = None,
     task: Task = None,
     drop: Drop = None,
+    na: Na = None,
     max_seconds: MaxSeconds = None,
     validation_fraction: Validation = None,
     test_size: TestSize = 0.2,
@@ -96,7 +98,7 @@ def fit(
     console = PlainConsole(quiet=as_json)
     output = output or Path(f"{data.name.split('.')[0]}.kboost")
     check_writable(output, report)
-    rows = load(data, target, task=task, left_out=drop or ())
+    rows = load(data, target, task=task, left_out=drop or (), na=na)
     _show.show_data(console, rows, data)
     model, reason = estimator_for(
         rows,
@@ -127,12 +129,13 @@ def predict(
     model: ModelFile,
     data: DataFile,
     output: Predictions = None,
+    na: Na = None,
     as_json: AsJson = False,
 ) -> None:
     """Predict the rows of a file, with probabilities for classifiers."""
     check_writable(output)
     fitted = kboost.load_model(model)
-    table = predictions(fitted, rows_of(fitted, data))
+    table = predictions(fitted, rows_of(fitted, data, na))
     if output is not None:
         write_table(table, output)
         words = {"rows": len(table), "output": str(output)}
@@ -177,6 +180,7 @@ def report(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="The report, one HTML file.")
     ] = Path("report.html"),
+    na: Na = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a report on a model, with scores on the rows of a file."""
@@ -188,7 +192,7 @@ def report(
     fitted = kboost.load_model(model)
     check_reportable(unwrap(fitted))
     task = "classification" if is_classifier(fitted) else "regression"
-    rows = load(data, target, task=task, n_features=getattr(fitted, "n_features_in_", None))
+    rows = load(data, target, task=task, n_features=getattr(fitted, "n_features_in_", None), na=na)
     X = rows_for_model(fitted, Table(rows.raw, rows.X), data)
     text = task == "classification" and fitted.classes_.dtype.kind == "U"
     y = rows.y.astype(str) if text else rows.y  # 1 is "1", if other labels were words
@@ -201,10 +205,14 @@ def report(
 @app.command()
 @handle_errors
 def suggest(
-    data: DataFile, target: Target = None, task: Task = None, as_json: AsJson = False
+    data: DataFile,
+    target: Target = None,
+    task: Task = None,
+    na: Na = None,
+    as_json: AsJson = False,
 ) -> None:
     """Suggest an estimator for a table, with a reason."""
-    rows = load(data, target, task=task)
+    rows = load(data, target, task=task, na=na)
     estimator, reason = estimator_for(rows, None, ())
     if as_json:
         print(in_json({"estimator": repr(estimator), "reason": reason, "task": rows.task}))
@@ -222,6 +230,7 @@ def bench(
     estimator: Estimator = None,
     set_: Set = None,
     task: Task = None,
+    na: Na = None,
     test_size: Annotated[
         float, typer.Option(metavar="SHARE", help="Share of the rows held out for scores, above 0.")
     ] = 0.25,
@@ -231,7 +240,7 @@ def bench(
     """Compare kboost with scikit-learn's SVC (or SVR) and gradient boosting on your rows."""
     from kboost.cli._bench import bench as compare
 
-    rows = load(data, target, task=task)
+    rows = load(data, target, task=task, na=na)
     model, _ = estimator_for(rows, estimator, set_ or (), random_state=seed)
     console = PlainConsole(stderr=True, quiet=as_json)
     with console.status("fitting"):
@@ -318,6 +327,7 @@ def _finish(
         console.print(
             f"  kboost predict {shlex.quote(str(output))} NEW.csv --output p.csv", soft_wrap=True
         )
+        _show.show_warnings(console, result.learn)
     if result.interrupted:
         if not as_json:
             print("interrupted; the model holds the columns found so far.", file=sys.stderr)
