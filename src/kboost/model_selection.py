@@ -6,6 +6,7 @@ point is solved on all rows, as `fit` would solve it, and kept.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import copy
@@ -15,6 +16,7 @@ from typing import Any, overload
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 
 from kboost._estimator.progress import show_progress
 from kboost._rules import COUNT, POSITIVE
@@ -30,7 +32,7 @@ from kboost.estimators._kernel_boost import (
     set_fitted,
     solver_settings,
 )
-from kboost.exceptions import OutOfTimeError
+from kboost.exceptions import OutOfTimeError, SolverError
 from kboost.kernels.base import Kernel
 from kboost.plans.margin import (
     MarginFit,
@@ -45,7 +47,7 @@ from kboost.plans.margin import (
 )
 from kboost.plans.training_data import TrainingData, check_prices
 from kboost.selection.c_path import RATIO, last_best
-from kboost.selection.path_fit import PathPoint
+from kboost.selection.path_fit import PathFit, PathPoint
 from kboost.settings import ActiveGaussians, Barrier, EarlyStopping, Halfspaces
 from kboost.solvers.threads import blas_threads_for
 
@@ -207,7 +209,8 @@ def path(
             values = _values(Cs, path_fit.first_cost)
             check_prices(plan.outputs.problems(data.rows, 1.0), values[-1])
             for C in values.tolist():
-                points.append(path_fit.solve(C))
+                if not _append_point(points, path_fit, C):
+                    break
         points = points or [_constant_point(plan, data, float(values[0]))]
     fits = [MarginFit(library, [], point.C) for point in points]
     fits = [
@@ -230,6 +233,19 @@ def path(
     estimators = _LazyEstimators(len(fits), calibrated_estimator)
     losses = _losses(plan, data, points)
     return _collect(points, losses, [fitted(fit) for fit in fits], estimators)
+
+
+def _append_point(points: list[PathPoint], path_fit: PathFit, C: float) -> bool:
+    """Whether there is a point at this C; the solver may fail after others, which stand."""
+    try:
+        points.append(path_fit.solve(C))
+    except SolverError as error:
+        if not points:
+            raise
+        message = f"the path ends before C={C:.3g}: {error}"
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        return False
+    return True
 
 
 def _check(estimator: Any) -> None:

@@ -420,3 +420,56 @@ def test_set_takes_settings_inside_settings(folder, tmp_path):
     )  # fmt: skip
     fitted = kboost.load_model(path)[-1]
     assert fitted.solver.early_stopping == kboost.settings.EarlyStopping(0.2, n_iter_no_change=2)
+
+
+ODD = r"\1 $\frac$ [bold]x[/] :bell: %s {0}"
+
+
+def test_words_of_the_data_are_printed_as_they_are(tmp_path):
+    """No label and no name is a pattern, markup, a picture, mathematics or a control sequence."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 2))
+    names = [f"{ODD}0", "\x1b[2Jend\\"]
+    table = pd.DataFrame(dict(zip(names, x.T, strict=True)))
+    table[f"t {ODD}"] = np.where(x.sum(axis=1) > 0, f"{ODD}+", np.where(x[:, 0] > 0, ODD, "\\"))
+    table.to_csv(tmp_path / "t.csv", index=False)
+    model = tmp_path / "m [red] 'q'.kboost"
+    result = run(
+        "fit", tmp_path / "t.csv", "-t", f"t {ODD}", "-o", model, "--report",
+        tmp_path / "r.html", *SMALL,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.output.split())
+    for words in (f"{ODD}0", f"target t {ODD}: ", f"{ODD}+ (", r"\x1b[2Jend\ number"):
+        assert words in said
+    assert "\x1b[2J" not in result.output
+    assert str(model) in result.output
+    for word in (f"{ODD}0", f"{ODD}+"):
+        assert word in run("inspect", model).output
+    assert run("predict", model, tmp_path / "t.csv").exit_code == 0
+
+
+def test_an_error_does_not_control_the_terminal(folder):
+    result = run("fit", folder / "orders.csv", "-t", "\x1b]0;x\x07")
+    assert r"got --target \x1b]0;x\x07" in result.stderr
+
+
+def test_many_rows_without_a_target_are_warned_of(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=100), "y": ["None", "mild"] * 50})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    fit = ["fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m.kboost", *SMALL]
+    said = run(*fit).output
+    assert "100 rows" in said
+    assert "warning" not in said
+    assert "None (50), mild (50)" in said or "mild (50), None (50)" in said
+    table.loc[:1, "y"] = ""
+    table.to_csv(tmp_path / "t.csv", index=False)
+    said = " ".join(run(*fit).output.split())
+    words = "warning: 2 of 100 rows (2%) have no value of y and are left out; --na WORD"
+    assert said.count(words) == 2  # before the fit and at the end
+    found = json.loads(run(*fit, "--json").output)
+    assert found["rows_without_target"] == 2
+    assert len(found["warnings"]) == 1
+    result = run(*fit, "--na", "None")
+    assert (result.exit_code, "must have at least two values" in result.stderr) == (BAD_INPUT, True)

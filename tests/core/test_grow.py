@@ -217,6 +217,16 @@ def test_broken_off_before_the_first_step(error, reason):
     assert_array_equal(grown.model.decision(np.zeros((2, 1))), np.zeros((2, 1)))
 
 
+def test_a_solver_that_fails_leaves_the_last_finished_step():
+    script = Script([[1.0], [2.0]], on_extend={1: SolverError("it is broken.")}, last_bound=6.0)
+    grown = run(script)
+    assert grown.reason.rule == "solver"
+    assert str(grown.reason).endswith("the last finished step stands: it is broken.")
+    assert [jump.threshold for jump in grown.hypotheses] == [1.0]
+    assert grown.gap == pytest.approx((9.0 - 6.0) / 9.0)  # what is still proven
+    assert "finish" not in script.calls
+
+
 @pytest.mark.parametrize("error", [SolverError("broken"), ValueError("wrong")])
 def test_other_errors_pass(error):
     with pytest.raises(type(error), match=str(error)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from kboost import (  # noqa: E402
     SparseKernelRegressor,
 )
 from kboost.cli.demo_data import demo_table  # noqa: E402
+from kboost.preparation.inverse import DatePart  # noqa: E402
 from kboost.report import measures, row_text, write_report  # noqa: E402
 from kboost.settings import ColumnGeneration  # noqa: E402
 from kboost.tables import describe, preparation, target_of, tidy  # noqa: E402
@@ -99,10 +101,45 @@ def test_centres_come_back_in_the_users_units(messy):
 
 
 def test_dates_are_shown_as_dates():
-    assert row_text.show("ordered:days", 20215.0) == "ordered = 2025-05-07"
-    assert row_text.show("ordered (d/m):days", 20215.0) == "ordered = 2025-05-07"
-    assert row_text.show("ordered:weekday", 6.0) == "ordered on a Sunday"
+    assert row_text.show(DatePart("ordered:days"), 20215.0) == "ordered = 2025-05-07"
+    assert row_text.show(DatePart("ordered (d/m):days"), 20215.0) == "ordered = 2025-05-07"
+    assert row_text.show(DatePart("ordered:weekday"), 6.0) == "ordered on a Sunday"
     assert row_text.show("price", 12.3456) == "price = 12.35"
+
+
+def test_columns_that_are_named_like_parts_of_others():
+    """A column may be called age:missing or trial:days; that makes it neither a gap nor a date."""
+    table = pd.DataFrame(
+        {"trial:days": [30.0, 1e9, 40, 1], "age:missing": [1.0, 2, 3, np.nan], "x": [0.5, 0, 1, 2]}
+    )
+    prepare = preparation(table).fit(table)
+    model = make_pipeline(prepare, KernelBoostClassifier(["rbf"], C=1.0)).fit(table, [0, 1, 0, 1])
+    row = row_text.named_rows(model, prepare.transform(table))[1]
+    shown = [row_text.show(name, value) for name, value in row.items()]
+    assert shown == ["trial:days = 1e+09", "age:missing = 2", "x = 0"]
+    assert row_text.show("x", np.inf) == "x = inf"
+
+
+ODD = r"\1 \g<9> $\frac$ $2 #2f6f9f id=\"a\" font: 9px; [bold] %s {0} </title><b>"
+
+
+@pytest.mark.parametrize("labels", [True, False])
+def test_names_and_labels_are_no_patterns_and_no_mathematics(labels, tmp_path, monkeypatch):
+    monkeypatch.setattr(measures, "TIMED_ROWS", 10)
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({f"{ODD}{j}": rng.normal(size=60) for j in range(2)})
+    y = X.iloc[:, 0].to_numpy() + X.iloc[:, 1].to_numpy()
+    model = KernelBoostRegressor(["rbf"], C=1.0, max_columns=3)
+    if labels:
+        y = np.array([f"{ODD}{k}" for k in np.digitize(y, [-0.5, 0.5])])
+        model = KernelBoostClassifier(["rbf"], C=1.0, max_columns=3)
+    path = tmp_path / "r.html"
+    write_report(path, model.fit(X, y), X, y, target=ODD, model_path=tmp_path / 'a "b".kboost')
+    charts = re.findall(r"<svg.*?</svg>", path.read_text("utf-8"), flags=re.S)
+    texts = [t for c in charts for t in ElementTree.fromstring(c).itertext()]
+    expected = f"Objective and gap by columns generated ({ODD}0 against the rest)"
+    assert (expected if labels else f"{ODD}, true") in texts
+    assert all(re.search(r'id="(trace|kernels-chart|residuals)', chart) for chart in charts)
 
 
 def test_each_split_adds_up_to_its_value(page):

@@ -161,6 +161,13 @@ def test_a_time_limit_is_not_retried(monkeypatch):
     assert lp._model.runs == 1
 
 
+def test_a_time_limit_that_was_not_set_is_a_failure(monkeypatch):
+    lp = small()
+    monkeypatch.setattr(lp, "_model", Failing(lp._model, 2, Status.kTimeLimit))
+    with pytest.raises(SolverError, match="HiGHS ended twice with status 'Time limit reached'"):
+        lp.solve()
+
+
 def worked(times=10):
     """A program that was solved `times` times, from scratch each time."""
     rng = np.random.default_rng(0)

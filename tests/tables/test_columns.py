@@ -8,7 +8,7 @@ import pytest
 pd = pytest.importorskip("pandas")
 
 from kboost.tables import describe, preparation, rows_for, target_of, tidy  # noqa: E402
-from kboost.tables.columns import as_dates, as_numbers  # noqa: E402
+from kboost.tables.columns import as_dates, as_numbers, with_gaps  # noqa: E402
 
 
 def kind_of(values, name="x"):
@@ -172,6 +172,37 @@ def test_targets(values, task, kind):
     assert found == task
     assert y.dtype.kind == kind
     assert len(y) == kept.sum() == sum(v != "" for v in values)
+
+
+def test_words_for_missing_values_are_values_among_words():
+    column = kind_of(["None", "NA", "red", "?", "red", "None"])
+    assert (column.kind, column.n_missing) == ("category", 0)
+    assert column.note.startswith("4 values: ")
+    table = pd.DataFrame({"x": ["None", "", "red", "red"]})
+    assert tidy(table, describe(table))["x"].tolist() == ["None", None, "red", "red"]
+    numbers = kind_of(["1", "2", "None", "NA", "?", "4"])
+    assert (numbers.kind, numbers.n_missing, numbers.note) == ("number", 3, "")
+    dates = kind_of(["2024-01-02", "None", "2024-05-02", "NA"])
+    assert (dates.kind, dates.n_missing) == ("date", 2)
+
+
+def test_labels_that_are_words_for_missing_values():
+    y, kept, _ = target_of(pd.Series(["None", "mild", "None", "NA", "mild", ""], name="y"))
+    assert y.tolist() == ["None", "mild", "None", "NA", "mild"]
+    assert kept.tolist() == [True] * 5 + [False]
+    y, kept, _ = target_of(pd.Series(["0", "1", "None", "1"], name="y"))
+    assert (y.tolist(), kept.tolist()) == ([0, 1, 1], [True, True, False, True])
+    y, _, task = target_of(pd.Series(["0", "1", "None", "1"], name="y"), None, ())
+    assert (y.tolist(), task) == (["0", "1", "None", "1"], "classification")
+
+
+def test_given_words_are_gaps_in_all_columns():
+    frame = pd.DataFrame({"a": ["x", " gone ", "NA"], "b": [1, -999, 3], "c": ["-999", "2", "3"]})
+    found = with_gaps(frame, ["gone", "-999"])
+    assert found.isna().to_numpy().tolist() == [
+        [False, False, True], [True, True, False], [False, False, False]
+    ]  # fmt: skip
+    assert found["a"].tolist()[2] == "NA"
 
 
 def test_targets_that_cannot_be():

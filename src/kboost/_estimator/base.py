@@ -38,7 +38,7 @@ _REPEATED = ("centers_", "columns_per_kernel_", "coef_")  # follow from the mode
 class KernelEstimator(PackedPickleMixin, ExplainMixin, CallbackSupportMixin, BaseEstimator):
     """An estimator whose fitted model is a sum of kernel columns."""
 
-    _limits: frozenset[str] = frozenset({"max_iter", "max_seconds", "precision"})
+    _limits: frozenset[str] = frozenset({"max_iter", "max_seconds", "precision", "solver"})
     _predict_dtype = "float64"
 
     # Fitting -----------------------------------------------------------------------------------

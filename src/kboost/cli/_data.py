@@ -11,6 +11,7 @@ import numpy as np
 from kboost._suggest import task_of
 from kboost.preparation import TablePreparation
 from kboost.tables import Column, Table, describe, preparation, read_table, target_of, tidy
+from kboost.tables.columns import MISSING, with_gaps
 
 _SHOWN = 20  # column names in a message
 
@@ -25,6 +26,7 @@ class Data:
     target: str
     columns: tuple[Column, ...] = ()  # of a table; a matrix has none
     n_without_target: int = 0
+    n_read: int = 0  # rows of the file
     raw: Any = None  # the table as read, on the rows that have a target
 
     @property
@@ -57,14 +59,17 @@ def load(
     task: str | None = None,
     left_out: Sequence[str] = (),
     n_features: int | None = None,
+    na: Sequence[str] | None = None,
 ) -> Data:
-    """Read a file as a learning problem."""
+    """Read a file as a learning problem; `na` are words for missing values in all columns."""
     if task not in (None, "classification", "regression"):
         raise ValueError(f"--task must be classification or regression; got {task!r}.")
     table = read_table(path, n_features=n_features)
     if table.frame is None:
         return _matrix(table, path, task)
-    frame = table.frame
+    frame, missing = table.frame, MISSING
+    if na is not None:
+        frame, missing = with_gaps(frame, na), ()
     if target is None or target not in frame.columns:
         got = "no --target" if target is None else f"--target {target}"
         raise ValueError(f"--target must be a column of {path}, one of {_names(frame)}; got {got}.")
@@ -73,16 +78,16 @@ def load(
     unknown = [name for name in left_out if name not in frame.columns]
     if unknown:
         raise ValueError(f"--drop must be a column of {path}; got {unknown[0]!r}.")
-    y, kept, task_used = target_of(frame[target], task)
+    y, kept, task_used = target_of(frame[target], task, missing)
     frame = frame.loc[kept].reset_index(drop=True)
     columns = tuple(
         Column(c.name, "left out", c.n_missing, "asked for") if c.name in left_out else c
-        for c in describe(frame.drop(columns=target))
+        for c in describe(frame.drop(columns=target), missing)
     )
     rows = tidy(frame, columns)
     if not rows.shape[1]:
         raise ValueError(f"{path} must have a usable column; all columns were left out.")
-    return Data(rows, y, task_used, target, columns, int((~kept).sum()), frame)
+    return Data(rows, y, task_used, target, columns, int((~kept).sum()), len(kept), frame)
 
 
 def _names(frame: Any) -> str:
@@ -116,4 +121,4 @@ def _matrix(table: Table, path: Any, task: str | None) -> Data:
         y = y.astype(np.int64)
     if task == "classification" and len(np.unique(y)) < 2:
         raise ValueError(f"the target y must have at least two values; got {str(y[0])!r}.")
-    return Data(X, y, task, "y", n_without_target=int((~known).sum()))
+    return Data(X, y, task, "y", n_without_target=int((~known).sum()), n_read=len(known))

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from kboost.tables import Table, describe, read_table, rows_for
-from kboost.tables.columns import as_numbers, as_text
+from kboost.tables.columns import as_numbers, as_text, with_gaps
 from kboost.tables.preparing import preparation_of
 
 
-def rows_of(model: Any, path: Path) -> Any:
-    """The rows of a file as input of a fitted model."""
-    return rows_for_model(
-        model, read_table(path, n_features=getattr(model, "n_features_in_", None)), path
-    )
+def rows_of(model: Any, path: Path, na: Sequence[str] | None = None) -> Any:
+    """The rows of a file as input of a fitted model; `na` are words for missing values."""
+    table = read_table(path, n_features=getattr(model, "n_features_in_", None))
+    if na is not None and table.frame is not None:
+        table = Table(frame=with_gaps(table.frame, na))
+    return rows_for_model(model, table, path)
 
 
 def rows_for_model(model: Any, table: Table, path: Path) -> Any:

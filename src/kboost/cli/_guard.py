@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 
 import typer
 
+from kboost.cli._console import printable
+
 BAD_INPUT, INTERNAL, INTERRUPTED = 1, 3, 130  # 2 is a usage error
 
 
@@ -44,7 +46,8 @@ def handle_errors(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def fail(words: str, code: int, *, as_json: bool = False) -> NoReturn:
     """Print an error and exit."""
-    print(json.dumps({"error": words}) if as_json else f"error: {words}", file=sys.stderr)
+    line = json.dumps({"error": words}) if as_json else f"error: {printable(words)}"
+    print(line, file=sys.stderr)
     raise typer.Exit(code)
 
 

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
+from kboost.cli._console import styled
 from kboost.core.progress import TimeEstimate
 from kboost.core.trace import Step
 from kboost.selection.c_path import Tried
@@ -70,7 +71,7 @@ class Progress(logging.Handler):
         """The current state as a table."""
         table = Table.grid(padding=(0, 3))
         for words, value in self.lines():
-            table.add_row(f"  [dim]{words}[/]", value)
+            table.add_row(styled((f"  {words}", "dim")), value)
         return table
 
     def lines(self) -> list[tuple[str, str]]:

@@ -33,6 +33,14 @@ Drop = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="A column to leave out; may be repeated."),
 ]
+Na = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="WORD",
+        help="A word for missing values, in all columns; may be repeated. By default NA, none, ? "
+        "and similar words, in columns of numbers and dates; --na '' for none.",
+    ),
+]
 Estimator = Annotated[
     str | None, typer.Option(metavar="CLASS", help="A kboost estimator; by default suggested.")
 ]

@@ -11,7 +11,7 @@ import numpy as np
 
 from kboost.cli._data import Data
 from kboost.cli._learn import FitResult
-from kboost.cli._show import pipeline_words
+from kboost.cli._show import pipeline_words, warnings_of
 from kboost.core.stopping import StopReason
 
 FITTED = (
@@ -64,6 +64,8 @@ def fit_facts(result: FitResult, output: Path, report: Path | None) -> dict[str,
         "target": rows.target,
         "rows": len(rows.y),
         "test_rows": 0 if result.test is None else len(result.test.y),
+        "rows_without_target": rows.n_without_target,
+        "warnings": warnings_of(rows),
         "columns": [vars(column) for column in rows.columns],
         "pipeline": pipeline_words(rows),
         "reason": result.reason,

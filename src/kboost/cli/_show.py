@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
+from kboost.cli._console import styled
 from kboost.cli._data import Data
 from kboost.cli._learn import FitResult
 from kboost.plotting._fitted import kernel_names
@@ -26,11 +26,14 @@ __all__ = [
     "show_model",
     "show_plan",
     "show_result",
+    "show_warnings",
     "size_words",
+    "warnings_of",
 ]
 
 MAX_COLUMNS = 25  # of a table that are listed
 CANDIDATES = 8  # of a search that are listed
+MOST_WITHOUT_TARGET = 0.01  # share of the rows that are left out without a warning
 IMPORTANT, SMALLEST = 5, 0.005  # columns that are named, and their shares
 _STEPS = {
     "number": "numbers: the median in place of a gap, and a column that marks gaps",
@@ -43,8 +46,8 @@ _STEPS = {
 
 def heading(console: Console, title: str, rest: str = "") -> None:
     """Print a heading."""
-    words = f"\n[bold]{escape(title)}[/]{': ' if rest else ''}{escape(rest)}"
-    console.print(words, highlight=False, soft_wrap=True)
+    words = styled("\n", (title, "bold"), ": " if rest else "", rest)
+    console.print(words, soft_wrap=True)
 
 
 def show_data(console: Console, data: Data, path: Any) -> None:
@@ -61,15 +64,30 @@ def show_data(console: Console, data: Data, path: Any) -> None:
         for column in data.columns[:MAX_COLUMNS]:
             missing = f"{column.n_missing:,}" if column.n_missing else ""
             style = "dim" if column.kind == "left out" else ""
-            table.add_row(
-                escape(column.name), column.kind, missing, escape(column.note), style=style
-            )
+            table.add_row(column.name, column.kind, missing, column.note, style=style)
         console.print(table)
         if len(data.columns) > MAX_COLUMNS:
             console.print(f"  … and {len(data.columns) - MAX_COLUMNS} more")
-    console.print(
-        f"  target [bold]{escape(data.target)}[/]: {escape(words_of(data))}", highlight=False
-    )
+    console.print(styled("  target ", (data.target, "bold"), f": {words_of(data)}"))
+    show_warnings(console, data)
+
+
+def show_warnings(console: Console, data: Data) -> None:
+    """Print what may be wrong with the data, one line each."""
+    for words in warnings_of(data):
+        console.print(styled((f"  warning: {words}", "bold yellow")), soft_wrap=True)
+
+
+def warnings_of(data: Data) -> list[str]:
+    """More than a few rows without a target."""
+    without, total = data.n_without_target, data.n_read
+    if without <= MOST_WITHOUT_TARGET * total:
+        return []
+    return [
+        f"{without:,} of {counted(total, 'row')} ({without / total:.0%}) have no value of "
+        f"{data.target} and are left out; --na WORD sets the words for missing values "
+        "(--na '' for none)"
+    ]
 
 
 def words_of(data: Data) -> str:
@@ -97,9 +115,9 @@ def show_plan(console: Console, data: Data, estimator: Any, reason: str) -> None
     """The pipeline and the estimator."""
     heading(console, "Pipeline")
     for line in pipeline_words(data):
-        console.print(f"  {escape(line)}", highlight=False, soft_wrap=True)
+        console.print(f"  {line}", soft_wrap=True)
     heading(console, "Model", str(estimator).replace("\n", " "))
-    console.print(f"  {escape(reason)}", highlight=False, soft_wrap=True)
+    console.print(f"  {reason}", soft_wrap=True)
 
 
 def show_result(console: Console, result: FitResult) -> None:
@@ -117,7 +135,7 @@ def show_model(console: Console, model: Any) -> None:
     if hasattr(model, "leaderboard_"):
         console.print(leaderboard(model))
     for line in model_words(model):
-        console.print(f"  {escape(line)}", highlight=False, soft_wrap=True)
+        console.print(f"  {line}", soft_wrap=True)
 
 
 def leaderboard(model: Any) -> Table:
@@ -140,7 +158,7 @@ def score_table(values: Sequence[Score], where: str) -> Table:
     table = _table(where, "", "the constant answer")
     for score in values:
         base = "" if score.base is None else figure(score.base)
-        table.add_row(score.name, f"[bold]{figure(score.value)}[/]", base)
+        table.add_row(score.name, styled((figure(score.value), "bold")), base)
     return table
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table as RichTable
 
 import kboost
 from kboost._optional import require
 from kboost.cli import _show
+from kboost.cli._console import PlainConsole
 from kboost.cli._data import load
 from kboost.cli._files import check_writable, rows_for_model, rows_of
 from kboost.cli._guard import INTERRUPTED, handle_errors
@@ -24,6 +25,7 @@ from kboost.cli._options import (
     Estimator,
     MaxSeconds,
     ModelFile,
+    Na,
     Predictions,
     ReportFile,
     Seed,
@@ -82,6 +84,7 @@ def fit(
     set_: Set = None,
     task: Task = None,
     drop: Drop = None,
+    na: Na = None,
     max_seconds: MaxSeconds = None,
     validation_fraction: Validation = None,
     test_size: TestSize = 0.2,
@@ -92,10 +95,10 @@ def fit(
 
     Ctrl-C ends the fit and saves the columns found so far.
     """
-    console = Console(quiet=as_json)
+    console = PlainConsole(quiet=as_json)
     output = output or Path(f"{data.name.split('.')[0]}.kboost")
     check_writable(output, report)
-    rows = load(data, target, task=task, left_out=drop or ())
+    rows = load(data, target, task=task, left_out=drop or (), na=na)
     _show.show_data(console, rows, data)
     model, reason = estimator_for(
         rows,
@@ -126,12 +129,13 @@ def predict(
     model: ModelFile,
     data: DataFile,
     output: Predictions = None,
+    na: Na = None,
     as_json: AsJson = False,
 ) -> None:
     """Predict the rows of a file, with probabilities for classifiers."""
     check_writable(output)
     fitted = kboost.load_model(model)
-    table = predictions(fitted, rows_of(fitted, data))
+    table = predictions(fitted, rows_of(fitted, data, na))
     if output is not None:
         write_table(table, output)
         words = {"rows": len(table), "output": str(output)}
@@ -156,17 +160,13 @@ def inspect(model: ModelFile, as_json: AsJson = False) -> None:
     if as_json:
         print(in_json(facts))
         return
-    console = Console()
+    console = PlainConsole()
     _show.heading(console, str(model), _show.size_words(facts["bytes"]))
     for step in fitted.steps if hasattr(fitted, "steps") else [("model", fitted)]:
-        console.print(
-            f"  {step[0]}: {' '.join(str(step[1]).split())}", markup=False, soft_wrap=True
-        )
+        console.print(f"  {step[0]}: {' '.join(str(step[1]).split())}", soft_wrap=True)
     for name in ("columns", "classes"):
         if name in facts:
-            console.print(
-                f"  {name}: {', '.join(map(str, facts[name]))}", markup=False, soft_wrap=True
-            )
+            console.print(f"  {name}: {', '.join(map(str, facts[name]))}", soft_wrap=True)
     _show.heading(console, "Model")
     _show.show_model(console, inner)
 
@@ -180,6 +180,7 @@ def report(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="The report, one HTML file.")
     ] = Path("report.html"),
+    na: Na = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a report on a model, with scores on the rows of a file."""
@@ -191,7 +192,7 @@ def report(
     fitted = kboost.load_model(model)
     check_reportable(unwrap(fitted))
     task = "classification" if is_classifier(fitted) else "regression"
-    rows = load(data, target, task=task, n_features=getattr(fitted, "n_features_in_", None))
+    rows = load(data, target, task=task, n_features=getattr(fitted, "n_features_in_", None), na=na)
     X = rows_for_model(fitted, Table(rows.raw, rows.X), data)
     text = task == "classification" and fitted.classes_.dtype.kind == "U"
     y = rows.y.astype(str) if text else rows.y  # 1 is "1", if other labels were words
@@ -204,15 +205,19 @@ def report(
 @app.command()
 @handle_errors
 def suggest(
-    data: DataFile, target: Target = None, task: Task = None, as_json: AsJson = False
+    data: DataFile,
+    target: Target = None,
+    task: Task = None,
+    na: Na = None,
+    as_json: AsJson = False,
 ) -> None:
     """Suggest an estimator for a table, with a reason."""
-    rows = load(data, target, task=task)
+    rows = load(data, target, task=task, na=na)
     estimator, reason = estimator_for(rows, None, ())
     if as_json:
         print(in_json({"estimator": repr(estimator), "reason": reason, "task": rows.task}))
         return
-    console = Console()
+    console = PlainConsole()
     _show.show_data(console, rows, data)
     _show.show_plan(console, rows, estimator, reason)
 
@@ -225,6 +230,7 @@ def bench(
     estimator: Estimator = None,
     set_: Set = None,
     task: Task = None,
+    na: Na = None,
     test_size: Annotated[
         float, typer.Option(metavar="SHARE", help="Share of the rows held out for scores, above 0.")
     ] = 0.25,
@@ -234,9 +240,9 @@ def bench(
     """Compare kboost with scikit-learn's SVC (or SVR) and gradient boosting on your rows."""
     from kboost.cli._bench import bench as compare
 
-    rows = load(data, target, task=task)
+    rows = load(data, target, task=task, na=na)
     model, _ = estimator_for(rows, estimator, set_ or (), random_state=seed)
-    console = Console(stderr=True, quiet=as_json)
+    console = PlainConsole(stderr=True, quiet=as_json)
     with console.status("fitting"):
         lines = compare(rows, model, test_size=test_size, seed=seed)
     if as_json:
@@ -254,7 +260,7 @@ def bench(
             f"{1e6 * line.predict_seconds / n_test:.1f} µs per row",
             _show.size_words(line.n_bytes),
         )
-    out = Console()
+    out = PlainConsole()
     _show.heading(out, str(data), f"{len(rows.y):,} rows, {n_test:,} of them held out")
     out.print(table)
 
@@ -310,7 +316,7 @@ def _write_report(result: FitResult, report: Path, model_path: Path) -> None:
 
 
 def _finish(
-    console: Console, result: FitResult, output: Path, report: Path | None, *, as_json: bool
+    console: PlainConsole, result: FitResult, output: Path, report: Path | None, *, as_json: bool
 ) -> None:
     """Print where the files are, and exit with a code."""
     if as_json:
@@ -319,8 +325,9 @@ def _finish(
         size = _show.size_words(output.stat().st_size)
         _show.heading(console, "Saved", f"{output} ({size})" + (f", {report}" if report else ""))
         console.print(
-            f"  kboost predict {output} NEW.csv --output p.csv", markup=False, soft_wrap=True
+            f"  kboost predict {shlex.quote(str(output))} NEW.csv --output p.csv", soft_wrap=True
         )
+        _show.show_warnings(console, result.learn)
     if result.interrupted:
         if not as_json:
             print("interrupted; the model holds the columns found so far.", file=sys.stderr)

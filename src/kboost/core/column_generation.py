@@ -6,6 +6,9 @@
 Nothing here depends on the method: a method is the choice of formulation, oracle, master and stop
 rule. The certificate covers the whole library: an oracle that did not price all columns in the
 last step does so once more at the end.
+
+A solver that fails once there are columns ends the steps. The last finished step stands, with the
+best bound so far.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -30,9 +34,10 @@ from kboost.core.protocols import (
     Proposal,
     Search,
 )
-from kboost.core.stopping import EXHAUSTED, StopReason, StopRule, imprecise
+from kboost.core.stopping import EXHAUSTED, StopReason, StopRule, imprecise, solver_failed
 from kboost.core.trace import Step, Trace, relative_gap
 from kboost.core.validation import ValidationMonitor
+from kboost.exceptions import SolverError
 
 _OPTIMAL = ("tol", "gap", "exhausted")  # stop rules
 
@@ -84,6 +89,7 @@ class ColumnGenerationMethod(Method[Step], Generic[RunT]):
     trace: Trace
     _kept: Fit
     _final: Fit | None
+    _failure: StopReason | None  # of the solver
 
     def __init__(
         self, search: Search[RunT], run: RunT, monitor: ValidationMonitor | None = None
@@ -111,9 +117,10 @@ class ColumnGenerationMethod(Method[Step], Generic[RunT]):
         """Continue until a rule gives its reason; `polish` asks for the final form of the fit."""
         self._started = time.monotonic()
         self.trace, self.pending = Trace(), None
-        self._kept, self._final = self._run.fit, None
+        self._kept, self._final, self._failure = self._run.fit, None, None
         self._polish = polish and self._monitor is None
         reason = iterate(self, stop, deadline=deadline, listeners=listeners, level=level)
+        reason = self._failure or reason
         run: Any = self._run
         if reason.rule in _OPTIMAL and isinstance(run, BaseRun):
             run.check_optimum()
@@ -127,7 +134,10 @@ class ColumnGenerationMethod(Method[Step], Generic[RunT]):
         if self.pending is not None:
             if reason := _no_progress(self._run.fit, self.pending):
                 return reason
-            self._run.extend(self.pending)
+            try:
+                self._run.extend(self.pending)
+            except SolverError as error:
+                return self._failed(error)
             self._hypotheses.extend(self.pending.hypotheses)
         proposal, fit = self._search.propose(self._run), self._run.fit
         self.pending = proposal
@@ -145,12 +155,23 @@ class ColumnGenerationMethod(Method[Step], Generic[RunT]):
         self._kept = self._run.fit
 
     def finish(self) -> None:
-        if self._polish:
-            self._final = self._run.finish()
+        if self._polish and self._failure is None:
+            try:
+                self._final = self._run.finish()
+            except SolverError as error:
+                self._failed(error)
 
     def certify(self) -> None:
         if self.trace and not self.trace[-1].complete:
-            self.trace.certify(self._search.bound(self._run))
+            with suppress(SolverError):
+                self.trace.certify(self._search.bound(self._run))
+
+    def _failed(self, error: SolverError) -> StopReason:
+        """The reason to stop; raises the error if there is no column that would be lost."""
+        if not self._hypotheses:
+            raise error
+        self._failure = solver_failed(error)
+        return self._failure
 
 
 def _no_progress(fit: Fit, proposal: Proposal) -> StopReason | None:

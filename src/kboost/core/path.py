@@ -15,7 +15,7 @@ from kboost._typing import FloatArray
 from kboost.core.column_generation import ColumnGenerationMethod, GenerationResult
 from kboost.core.protocols import PathMaster, PathOracle, Problem
 from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, UNFINISHED, StopRule
-from kboost.exceptions import OutOfTimeError
+from kboost.exceptions import OutOfTimeError, SolverError
 
 
 class PathFitter:
@@ -51,7 +51,7 @@ class PathFitter:
         return GenerationResult(hypotheses[: len(fit.coef)], fit, trace, UNFINISHED)
 
     def solve(self, factor: float) -> GenerationResult:
-        """The model at this factor; raises if time or Ctrl-C ends it before the factor is done."""
+        """The model at this factor; raises if time, Ctrl-C or the solver ends it before."""
         if self._generation.pending is not None:
             self._search.restore(self._generation.pending)
         self._run.scale_slack_costs(factor)
@@ -62,4 +62,6 @@ class PathFitter:
             raise KeyboardInterrupt
         if result.reason.rule == OUT_OF_TIME.rule:
             raise OutOfTimeError(str(result.reason))
+        if result.reason.rule == "solver":  # the warm run has a step that it could not solve
+            raise SolverError(str(result.reason))
         return result

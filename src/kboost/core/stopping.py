@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from kboost.core.deadline import Deadline
 from kboost.core.trace import Step
+from kboost.exceptions import SolverError
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,11 @@ def imprecise(gap: float) -> StopReason:
         f"the solver's precision ended the fit: a step was solved to a relative gap of {gap:.1e} "
         "only; scale the features, or take column_scaling='unit' where it is None.",
     )
+
+
+def solver_failed(error: SolverError) -> StopReason:
+    """The solver gave up on the problem of a step."""
+    return StopReason("solver", f"the solver failed, and the last finished step stands: {error}")
 
 
 class StopRule(Protocol):

@@ -24,7 +24,6 @@ import stat
 import struct
 import zlib
 from collections.abc import Sequence
-from contextlib import suppress
 from hashlib import sha256
 from typing import Any, BinaryIO, NamedTuple
 
@@ -32,6 +31,7 @@ import numpy as np
 
 from kboost.persistence import coding
 from kboost.persistence.errors import FormatError, damaged
+from kboost.persistence.replacing import replace_content
 
 MAGIC = b"\x89KBOOST\n"
 VERSION = 2
@@ -50,16 +50,7 @@ Array = np.ndarray[Any, Any]
 
 def write(path: str, manifest: dict[str, Any], arrays: Sequence[Array]) -> None:
     """Write a file atomically."""
-    content = dump(manifest, arrays)
-    temporary = f"{path}.{os.urandom(8).hex()}"
-    try:
-        with open(temporary, "xb") as file:
-            file.write(content)
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
+    replace_content(path, dump(manifest, arrays))
 
 
 def dump(manifest: dict[str, Any], arrays: Sequence[Array]) -> bytes:

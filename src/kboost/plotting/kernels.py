@@ -94,7 +94,7 @@ class KernelsDisplay:
             ]
         room = 1.15 if self.shares is None else 2.1  # for the labels of the bars
         self.ax_.bar_label(bars, labels, padding=4)
-        self.ax_.set_yticks(positions, self.names)
+        self.ax_.set_yticks(positions, self.names, parse_math=False)
         self.ax_.set(xlabel="columns", xlim=(0, room * max(1, int(self.counts.max()))))
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
         self.ax_.invert_yaxis()

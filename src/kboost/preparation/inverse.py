@@ -6,10 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from kboost._typing import FloatArray
+from kboost.preparation.dates import DateEncoding
 from kboost.preparation.joined_levels import JoinedEncoding
 from kboost.preparation.levels import LevelEncoding
 from kboost.preparation.numbers import NumberEncoding
 from kboost.preparation.text import TextEncoding
+
+
+class DatePart(str):
+    """The name of a part of a date, such as seen:days; a column may have that name itself."""
 
 
 def named_values(preparation: Any, rows: FloatArray) -> Iterator[tuple[str, Any]]:
@@ -35,6 +40,7 @@ def named_values(preparation: Any, rows: FloatArray) -> Iterator[tuple[str, Any]
             first = encoding.directions.shape[1]
             names, block = names[first:], block[:, first:]
         only_gaps = isinstance(encoding, NumberEncoding) and not encoding.has_value
+        kind = DatePart if isinstance(encoding, DateEncoding) else str
         for name, values in zip(names, block.T, strict=True):
-            if only_gaps or not name.endswith(":missing"):
-                yield name, values
+            if only_gaps or name != f"{column.name}:missing":
+                yield kind(name), values

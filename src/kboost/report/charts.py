@@ -1,7 +1,8 @@
 """Charts as inline SVG, drawn by matplotlib and coloured by the style sheet of the page.
 
 Text stays text, colours become CSS variables, ids are made unique, and each chart has a title and a
-description for screen readers.
+description for screen readers. Only tags are rewritten: names and labels of users are text, and
+never a pattern or a replacement.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ VARIABLES = {
 STYLE = {
     "font.size": 10,
     "font.family": "DejaVu Sans",
+    "text.usetex": False,
     "svg.fonttype": "none",
     "svg.hashsalt": "kboost",
     "axes.edgecolor": INK,
@@ -48,7 +50,11 @@ STYLE = {
     "figure.facecolor": "none",
     "savefig.facecolor": "none",
 }
-_IDS = re.compile(r'(\bid="|url\(#|href="#)([^")]+)')
+_TAG = re.compile(r"<[^>]*>")
+_IDS = re.compile(r'(\bid="|url\(#|href="#)')
+_FONT = re.compile(r"(font: \d+(?:\.\d+)?px) [^;\"]*")
+_METADATA = re.compile(r"<metadata>.*?</metadata>", re.S)
+_COLOURS = re.compile("|".join(map(re.escape, VARIABLES)), re.I)
 _SIZE = re.compile(r'<svg [^>]*?viewBox="([^"]+)"[^>]*>', re.S)
 
 
@@ -67,16 +73,22 @@ def chart(
 
 
 def _inlined(text: str, name: str, title: str, words: str) -> str:
-    text = text[text.index("<svg ") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
-    text = _IDS.sub(rf"\g<1>{name}-\g<2>", text)
-    for colour, variable in VARIABLES.items():
-        text = re.sub(re.escape(colour), f"var({variable})", text, flags=re.I)
-    text = re.sub(r"font: (\d+(?:\.\d+)?)px [^;\"]*", r"font: \1px system-ui, sans-serif", text)
-    head = (
-        rf'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        rf'viewBox="\g<1>" role="img" aria-labelledby="{name}-title {name}-words" '
-        rf'class="chart" id="{name}"><title id="{name}-title">{html.escape(title)}</title>'
-        rf'<desc id="{name}-words">{html.escape(words)}</desc>'
-    )
+    text = _METADATA.sub("", text[text.index("<svg ") :])
+    text = _TAG.sub(lambda tag: _styled(tag[0], name), text)
+
+    def head(svg: re.Match[str]) -> str:
+        return (
+            '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+            f'viewBox="{svg[1]}" role="img" aria-labelledby="{name}-title {name}-words" '
+            f'class="chart" id="{name}"><title id="{name}-title">{html.escape(title)}</title>'
+            f'<desc id="{name}-words">{html.escape(words)}</desc>'
+        )
+
     return _SIZE.sub(head, text, count=1)
+
+
+def _styled(tag: str, name: str) -> str:
+    """A tag with ids of this chart, and colours and fonts of the page."""
+    tag = _IDS.sub(lambda start: f"{start[1]}{name}-", tag)
+    tag = _COLOURS.sub(lambda colour: f"var({VARIABLES[colour[0].lower()]})", tag)
+    return _FONT.sub(r"\1 system-ui, sans-serif", tag)

@@ -37,7 +37,8 @@ def errors(s: ReportData) -> Section:
         low, high = few.min(), few.max()
         ax.plot([low, high], [low, high], color=GREY, lw=1)
         ax.scatter(few[:, 0], few[:, 1], s=12, color=BLUE, alpha=0.6, lw=0)
-        ax.set(xlabel=f"{s.target}, true", ylabel="predicted")
+        ax.set_xlabel(f"{s.target}, true", parse_math=False)
+        ax.set_ylabel("predicted")
 
     svg = chart("residuals", "Predicted against true values", words, draw, size=(6.2, 3.6))
     rows = [[share, f"{value:.4g}"] for share, value in found.items()]

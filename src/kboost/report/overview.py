@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 
 import numpy as np
@@ -98,7 +99,7 @@ def use(s: ReportData) -> Section:
     """How to load and predict."""
     name = s.file.name if s.file is not None else "model.kboost"
     table_ = hasattr(preparation_of(s.model), "feature_names_in_")
-    lines = ["import kboost", "", f'model = kboost.load_model("{name}")']
+    lines = ["import kboost", "", f"model = kboost.load_model({name!r})"]
     if table_:
         lines += [
             "from kboost.tables import read_table, rows_for",
@@ -110,7 +111,7 @@ def use(s: ReportData) -> Section:
     return section(
         "use",
         "Load and predict",
-        code(f"kboost predict {name} new.csv --output predictions.csv"),
+        code(f"kboost predict {shlex.quote(name)} new.csv --output predictions.csv"),
         code("\n".join(lines)),
         paragraph(
             "The file contains arrays and JSON; loading it does not execute code.",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kboost.kernels.rows import as_dense
-from kboost.preparation.inverse import named_values
+from kboost.preparation.inverse import DatePart, named_values
 from kboost.tables.columns import DAY_FIRST
 from kboost.tables.preparing import preparation_of
 
@@ -64,17 +64,18 @@ def show(name: str, value: Any) -> str:
         return f"{name} = {value}"
     if value is None:
         return f"{name} = (rare)"
-    base, _, part = name.rpartition(":")
-    base = base.removesuffix(DAY_FIRST)
     number = float(value)
-    if np.isnan(number):
-        return f"{name} = (missing)"
-    if base and part == "days":
-        return f"{base} = {date(1970, 1, 1) + timedelta(days=number)}"
-    if base and part == "weekday" and number in range(7):
-        return f"{base} on a {_DAYS[int(number)]}"
+    if not np.isfinite(number):
+        return f"{name} = {'(missing)' if np.isnan(number) else number}"
+    if isinstance(name, DatePart):
+        base, _, part = name.rpartition(":")
+        base = base.removesuffix(DAY_FIRST)
+        if part == "days":
+            return f"{base} = {date(1970, 1, 1) + timedelta(days=number)}"
+        if part == "weekday" and number in range(7):
+            return f"{base} on a {_DAYS[int(number)]}"
+        name = f"{base}:{part}"
     whole = number == int(number) and abs(number) < 1e6
-    name = f"{base}:{part}" if base else name
     return f"{name} = {number:.0f}" if whole else f"{name} = {number:.4g}"
 
 

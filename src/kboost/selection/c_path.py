@@ -27,8 +27,9 @@ import numpy as np
 
 from kboost._typing import FloatArray
 from kboost.core.iterate import Method, iterate
-from kboost.core.stopping import StopReason
+from kboost.core.stopping import StopReason, solver_failed
 from kboost.data.merged_rows import MergedRows, hold_out
+from kboost.exceptions import SolverError
 from kboost.plans.training_data import HeldOut, TrainingData
 from kboost.selection.path_fit import PathFit, PathPoint
 
@@ -101,8 +102,13 @@ class CostPath(Method[Tried]):
         self._first = min(fit.first_cost for fit in fits)
         self.trace = []
 
-    def advance(self) -> Tried:
-        points = [fit.solve(self._cost) for fit in self._fits]
+    def advance(self) -> Tried | StopReason:
+        try:
+            points = [fit.solve(self._cost) for fit in self._fits]
+        except SolverError as error:
+            if not self.trace:
+                raise
+            return solver_failed(error)
         error = self._loss(_held_out(self._fits, points))
         if all(error <= value.error for value in self.trace):
             self._best = points[0]

@@ -125,7 +125,7 @@ class GrowingLP:
             status = self._model.getModelStatus()
             if status == highspy.HighsModelStatus.kOptimal:
                 return self._solution()
-            if status == highspy.HighsModelStatus.kTimeLimit:
+            if status == highspy.HighsModelStatus.kTimeLimit and seconds < INFINITY:
                 raise OutOfTimeError(f"the linear program was not solved within {seconds:.3g} s.")
         raise SolverError(
             f"HiGHS ended twice with status '{self._model.modelStatusToString(status)}' on a "

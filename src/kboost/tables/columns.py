@@ -1,8 +1,13 @@
-"""Infer the type of each column of a table: number, category, date, text, or left out."""
+"""Infer the type of each column of a table: number, category, date, text, or left out.
+
+Words such as NA or None are missing values in columns of numbers and dates. Elsewhere they are
+values like others: None may well be a class.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,23 +49,25 @@ class Column:
     note: str = ""
 
 
-def describe(frame: Any) -> list[Column]:
+def describe(frame: Any, missing: Sequence[str] = MISSING) -> list[Column]:
     """Infer the type of each column of a data frame.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         Columns as read.
+    missing : sequence of str, default=MISSING
+        Words, in small letters, that are missing values among numbers and dates.
 
     Returns
     -------
     list of Column
         In the order of the frame.
     """
-    return [_describe(name, frame[name]) for name in frame.columns]
+    return [_describe(name, frame[name], missing) for name in frame.columns]
 
 
-def _describe(name: str, column: Any) -> Column:
+def _describe(name: str, column: Any, missing: Sequence[str]) -> Column:
     pd = require("pandas", extra="cli", what="kboost.tables")
     n = len(column)
     if pd.api.types.is_datetime64_any_dtype(column):
@@ -69,7 +76,8 @@ def _describe(name: str, column: Any) -> Column:
     if lasts or (pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)):
         return _number(name, as_numbers(column), "a duration, in seconds" if lasts else "")
     text = as_text(column)
-    present = text.dropna()
+    given = text.dropna()
+    present = given[~given.str.lower().isin(missing)]
     if present.empty:
         return Column(name, "left out", n, "no values")
     if not present.str.match(_CODE).any():
@@ -83,7 +91,7 @@ def _describe(name: str, column: Any) -> Column:
             order = "day before month" if has_day_first(present) else ""
             note = "; ".join(filter(None, (order, _odd(present[dates.isna()], "dates"))))
             return _date(name, as_dates(text), note)
-    return _category(name, text, present)
+    return _category(name, text, given)
 
 
 def _number(name: str, numbers: Any, note: str) -> Column:
@@ -121,13 +129,13 @@ def _category(name: str, text: Any, present: Any) -> Column:
 
 
 def as_text(column: Any) -> Any:
-    """Stripped strings; None for missing values and words for them, such as "n/a"."""
+    """Stripped strings; None for missing and empty ones."""
     pd = require("pandas", extra="cli", what="kboost.tables")
     if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all():
         column = column.astype("Int64")  # 3.0 is the category 3
     known = column.notna().to_numpy()
     words = [str(v).strip() if k else "" for v, k in zip(column, known, strict=True)]
-    text = [None if word.lower() in MISSING else word for word in words]
+    text = [word or None for word in words]
     return pd.Series(text, index=column.index, name=column.name, dtype=object)
 
 
@@ -151,7 +159,7 @@ def as_dates(column: Any, *, day_first: bool | None = None) -> Any:
     pd = require("pandas", extra="cli", what="kboost.tables")
     if not pd.api.types.is_datetime64_any_dtype(column):
         text = as_text(column)
-        words = text.dropna().unique()
+        words = _without_missing(text)
         first = days_come_first(words) if day_first is None else day_first
         read = dict(zip(words, read_dates(words, day_first=first), strict=True))
         column = pd.to_datetime(text.map(read), errors="coerce", utc=True)
@@ -163,7 +171,27 @@ def has_day_first(column: Any) -> bool:
     pd = require("pandas", extra="cli", what="kboost.tables")
     if pd.api.types.is_datetime64_any_dtype(column):
         return False
-    return days_come_first(as_text(column).dropna().unique())
+    return days_come_first(_without_missing(as_text(column)))
+
+
+def _without_missing(text: Any) -> Any:
+    """The distinct values that are no words for missing ones."""
+    words = text.dropna()
+    return words[~words.str.lower().isin(MISSING)].unique()
+
+
+def with_gaps(frame: Any, words: Sequence[str]) -> Any:
+    """The table with gaps in place of the given words, in columns of all types."""
+    pd = require("pandas", extra="cli", what="kboost.tables")
+    wanted = {word.strip() for word in words} - {""}
+    numbers = as_numbers(pd.Series(sorted(wanted), dtype=object)).dropna()
+    out = {}
+    for name in frame.columns:
+        column = frame[name]
+        is_number = pd.api.types.is_numeric_dtype(column) and column.dtype != bool
+        gone = column.isin(numbers) if is_number else as_text(column).isin(wanted)
+        out[name] = column.mask(gone) if gone.any() else column
+    return pd.DataFrame(out, index=frame.index)
 
 
 def _odd(values: Any, what: str) -> str:

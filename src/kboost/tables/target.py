@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from kboost._typing import BoolArray
 from kboost.data.sizes import MOST_LABELS
-from kboost.tables.columns import as_numbers, as_text
+from kboost.tables.columns import MISSING, as_numbers, as_text
 
 _EXACT = 2.0**53  # integers below it are exact in float64
 
 
-def target_of(column: Any, task: str | None = None) -> tuple[Any, BoolArray, str]:
+def target_of(
+    column: Any, task: str | None = None, missing: Sequence[str] = MISSING
+) -> tuple[Any, BoolArray, str]:
     """The target values of a column, without missing values, and the task.
 
     Parameters
@@ -22,6 +25,9 @@ def target_of(column: Any, task: str | None = None) -> tuple[Any, BoolArray, str
         As read.
     task : {"classification", "regression"}, optional
         By default, numbers with more than 20 distinct values or with fractions are a regression.
+    missing : sequence of str, default=MISSING
+        Words, in small letters, that are missing values if the others are numbers; else they are
+        labels.
 
     Returns
     -------
@@ -29,10 +35,13 @@ def target_of(column: Any, task: str | None = None) -> tuple[Any, BoolArray, str
         The values, which rows have one, and the task.
     """
     text, numbers = as_text(column), as_numbers(column)
-    n = int(text.notna().sum())
+    are_words = text.str.lower().isin(missing)
+    n = int((text.notna() & ~are_words).sum())
     if n == 0:
         raise ValueError(f"the target {column.name!r} must have values; it has none.")
     are_numbers = int(numbers.notna().sum()) >= 0.9 * n
+    if are_numbers:
+        text = text.mask(are_words, None)
     whole = are_numbers and bool((numbers.dropna() % 1 == 0).all())
     if task is None:
         many = numbers.nunique() > MOST_LABELS
