@@ -80,7 +80,9 @@ def test_values_of_another_kind_are_refused(frame, column, message):
         prepare.transform(frame.with_columns(**{k: pl.Series(v) for k, v in column.items()}))
 
 
-@pytest.mark.parametrize("value", [10**400, -(10**400), "1e400", "inf"])
+@pytest.mark.parametrize(
+    "value", [10**400, -(10**400), "1e400", "inf"], ids=["whole", "negative", "text", "word"]
+)
 def test_a_number_beyond_all_floats_is_refused_as_infinity(value):
     X = np.array([[1.5, 2.0], [2.5, 3.0], [value, 4.0]] * 10, dtype=object)
     with pytest.raises(ValueError, match="column 'x0' must hold finite numbers or gaps; got inf"):

@@ -31,7 +31,7 @@ def encode_labels(estimator: Any, y: Any) -> IntArray:
 
 def _plain(y: Any) -> Any:
     """Labels that are objects, but all booleans or all whole numbers, as such."""
-    if getattr(y, "dtype", None) != object:
+    if not isinstance(y, np.ndarray) or y.dtype.kind != "O":
         return y
     kinds = {type(label) for label in y}
     plain = len(kinds) == 1 and issubclass(kinds.pop(), bool | np.bool_ | int | np.integer)
