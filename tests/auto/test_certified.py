@@ -18,6 +18,7 @@ from kboost import (
 from kboost.auto import certified, small_model
 from kboost.auto.certified import CostTrials
 from kboost.core.stopping import INTERRUPTED
+from kboost.exceptions import SolverError
 from tests.fitted import GAPS, LETTERS, SIGN, VALUE, X, fitted, rows_of
 
 NAMES = ["auto certified", "auto certified three classes", "auto certified logarithms"]
@@ -240,3 +241,21 @@ def test_ctrl_c_while_c_rises_leaves_a_joint_fit(monkeypatch):
         model.fit(GAPS, SIGN)
     assert model.stop_reason_.rule == "interrupted"
     joint_stands_in(model)
+
+
+def fails(*arguments):
+    raise SolverError("the solver ended with status 'Unbounded'.")
+
+
+def test_a_solver_that_fails_in_the_final_fit_leaves_a_joint_fit(monkeypatch):
+    monkeypatch.setattr(certified, "fit_margin", fails)
+    model = small().fit(GAPS, SIGN)
+    assert model.stop_reason_.rule == "complete"
+    joint_stands_in(model)
+
+
+def test_a_solver_that_fails_while_c_rises_leaves_a_joint_fit(monkeypatch):
+    monkeypatch.setattr(certified, "start_path", fails)
+    model = small().fit(GAPS, SIGN)
+    assert "certified" not in engines(model)
+    assert isinstance(model.estimator_, SparseKernelClassifier)

@@ -1,6 +1,7 @@
 """The smallest of several models that comes close to the best."""
 
 import numpy as np
+import pytest
 
 from kboost.auto.trial import Comparison
 
@@ -60,3 +61,14 @@ def test_a_row_of_weight_two_is_the_row_twice():
         one = trials(once, other=other, best=NOISE)
         two = trials(twice, other=other[each], best=NOISE[each])
         assert once.smallest(one, one).n_columns == twice.smallest(two, two).n_columns
+
+
+@pytest.mark.parametrize("size", [1e-100, 1e100])
+def test_the_size_of_the_target_does_not_matter(size):
+    judged = comparison()
+    shift = np.where(np.arange(400) % 2, 0.9, -0.8) * NOISE**2
+    other = np.sqrt(np.maximum(NOISE**2 + shift, 0))
+    every = trials(judged, other=size * other, best=size * NOISE)
+    small = trials(judged, other=other, best=NOISE)
+    chosen = judged.smallest(small, small)
+    assert judged.smallest(every, every) is every[small.index(chosen)]

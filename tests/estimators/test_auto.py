@@ -537,7 +537,16 @@ def test_few_rows_are_left_out_one_by_one():
     assert model.leaderboard_[0]["score"] < -1e-3 * noise.var()  # not an error of training rows
 
 
-def test_labels_with_gaps_are_refused_in_one_sentence():
-    y = np.array(["a", None] * 10, dtype=object)
-    with pytest.raises(ValueError, match="labels of one kind, without gaps; got NoneType, str"):
+@pytest.mark.parametrize(("label", "kind"), [("a", "str"), (True, "bool"), (3, "int")])
+def test_labels_with_gaps_are_refused_in_one_sentence(label, kind):
+    y = np.array([label, None] * 10, dtype=object)
+    with pytest.raises(ValueError, match=f"of one kind, without gaps; got NoneType, {kind}"):
         AutoKernelClassifier().fit(np.arange(20.0)[:, None], y)
+
+
+@pytest.mark.parametrize("labels", [[False, True], [3, 7]])
+def test_labels_that_are_objects_of_one_kind_are_labels(labels):
+    y = np.array(labels * 10, dtype=object)
+    model = AutoKernelClassifier(max_seconds=None).fit(np.arange(20.0)[:, None], y)
+    np.testing.assert_array_equal(model.classes_, labels)
+    assert model.classes_.dtype != object

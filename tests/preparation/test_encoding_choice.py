@@ -83,3 +83,11 @@ def test_only_so_many_categories_are_compared():
     columns = TablePreparation().fit(pl.DataFrame(table), rng.normal(size=150)).columns_
     compared = [":" in column.encoding for column in columns]
     assert compared == [False, False, True, True, True, True, True]
+
+
+def test_one_hots_of_rare_values_only_do_not_compete():
+    town = np.arange(360) % 120  # one-hots would be one column of all values, which is none
+    frame = pl.DataFrame({"x": np.arange(360) % 7 / 3, "town": [f"t{k}" for k in town]})
+    found = encoding_of(frame, np.sin(np.arange(360)))
+    assert "frequency" in found
+    assert "one-hot" not in found

@@ -81,6 +81,15 @@ def test_values_of_another_kind_are_refused(frame, column, message):
 
 
 @pytest.mark.parametrize(
+    "value", [10**400, -(10**400), "1e400", "inf"], ids=["whole", "negative", "text", "word"]
+)
+def test_a_number_beyond_all_floats_is_refused_as_infinity(value):
+    X = np.array([[1.5, 2.0], [2.5, 3.0], [value, 4.0]] * 10, dtype=object)
+    with pytest.raises(ValueError, match="column 'x0' must hold finite numbers or gaps; got inf"):
+        TablePreparation().fit(X)
+
+
+@pytest.mark.parametrize(
     ("X", "error", "message"),
     [
         (np.array([[1.0, np.inf], [0.0, 1.0]]), ValueError, "column 'x1' must hold finite"),

@@ -15,13 +15,27 @@ __all__ = ["check_two_classes", "encode_labels", "predicted_codes"]
 
 def encode_labels(estimator: Any, y: Any) -> IntArray:
     """Set `classes_` and return the code of each label."""
+    y = _plain(y)
     try:
         check_classification_targets(y)
         estimator.classes_, codes = np.unique(y, return_inverse=True)
-    except TypeError as error:  # labels that cannot be ordered
-        kinds = ", ".join(sorted({type(label).__name__ for label in y}))
-        raise ValueError(f"y must have labels of one kind, without gaps; got {kinds}.") from error
+    except (TypeError, ValueError) as error:  # labels that cannot be ordered, or objects
+        kinds = sorted({type(label).__name__ for label in y})
+        if isinstance(error, ValueError) and len(kinds) == 1:
+            raise
+        raise ValueError(
+            f"y must have labels of one kind, without gaps; got {', '.join(kinds)}."
+        ) from error
     return np.asarray(codes)
+
+
+def _plain(y: Any) -> Any:
+    """Labels that are objects, but all booleans or all whole numbers, as such."""
+    if not isinstance(y, np.ndarray) or y.dtype.kind != "O":
+        return y
+    kinds = {type(label) for label in y}
+    plain = len(kinds) == 1 and issubclass(kinds.pop(), bool | np.bool_ | int | np.integer)
+    return np.array(y.tolist()) if plain else y
 
 
 def check_two_classes(classes: Any, codes: IntArray) -> None:

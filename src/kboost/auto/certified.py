@@ -34,7 +34,7 @@ from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.model import AdditiveModel
 from kboost.core.stopping import StopReason
 from kboost.data.indexed_rows import IndexedRows
-from kboost.exceptions import OutOfTimeError
+from kboost.exceptions import OutOfTimeError, SolverError
 from kboost.kernels.base import Kernel
 from kboost.metric.compare import Judged
 from kboost.metric.rounds import Fold
@@ -79,6 +79,12 @@ class CostTrials(Method[SizeTrial]):
 
     def advance(self) -> SizeTrial | StopReason:
         """Solve for the next value of C."""
+        try:
+            return self._next()
+        except SolverError as error:  # joint fits are left
+            return _failed(error)
+
+    def _next(self) -> SizeTrial | StopReason:
         if not self._paths:
             pairs = [self._path(fold) for fold in self._folds]
             self._paths, self._shifts = [path for path, _ in pairs], [shift for _, shift in pairs]
@@ -109,6 +115,10 @@ class CostTrials(Method[SizeTrial]):
         if not has_columns(library):
             raise OutOfTimeError("the time is over.")
         return start_path(plan, library, data.rows, self._deadline), plan.shift
+
+
+def _failed(error: SolverError) -> StopReason:
+    return StopReason("solver", f"column generation failed: {error}")
 
 
 def _n_in_use(coef: FloatArray) -> int:
@@ -146,7 +156,10 @@ class CertifiedFit(Method[str]):
         """Solve it; the reason if it was cut short."""
         if self.fit is not None:
             return FITTED
-        self.fit = fit_margin(self._plan, self._data, lambda number, snapshot: self._listeners)
+        try:
+            self.fit = fit_margin(self._plan, self._data, lambda number, snapshot: self._listeners)
+        except SolverError as error:  # a joint fit stands in
+            return _failed(error)
         reasons = [result.reason for result in self.fit.results]
         cut = next((reason for reason in reasons if reason.rule in CUT_SHORT), None)
         return cut or "column generation is complete"

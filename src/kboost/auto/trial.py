@@ -61,7 +61,7 @@ class Comparison:
             return True
         if trial.error > (1 + _CHANCE) * best.error:
             return False
-        away = trial.losses - best.losses
+        away = (trial.losses - best.losses) / best.error  # squares of large losses would overflow
         mean = self._mean(away)
         return bool(mean <= np.sqrt(self._mean((away - mean) ** 2) / self.weight.sum()))
 

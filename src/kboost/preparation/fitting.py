@@ -75,7 +75,7 @@ def _with_choices(
 ) -> list[FittedColumn]:
     """The columns with the encodings of categories that do best on rows left out."""
     candidates = {
-        j: options.candidates(len(rows.ordered[j].levels))
+        j: _candidates(rows.ordered[j], rows, options)
         for j, column in enumerate(fitted)
         if column.kind == "category"
     }
@@ -89,6 +89,14 @@ def _with_choices(
             fitted[j] = fitted[j]._replace(encoding=encoding)
         fitted[j] = fitted[j]._replace(how=words)
     return fitted
+
+
+def _candidates(column: TypedColumn, rows: TrainingRows, options: _Options) -> list[str]:
+    """The encodings that compete: one-hots only where they tell one level from the others."""
+    hows = options.candidates(len(column.levels))
+    if "one-hot" in hows[1:] and _category(column, rows, "one-hot", options) is None:
+        hows.remove("one-hot")
+    return hows
 
 
 def _category(column: TypedColumn, rows: TrainingRows, how: str, options: _Options) -> Any:

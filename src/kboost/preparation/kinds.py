@@ -33,7 +33,7 @@ def number_is_id(column: TypedColumn) -> bool:
     """Whether a number is whole, different in each row, and named like an id."""
     values = column.values[~column.gaps]
     n = len(values)
-    if n < FEW or (values % 1 != 0).any() or len(np.unique(values)) < n:
+    if n < FEW or (values != np.floor(values)).any() or len(np.unique(values)) < n:
         return False
     return has_id_name(column.name)
 

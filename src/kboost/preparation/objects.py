@@ -52,8 +52,15 @@ def _booleans(name: str, known: Sequence[Any]) -> TypedColumn:
 
 
 def _numbers(name: str, known: Sequence[Any]) -> TypedColumn:
-    numbers = [np.nan if value is None else float(value) for value in known]
+    numbers = [np.nan if value is None else _float(value) for value in known]
     return TypedColumn(name, "number", np.array(numbers))
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # of a whole number; infinity is refused with the name of its column
+        return math.inf if value > 0 else -math.inf
 
 
 def _dates(name: str, known: Sequence[Any]) -> TypedColumn:

@@ -109,6 +109,7 @@ def as_floats(texts: Sequence[str]) -> FloatArray | None:
 
 def is_code(text: str) -> bool:
     """Whether it is a number that starts with 0, such as 007."""
+    text = text.strip()
     return len(text) > 1 and text[0] == "0" and text.isdigit()
 
 
