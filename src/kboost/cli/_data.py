@@ -67,7 +67,8 @@ def load(
     table = read_table(path, n_features=n_features)
     if table.frame is None:
         return _matrix(table, path, task)
-    frame, missing = table.frame, MISSING
+    frame = table.frame
+    missing: Sequence[str] = MISSING
     if na is not None:
         frame, missing = with_gaps(frame, na), ()
     if target is None or target not in frame.columns:

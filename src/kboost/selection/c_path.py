@@ -105,10 +105,10 @@ class CostPath(Method[Tried]):
     def advance(self) -> Tried | StopReason:
         try:
             points = [fit.solve(self._cost) for fit in self._fits]
-        except SolverError as error:
+        except SolverError as failure:
             if not self.trace:
                 raise
-            return solver_failed(error)
+            return solver_failed(failure)
         error = self._loss(_held_out(self._fits, points))
         if all(error <= value.error for value in self.trace):
             self._best = points[0]
