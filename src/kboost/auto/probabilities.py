@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import log_softmax
 
 from kboost._typing import FloatArray, IntArray
+from kboost.solvers.softmax import log_softmax
 
 _OFFSET_PENALTY = 1e-2
 _SLOPES = (1e-2, 1e3)
@@ -35,7 +35,7 @@ class Probabilities:
 
     def log_probabilities(self, values: FloatArray) -> FloatArray:
         """`log p_k`, (n, n_classes)."""
-        return np.asarray(log_softmax(self.scores(values), axis=1))
+        return log_softmax(self.scores(values))
 
 
 def per_class(values: FloatArray) -> FloatArray:
@@ -54,7 +54,7 @@ def calibrate(values: FloatArray, shares: FloatArray, weight: FloatArray) -> Pro
     part = weight / weight.sum()
 
     def loss(z: FloatArray) -> tuple[float, FloatArray]:
-        logs = log_softmax(np.exp(z[0]) * scores / unit + z[1:], axis=1)
+        logs = log_softmax(np.exp(z[0]) * scores / unit + z[1:])
         value = -float(part @ np.sum(target * logs, axis=1))
         away = part[:, None] * (np.exp(logs) - target)
         slope = np.exp(z[0]) * float(np.sum(away * scores / unit))
