@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 import pytest
-from fitted import FRAME, GAPS, LETTERS, MODELS, SIGN, VALUE, X, fitted, rows_of
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 
@@ -23,6 +22,7 @@ from kboost import (
 from kboost.core import model as module
 from kboost.kernels import Gaussian, Laplacian, Linear, Matern
 from kboost.settings import Cells
+from tests.fitted import FRAME, GAPS, LETTERS, MODELS, SIGN, VALUE, X, fitted, rows_of
 
 METHODS = (
     "predict",

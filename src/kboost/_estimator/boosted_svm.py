@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -148,8 +147,7 @@ class BoostedSVMBase(SVMClassifier):
 
     def _compiled(self, n_jobs: int) -> Decision:
         """Only the checks are fewer: rounds of support vector machines are not compiled."""
-        model = copy(self)  # a later fit must not change it
-        return lambda X: model._values_at(model._quickly_checked(X))
+        return lambda X: self._values_at(self._quickly_checked(X))
 
     def _values_at(self, rows: Any) -> FloatArray:
         signs, weights = self._round_signs(rows), self._round_weights()

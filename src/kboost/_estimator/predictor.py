@@ -64,7 +64,7 @@ class Predictor:
         self._model, self._n_jobs = copy(model), n_jobs
         threads = getattr(model, "n_jobs", None) if n_jobs is None else n_jobs
         self._fast = copy(model)
-        self._fast._decision = model._compiled(-1 if threads is None else threads)
+        self._fast._decision = self._model._compiled(-1 if threads is None else threads)
 
     @property
     def classes_(self) -> Any:
@@ -91,7 +91,7 @@ class Predictor:
         """
         return self._fast.predict(X)
 
-    @available_if(_has("decision_function"))
+    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:
         """Return the decision values of rows.
 
@@ -108,7 +108,7 @@ class Predictor:
         values: FloatArray = self._fast.decision_function(X)
         return values
 
-    @available_if(_has("predict_proba"))
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classes.
 
@@ -125,7 +125,7 @@ class Predictor:
         values: FloatArray = self._fast.predict_proba(X)
         return values
 
-    @available_if(_has("predict_log_proba"))
+    @available_if(_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return the logarithms of the probabilities.
 
@@ -142,7 +142,7 @@ class Predictor:
         values: FloatArray = self._fast.predict_log_proba(X)
         return values
 
-    @available_if(_has("score_samples"))
+    @available_if(_has("score_samples"))  # type: ignore[untyped-decorator]
     def score_samples(self, X: Any) -> FloatArray:
         """Return how similar rows are to the training rows.
 
