@@ -61,6 +61,8 @@ class Predictor:
 
     def __init__(self, model: Any, n_jobs: int | None = None) -> None:
         check_params({"n_jobs": n_jobs}, {"n_jobs": RULES["n_jobs"]})
+        if hasattr(model, "to_local"):  # of kboost.dask
+            model = model.to_local()
         self._model, self._n_jobs = copy(model), n_jobs
         threads = getattr(model, "n_jobs", None) if n_jobs is None else n_jobs
         self._fast = copy(model)
@@ -177,10 +179,14 @@ class CompiledSum:
     def __call__(self, rows: Any) -> FloatArray:
         if not isinstance(rows, np.ndarray):  # sparse
             return self._plain.decision(rows)
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            values = self._sum(rows)
-            finite = np.isfinite(values).all()
-        return values if finite else self._plain.decision(rows)  # which raises, or knows better
+        try:
+            with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+                values = self._sum(rows)
+                if np.isfinite(values).all():
+                    return values
+        except ValueError:  # kernel values that are not finite
+            pass
+        return self._plain.decision(rows)  # which raises with the kernel's name, or knows better
 
     def _sum(self, rows: FloatArray) -> FloatArray:
         if self._n_jobs == 1 or len(self._model.chunks(*rows.shape)) == 1:

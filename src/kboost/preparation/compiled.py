@@ -52,7 +52,7 @@ class CompiledPreparation:
         elif isinstance(X, Mapping):
             values = self._values(X)
             rows = self._row(values)
-            X = _object_row(values)
+            X = self._record(values)
         else:
             rows = self._frame_row(X) if _is_pandas(X) and len(X) == 1 else None
         return self._preparation.transform(X) if rows is None else rows
@@ -85,6 +85,12 @@ class CompiledPreparation:
                 )
         return [row.get(name) for name in self._names]
 
+    def _record(self, values: Sequence[Any]) -> Any:
+        """The values with the names of their columns, for `transform`."""
+        row = np.empty(1, dtype=[(name, object) for name in self._names or ()])
+        row[0] = tuple(values)
+        return row
+
     def _frame_row(self, X: Any) -> FloatArray | None:
         """A frame of one row; None if its columns are others, or a value is not read here."""
         values = X.to_numpy()
@@ -112,12 +118,6 @@ class CompiledPreparation:
 def _is_pandas(X: Any) -> bool:
     kind = type(X)
     return kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0] == "pandas"
-
-
-def _object_row(values: Sequence[Any]) -> Any:
-    row = np.empty((1, len(values)), dtype=object)
-    row[0] = values
-    return row
 
 
 def _writer(encoding: Any, output: slice) -> Writer:
