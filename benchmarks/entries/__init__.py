@@ -9,6 +9,7 @@ NAMES = (
     "calibration",
     "tables",
     "predict_speed",
+    "predict_row",
     "lp_forest",
     "qp_forest",
     "path_speed",

@@ -1,6 +1,7 @@
 """kboost: sparse, boosted mixtures of kernels for scikit-learn users."""
 
 from kboost import compose, datasets, exceptions, kernels, settings, time_series
+from kboost._estimator.predictor import Predictor
 from kboost._suggest import suggest
 from kboost.estimators.auto_classifier import AutoKernelClassifier
 from kboost.estimators.auto_regressor import AutoKernelRegressor
@@ -23,6 +24,7 @@ __all__ = [
     "KernelBoostNovelty",
     "KernelBoostRegressor",
     "MKBoostClassifier",
+    "Predictor",
     "SemiSupervisedKernelBoostClassifier",
     "SparseKernelClassifier",
     "SparseKernelRegressor",

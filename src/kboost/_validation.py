@@ -68,6 +68,16 @@ def check_table(
         raise
 
 
+def plain_rows(X: Any, n_features: int) -> FloatArray | None:
+    """An array of finite numbers as float64, in C order; None for all else, valid or not."""
+    if type(X) is not np.ndarray or X.dtype.kind not in "fiub" or X.ndim != 2:
+        return None
+    if X.shape[1] != n_features or not X.shape[0]:
+        return None
+    rows: FloatArray = np.ascontiguousarray(X, dtype=np.float64)
+    return rows if np.isfinite(rows).all() else None
+
+
 def check_numeric(values: Any, name: str) -> None:
     """Raise if the values contain strings that are not numbers; nothing else is checked."""
     try:

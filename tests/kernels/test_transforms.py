@@ -99,6 +99,19 @@ def test_ranks_stay_small_and_close():
     assert len(pickle.dumps(ranks)) < 2 * 2 * 8 * MAX_KNOTS + 2000
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_few_rows_have_the_same_ranks_as_many(dtype):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(600, 6)).round(2).astype(dtype)
+    rows[:, 1], rows[:, 2], rows[:, 3] = 1.0, rows[:, 2] > 0, rows[:, 3] * 1e30
+    ranks = Ranks.fit(rows, np.ones(600)).scaled(np.arange(1.0, 7.0))
+    new = np.vstack([rows, 2 * rng.normal(size=(100, 6)).astype(dtype), np.full((1, 6), 1e35)])
+    whole = ranks.apply(new.astype(dtype))
+    for few in (1, 3):
+        pieces = [ranks.apply(new[i : i + few].astype(dtype)) for i in range(0, len(new), few)]
+        assert_array_equal(np.concatenate(pieces), whole)
+
+
 def test_ranks_refuse_sparse_rows():
     with pytest.raises(ValueError, match="on='ranks' requires dense X; got a sparse matrix"):
         Linear(on="ranks").resolve(sparse.csr_matrix(X))

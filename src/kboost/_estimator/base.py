@@ -20,11 +20,12 @@ from sklearn.utils.validation import check_is_fitted
 from kboost._estimator.callbacks import CallbackSupportMixin, fit_task, with_callbacks
 from kboost._estimator.explanation import ExplainMixin
 from kboost._estimator.pickling import PackedPickleMixin
+from kboost._estimator.predictor import CompiledSum, Decision, Predictor
 from kboost._estimator.progress import show_progress
 from kboost._estimator.shared_centers import share_centers, shares_centers
 from kboost._rules import check_params, one_of
 from kboost._typing import FloatArray
-from kboost._validation import check_table, unchanged_on_error
+from kboost._validation import check_table, plain_rows, unchanged_on_error
 from kboost.columns.float32 import to_float32
 from kboost.core.model import AdditiveModel
 from kboost.core.stopping import INTERRUPTED, StopReason
@@ -40,6 +41,7 @@ class KernelEstimator(PackedPickleMixin, ExplainMixin, CallbackSupportMixin, Bas
 
     _limits: frozenset[str] = frozenset({"max_iter", "max_seconds", "precision", "solver"})
     _predict_dtype = "float64"
+    n_features_in_: int
 
     # Fitting -----------------------------------------------------------------------------------
 
@@ -140,10 +142,40 @@ class KernelEstimator(PackedPickleMixin, ExplainMixin, CallbackSupportMixin, Bas
         self._predict_dtype = dtype
         return self
 
+    def compile(self, n_jobs: int | None = None) -> Predictor:
+        """Prepare the model for fast predictions, one row at a time or in large batches.
+
+        Parameters
+        ----------
+        n_jobs : int or None, default=None
+            Threads of large batches; None: `n_jobs` of the estimator, or all cores if that is None.
+
+        Returns
+        -------
+        Predictor
+            An object with the methods `predict`, `predict_proba`, ... of the estimator. Later
+            fits do not change it.
+        """
+        check_is_fitted(self, "n_columns_")
+        return Predictor(self, n_jobs)
+
+    def _compiled(self, n_jobs: int) -> Decision:
+        """`_decision` for the predictor of the fitted model."""
+        values = CompiledSum(self._model, self._predict_dtype, n_jobs)
+        return lambda X: values(self._quickly_checked(X))
+
+    def _quickly_checked(self, X: Any) -> Any:
+        """Rows in float64; input other than an array of finite numbers is checked in full."""
+        rows = plain_rows(X, self.n_features_in_)
+        return check_table(self, X, reset=False) if rows is None else rows
+
     def _decision(self, X: Any) -> FloatArray:
         """The values of the model, (n, n_outputs)."""
         check_is_fitted(self, "n_columns_")
-        rows = check_table(self, X, reset=False)
+        return self._values_at(check_table(self, X, reset=False))
+
+    def _values_at(self, rows: Any) -> FloatArray:
+        """The values of the model at checked rows."""
         model: AdditiveModel = self._model
         if self._predict_dtype == "float32":
             model = AdditiveModel(tuple(map(to_float32, model.parts)), model.bias)

@@ -13,6 +13,7 @@ from kboost._estimator.explained_rounds import explained_rounds
 from kboost._estimator.explanation import Explanation
 from kboost._estimator.labels import predicted_codes
 from kboost._estimator.parameter_rules import RULES as SHARED
+from kboost._estimator.predictor import Decision
 from kboost._estimator.svm_calibration import BOOSTED_SLOPE, left_out_rounds
 from kboost._estimator.svm_classifier import SVMClassifier
 from kboost._estimator.svm_input import RULES as SVM_RULES
@@ -142,7 +143,14 @@ class BoostedSVMBase(SVMClassifier):
 
     def _decision(self, X: Any) -> FloatArray:
         """The values of the outputs, (n, n_outputs)."""
-        signs, weights = self._round_signs(self._checked(X)), self._round_weights()
+        return self._values_at(self._checked(X))
+
+    def _compiled(self, n_jobs: int) -> Decision:
+        """Only the checks are fewer: rounds of support vector machines are not compiled."""
+        return lambda X: self._values_at(self._quickly_checked(X))
+
+    def _values_at(self, rows: Any) -> FloatArray:
+        signs, weights = self._round_signs(rows), self._round_weights()
         sums = [of_output @ weight for of_output, weight in zip(signs, weights, strict=True)]
         return self._values(sums, [float(np.abs(weight).sum()) for weight in weights])
 

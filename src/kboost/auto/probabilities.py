@@ -21,9 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import log_softmax
 
 from kboost._typing import FloatArray, IntArray
+from kboost.solvers.softmax import log_softmax
 
 _OFFSET_PENALTY, _MATRIX_PENALTY = 1e-2, 1.0
 _SLOPES = (1e-2, 1e3)
@@ -51,7 +51,7 @@ class Probabilities:
 
     def log_probabilities(self, values: FloatArray) -> FloatArray:
         """`log p_k`, (n, n_classes)."""
-        return np.asarray(log_softmax(self.scores(values), axis=1))
+        return log_softmax(self.scores(values))
 
     def log_loss(self, values: FloatArray, shares: FloatArray, weight: FloatArray) -> float:
         """The weighted sum over these rows."""
@@ -132,7 +132,7 @@ def _targets(shares: FloatArray, weight: FloatArray) -> FloatArray:
 
 def _log_loss(scores: FloatArray, target: FloatArray, part: FloatArray) -> tuple[float, FloatArray]:
     """The log loss, and its derivatives in the scores."""
-    logs = log_softmax(scores, axis=1)
+    logs = log_softmax(scores)
     value = -float(part @ np.sum(target * logs, axis=1))
     return value, part[:, None] * (np.exp(logs) - target)
 

@@ -20,6 +20,7 @@ from kboost._typing import FloatArray
 
 _HEAVY = 1.0  # skewness, or kurtosis beyond the normal / 3, from which transforms compete
 _QUANTILES = 33
+_ROWS = 1 << 16  # inverted at a time
 REACH = 50.0  # of g: beyond, the inverse would overflow
 
 
@@ -45,9 +46,13 @@ class TargetScale:
         """The means on the original scale."""
         if self.kind == "identity":
             return values
+        shifts = np.reshape(self.residuals, (-1, *[1] * values.ndim))
+        blocks = []
         with np.errstate(over="ignore"):
-            total = np.mean([self._plain(values + r) for r in self.residuals], axis=0)
-        return np.asarray(np.clip(total, *self.bounds))
+            for start in range(0, len(values), _ROWS):
+                block = self._plain(values[start : start + _ROWS] + shifts)
+                blocks.append(np.mean(block, axis=0))
+        return np.asarray(np.clip(np.concatenate(blocks), *self.bounds))
 
     def with_residuals(self, values: FloatArray, y: FloatArray) -> TargetScale:
         """The transform with the residuals of rows left out; values and y on its own scale."""

@@ -31,6 +31,8 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
+from kboost.columns.compiled import only_view
+from kboost.columns.compiled_cells import CompiledCells
 from kboost.columns.float32 import PreparedCenters, fits_float32, gaussian_gamma
 from kboost.columns.terms import Term, features_of
 from kboost.kernels.algebra import terms
@@ -279,11 +281,10 @@ class CellPart:
     def __call__(self, X: Any) -> FloatArray:
         cell = self.tree.assign(X)
         order = np.argsort(cell, kind="stable")
-        ends = np.cumsum(np.bincount(cell, minlength=self.tree.n_cells))
+        met, begins = np.unique(cell[order], return_index=True)
         out = np.zeros((X.shape[0], self.coef.shape[1]))
-        for rows, first, last in zip(
-            np.split(order, ends[:-1]), self.starts[:-1], self.starts[1:], strict=True
-        ):
+        for which, rows in zip(met.tolist(), np.split(order, begins[1:]), strict=True):
+            first, last = self.starts[which : which + 2]
             step = max(1, _BLOCK // max(1, last - first))
             centers = self.centers[first:last].astype(np.float64)
             for start in range(0, len(rows) if last > first else 0, step):
@@ -291,6 +292,15 @@ class CellPart:
                 block = kernel_block(self.kernel, X[chunk], centers, self.dtype)
                 out[chunk] = block @ self.coef[first:last].astype(self.dtype)
         return out
+
+    def compiled(self) -> CompiledCells | CellPart:
+        """The same part for dense rows; itself if its kernel needs raw rows."""
+        view = only_view(self.kernel)
+        if view is None:
+            return self
+        centers = self.centers.astype(np.float64)
+        starts = self.starts.tolist()
+        return CompiledCells(self.tree, self.kernel, view, centers, self.coef, starts)
 
     def terms_at(self, X: Any) -> Iterator[Term]:
         """The columns at the rows of X, to explain predictions; 0 outside their cells."""

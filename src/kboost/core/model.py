@@ -19,6 +19,7 @@ from kboost._typing import FloatArray
 from kboost.core.protocols import Family, Fit, Hypothesis, Part
 
 _CHUNK_ENTRIES = 1 << 21  # 16 MiB of float64 at a time, kernel values or features
+_FEWEST = 256  # rows of a chunk, at least
 _ZERO = 1e-14  # coefficients this far below the largest are rounding
 
 
@@ -70,18 +71,22 @@ class AdditiveModel:
         """Rows to predict together, few where they or the model are wide."""
         widest = max((getattr(p, "width", len(p.coef)) for p in self.parts), default=1)
         widest = max(widest, n_features)
-        size = max(256, _CHUNK_ENTRIES // max(1, widest))
+        size = max(_FEWEST, _CHUNK_ENTRIES // max(1, widest))
         return [slice(start, start + size) for start in range(0, n_rows, size)]
 
     def decision(self, X: Any, n_jobs: int = 1) -> FloatArray:
         """Values at the rows of X, (n, n_outputs), `n_jobs` chunks at a time."""
-        out = np.tile(self.bias, (X.shape[0], 1))
+        out = np.empty((X.shape[0], len(self.bias)))
+        out[:] = self.bias
 
         def add(rows: slice) -> None:
             chunk = X[rows]
             for part in self.parts:
                 out[rows] += part(chunk)
 
+        if X.shape[0] <= _FEWEST:
+            add(slice(None))
+            return out
         chunks = self.chunks(*X.shape)
         if n_jobs == 1 or len(chunks) <= 1:
             for rows in chunks:

@@ -13,6 +13,7 @@ from kboost._estimator.base import KernelEstimator
 from kboost._estimator.callbacks import callback_listeners
 from kboost._estimator.explanation import Explanation
 from kboost._estimator.parameter_rules import RULES
+from kboost._estimator.predictor import CompiledSum, Decision
 from kboost._rules import POSITIVE, check_params, either, one_of, optional
 from kboost._typing import FloatArray
 from kboost._validation import check_weights
@@ -30,6 +31,7 @@ from kboost.estimators._left_out import SCORING
 from kboost.metric.folds import LearningRows
 from kboost.plans.sparse import SparseResult
 from kboost.preparation import TablePreparation
+from kboost.preparation.compiled import CompiledPreparation
 
 _RULES = {
     "max_seconds": optional(either(POSITIVE, "auto")),
@@ -144,11 +146,16 @@ class AutoKernelBase(KernelEstimator):
         check_is_fitted(self, "n_columns_")
         self.estimator_._predict_dtype = self._predict_dtype
         self.estimator_.n_jobs = self.n_jobs
-        values: FloatArray = self.estimator_._decision(self._rows(X))
+        values: FloatArray = self.estimator_._values_at(self._rows(X))  # rows are checked
         return values
 
+    def _compiled(self, n_jobs: int) -> Decision:
+        values = CompiledSum(self._model, self._predict_dtype, n_jobs)
+        rows_of = CompiledPreparation(self.preparation_)
+        return lambda X: values(np.ascontiguousarray(_dense(rows_of(X))))
+
     def _rows(self, X: Any) -> FloatArray:
-        return _dense(self.preparation_.transform(X))
+        return np.ascontiguousarray(_dense(self.preparation_.transform(X)))
 
     def explain(self, X: Any) -> Explanation:
         """Split each value by kernel, by group of features and by training row, exactly.

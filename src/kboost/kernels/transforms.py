@@ -29,6 +29,7 @@ from kboost.kernels.rows import (
 )
 
 MAX_KNOTS = 256
+FEW_ROWS = 16  # up to which rows are ranked one after another
 
 
 class Transform:
@@ -147,11 +148,32 @@ class Ranks(Transform):
         """Return the scaled ranks, always dense."""
         dense = as_dense(X)
         out = np.empty(dense.shape, dtype=dense.dtype)
+        if len(dense) <= max(1, min(self.n_features // 2, FEW_ROWS)):
+            for i, row in enumerate(dense):
+                out[i] = self.scale * self._of_row(row)
+            return out
         for j in range(self.n_features):
             knots = slice(self.starts[j], self.starts[j + 1])
             ranks = _interpolate(dense[:, j], self.values[knots], self.ranks[knots])
             out[:, j] = self.scale[j] * ranks
         return out
+
+    def _of_row(self, row: FloatArray) -> FloatArray:
+        """The ranks of one row, all features at a time."""
+        table, first, last = self._knots
+        below = np.count_nonzero(table <= row[:, None], axis=1)
+        knot = first + np.maximum(np.minimum(below, last - first), 1) - 1
+        after = np.minimum(knot + 1, last)
+        low, high = self.values[knot] / 2, self.values[after] / 2
+        return _between(row, low, high, self.ranks[knot], self.ranks[after])
+
+    @cached_property
+    def _knots(self) -> tuple[FloatArray, IntArray, IntArray]:
+        """Knots, one line per feature that ends with infinities; each feature's first and last."""
+        counts = np.diff(self.starts)
+        table = np.full((len(counts), counts.max(initial=0)), np.inf)
+        table[np.arange(table.shape[1]) < counts[:, None]] = self.values
+        return table, self.starts[:-1], self.starts[1:] - 1
 
 
 TRANSFORMS: dict[str, type[Standardize] | type[Ranks]] = {"standard": Standardize, "ranks": Ranks}
@@ -185,6 +207,13 @@ def _interpolate(x: FloatArray, values: FloatArray, ranks: FloatArray) -> FloatA
         return np.full(len(x), ranks[0])
     knot = np.searchsorted(values, x, side="right").clip(1, len(values) - 1) - 1
     low, high = values[knot] / 2, values[knot + 1] / 2
+    return _between(x, low, high, ranks[knot], ranks[knot + 1])
+
+
+def _between(
+    x: FloatArray, low: FloatArray, high: FloatArray, rank: FloatArray, next_rank: FloatArray
+) -> FloatArray:
+    """Ranks between those of two knots, given by half their values."""
     width = high - low
     part = np.divide(x / 2 - low, width, out=np.zeros(len(x)), where=width != 0).clip(0, 1)
-    return np.asarray(ranks[knot] * (1 - part) + ranks[knot + 1] * part)
+    return np.asarray(rank * (1 - part) + next_rank * part)

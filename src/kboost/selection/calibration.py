@@ -21,7 +21,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import log_softmax, softmax
 
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.core.deadline import Deadline
@@ -35,6 +34,7 @@ from kboost.formulations import MarginRows
 from kboost.masters.margin import MarginPenalty
 from kboost.selection.left_out import Norm, leave_out
 from kboost.selection.platt import fit_slope, per_class
+from kboost.solvers.softmax import log_softmax, softmax
 
 FOLDS = 5
 ENOUGH = 500  # rows left out
@@ -55,12 +55,12 @@ class Calibration:
     def probabilities(self, decision: FloatArray) -> FloatArray:
         """`p_k` of each row, (n, n_classes), from (n,) or (n, n_classes) values."""
         scores = per_class(decision)
-        return _agreeing(softmax(self._times(scores), axis=1), scores)
+        return _agreeing(softmax(self._times(scores)), scores)
 
     def log_probabilities(self, decision: FloatArray) -> FloatArray:
         """`log p_k`; finite also where p_k underflows to 0."""
         scores = per_class(decision)
-        return _agreeing(log_softmax(self._times(scores), axis=1), scores)
+        return _agreeing(log_softmax(self._times(scores)), scores)
 
     def __str__(self) -> str:
         source = "held-out rows" if self.held_out else "training rows, halved"
