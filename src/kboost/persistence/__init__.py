@@ -1,7 +1,8 @@
 """Model files without pickle: arrays and JSON, checked before use.
 
-`container` reads and writes bytes, `coding` makes them few, `graph` converts values, `registry`
-lists the allowed classes. `pickling` puts the same bytes into pickles.
+`container` reads and writes bytes, `coding` makes them few, `graph` converts values, `sparse_rows`
+and `unfolding` check what compiled code and recursion rely on, `registry` lists the allowed classes
+and their rules. `pickling` puts the same bytes into pickles.
 """
 
 from __future__ import annotations
@@ -73,6 +74,7 @@ def save_model(model: Any, path: Any) -> None:
     check_is_fitted(model)
     packer = Packer()
     root = packer.value(model, "model")
+    packer.check()
     manifest = {"written_by": _versions(), "nodes": packer.nodes, "root": root}
     container.write(path, manifest, packer.arrays)
 

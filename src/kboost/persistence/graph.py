@@ -1,8 +1,9 @@
 """Convert values to a list of nodes, and back.
 
 A value is a JSON scalar, ``{"float": "nan"}`` (or "inf", "-inf"), or ``{"ref": n}``: node n, which
-must precede it. So there are no cycles and no nesting, and shared objects stay shared. A node is a
-JSON object with one key, its kind:
+must precede it. So there are no cycles and no nesting, and shared objects stay shared: a node is
+read once (see unfolding.py for what that saves and costs). It is a JSON object with one key, its
+kind:
 
     list, tuple     values                      array, number   index in the list of arrays
     dict            pairs of values             strings, values an array of text, or of anything
@@ -22,17 +23,17 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from kboost.core.trace import Step, Trace
 from kboost.persistence import registry
 from kboost.persistence.errors import FormatError
+from kboost.persistence.sparse_rows import KINDS, canonical, sparse_rows
+from kboost.persistence.unfolding import check_work
 
 Nodes = list[dict[str, Any]]
 
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _PLAIN = (type(None), bool, int, str)
-_SPARSE: dict[str, Any] = {"csr_matrix": sparse.csr_matrix, "csr_array": sparse.csr_array}
 _STEP = [field.name for field in fields(Step)]
 _NUMBERS = "biuf"
 MAX_TEXT, MAX_WIDTH = 1 << 26, 1 << 16  # characters in arrays of text, and in each of one
@@ -103,6 +104,13 @@ class Packer:
         packed = {name: self.value(field, f"{where}.{name}") for name, field in state.items()}
         return {"object": {"class": entry.name, "fields": packed}}
 
+    def check(self) -> None:
+        """Raise a ValueError for what no reader accepts."""
+        try:
+            check_work(self.nodes, [array.nbytes for array in self.arrays])
+        except FormatError as error:
+            raise ValueError(f"model must fit into a file; got one where {error}.") from error
+
     def _list_node(self, value: Any, where: str) -> dict[str, Any]:
         return {type(value).__name__: self._values(value, where)}
 
@@ -134,6 +142,7 @@ class Packer:
         return {kind: {"shape": list(array.shape), "width": width, "items": items}}
 
     def _matrix_node(self, matrix: Any, where: str) -> dict[str, Any]:
+        matrix = canonical(matrix)
         parts = {
             name: self.value(getattr(matrix, name), where) for name in ("data", "indices", "indptr")
         }
@@ -159,7 +168,7 @@ _WRITERS: dict[type, Callable[[Packer, Any, str], dict[str, Any]]] = {
     np.str_: Packer._array_node,
     slice: Packer._slice_node,
     np.random.RandomState: Packer._random_node,
-    **dict.fromkeys(_SPARSE.values(), Packer._matrix_node),
+    **dict.fromkeys(KINDS.values(), Packer._matrix_node),
 }
 
 
@@ -256,20 +265,8 @@ class Unpacker:
         """A CSR matrix, fully checked."""
         keys = {"kind", "shape", "data", "indices", "indptr"}
         _expect(isinstance(content, dict) and set(content) == keys, "a matrix is incomplete")
-        shape = content["shape"]
-        _expect(
-            isinstance(content["kind"], str) and content["kind"] in _SPARSE, "a matrix is invalid"
-        )
-        _expect(isinstance(shape, list) and len(shape) == 2, "a matrix has no shape")
-        _expect(all(type(n) is int and 0 <= n < 1 << 48 for n in shape), "a matrix has no shape")
-        data, indices, indptr = (self.value(content[key]) for key in ("data", "indices", "indptr"))
-        for part, kinds in ((data, "biuf"), (indices, "i"), (indptr, "i")):
-            _expect(isinstance(part, np.ndarray) and part.ndim == 1, "a matrix has no entries")
-            _expect(part.dtype.kind in kinds, "a matrix has no entries")
-        _expect(len(indptr) == shape[0] + 1, "a matrix has too few rows")
-        made = _SPARSE[content["kind"]]((data, indices, indptr), shape=tuple(shape))
-        made.check_format(full_check=True)
-        return made
+        entries = (self.value(content[key]) for key in ("data", "indices", "indptr"))
+        return sparse_rows(content["kind"], content["shape"], *entries)
 
     def dtype(self, content: Any) -> Any:
         """A dtype by name."""
@@ -348,6 +345,7 @@ _MAKERS: dict[str, Callable[[Unpacker, Any], Any]] = {
 def unpacked(nodes: Any, root: Any, arrays: Sequence[np.ndarray[Any, Any]]) -> tuple[Any, bool]:
     """The value of the root, and whether there is a scikit-learn object."""
     _expect(isinstance(nodes, list), "its manifest is incomplete")
+    check_work(nodes, [array.nbytes for array in arrays])
     unpacker = Unpacker(arrays)
     for node in nodes:
         unpacker.add(node)

@@ -25,6 +25,7 @@ def reduced(model: Any) -> tuple[Any, ...] | None:
     packer = Packer()
     try:
         root = packer.value(model, "model")
+        packer.check()
         if sum(array.nbytes for array in packer.arrays) > MAX_PACKED:
             return None
         content = container.dump({"nodes": packer.nodes, "root": root}, packer.arrays)

@@ -11,12 +11,20 @@ from scipy.sparse import csr_array, csr_matrix
 from kboost import settings
 from kboost._rules import BOOLEAN, Rule, optional
 from kboost.core.trace import Step, Trace
-from kboost.persistence import auto_rules, preparation_rules, rules
+from kboost.persistence import (
+    auto_rules,
+    preparation_rules,
+    preprocessing_rules,
+    rules,
+    streaming_rules,
+)
 from kboost.persistence.entry import Entry
 from kboost.persistence.rules import (
     ANY,
     ANY_VECTOR,
+    DEGREE,
     FEATURE_INDICES,
+    FINITE,
     FOLDED_TERMS,
     INDEX_PAIRS,
     INDICES,
@@ -66,21 +74,26 @@ def _estimators(home: str, *names: str) -> list[Entry]:
     ]
 
 
+def _transformers(home: str, *names: str) -> list[Entry]:
+    fits = preprocessing_rules.transformer_fits
+    return [Entry(f"{home}.{name}", holds=fits, is_estimator=True) for name in names]
+
+
 PARTS_OF_MODELS = [
     _part("kernels.dot_product.Linear", {**VIEWED}),
     _part(
         "kernels.dot_product.Polynomial",
-        {"degree": WHOLE, "coef0": NUMBER, "gamma": WIDTH, **VIEWED},
+        {"degree": DEGREE, "coef0": FINITE, "gamma": WIDTH, **VIEWED},
     ),
-    _part("kernels.dot_product.Sigmoid", {"gamma": WIDTH, "coef0": NUMBER, **VIEWED}),
+    _part("kernels.dot_product.Sigmoid", {"gamma": WIDTH, "coef0": FINITE, **VIEWED}),
     _part("kernels.stationary.Gaussian", {"gamma": WIDTH, **VIEWED}),
     _part("kernels.stationary.Laplacian", {"gamma": WIDTH, **VIEWED}),
-    _part("kernels.stationary.Matern", {"gamma": WIDTH, "nu": NUMBER, **VIEWED}),
+    _part("kernels.stationary.Matern", {"gamma": WIDTH, "nu": FINITE, **VIEWED}),
     _part("kernels.functions.SklearnKernel", {"name": SKLEARN_KERNEL, **VIEWED}),
     _part(
         "kernels.functions.Precomputed", {"part": WHOLE, "width": WHOLE, "psd": BOOLEAN, **VIEWED}
     ),
-    _part("kernels.algebra.Scaled", {"scale": NUMBER, "kernel": KERNEL}),
+    _part("kernels.algebra.Scaled", {"scale": FINITE, "kernel": KERNEL}),
     _part("kernels.algebra.Sum", {"kernels": KERNELS}, lambda made: len(made.kernels) > 0),
     _part("kernels.algebra.Product", {"kernels": KERNELS}, lambda made: len(made.kernels) > 0),
     _part(
@@ -96,7 +109,7 @@ PARTS_OF_MODELS = [
     _part("kernels.views.View", {"columns": FEATURE_INDICES, "transform": TRANSFORM}),
     _part(
         "kernels.folding.Monomial",
-        {"view": VIEW, "degree": WHOLE, "gamma": NUMBER, "coef0": NUMBER, "scale": NUMBER},
+        {"view": VIEW, "degree": WHOLE, "gamma": FINITE, "coef0": FINITE, "scale": FINITE},
         lambda made: made.degree in (1, 2, 3),
     ),
     _part("kernels.folding.FoldedTerm", {"monomial": MONOMIAL, "tensor": TENSOR}),
@@ -199,7 +212,7 @@ PARTS_OF_MODELS = [
     _part(
         "solvers.growing_cholesky.GrowingCholesky",
         {"_buffer": TABLE, "_size": WHOLE},
-        lambda made: 0 <= made._size <= min(made._buffer.shape),
+        streaming_rules.factor_fits,
     ),
     _part(
         "streaming.recursive_least_squares.RecursiveLeastSquares",
@@ -224,6 +237,7 @@ PARTS_OF_MODELS = [
             "coef": TABLE,
             "bias": VECTOR,
         },
+        streaming_rules.sums_fit,
     ),
 ]
 
@@ -267,13 +281,13 @@ PREPARATION = [
 ]
 
 PREPROCESSING = [
-    *_estimators("sklearn.pipeline", "Pipeline", "FeatureUnion"),
-    *_estimators("sklearn.compose", "ColumnTransformer"),
-    *_estimators("sklearn.impute", "SimpleImputer", "MissingIndicator"),
-    *_estimators("sklearn.decomposition", "PCA", "TruncatedSVD"),
-    *_estimators("sklearn.feature_selection", "VarianceThreshold"),
-    *_estimators("sklearn.feature_extraction.text", "TfidfTransformer"),
-    *_estimators(
+    *_transformers("sklearn.pipeline", "Pipeline", "FeatureUnion"),
+    *_transformers("sklearn.compose", "ColumnTransformer"),
+    *_transformers("sklearn.impute", "SimpleImputer", "MissingIndicator"),
+    *_transformers("sklearn.decomposition", "PCA", "TruncatedSVD"),
+    *_transformers("sklearn.feature_selection", "VarianceThreshold"),
+    *_transformers("sklearn.feature_extraction.text", "TfidfTransformer"),
+    *_transformers(
         "sklearn.preprocessing",
         "FunctionTransformer",
         "KBinsDiscretizer",

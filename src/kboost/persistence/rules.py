@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from kboost._rules import BOOLEAN, INTEGER, Rule, optional
+from kboost._rules import INTEGER, Rule, optional
 from kboost.boosting.svm_ensemble import SVMEnsemble, SVMGroup
 from kboost.columns.active import ActivePart
 from kboost.columns.cells import CellPart, CellTree
@@ -20,10 +20,11 @@ from kboost.columns.halfspaces import HalfspacePart
 from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
 from kboost.core.rounds import DesignRound, Round
+from kboost.data.multiclass import BinaryProblem
 from kboost.kernels.base import Kernel
 from kboost.kernels.folding import Folded, FoldedTerm, Monomial
 from kboost.kernels.functions import SKLEARN_NAMES, PrecomputedPart
-from kboost.kernels.transforms import Transform
+from kboost.kernels.transforms import Standardize, Transform
 from kboost.kernels.views import View
 
 
@@ -46,11 +47,21 @@ def _is_dense(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "fi"
 
 
-NUMBER = Rule("a number", lambda v: isinstance(v, Real) and not BOOLEAN.holds(v))
-WHOLE = INTEGER
+def _is_number(value: Any) -> bool:
+    if isinstance(value, Integral):
+        return INTEGER.holds(value) and abs(int(value)) < _LARGEST
+    return isinstance(value, Real)
+
+
+_LARGEST = 1 << 53  # integers up to here are exact in float64
+_ROUNDS = 1 << 16  # so many rounds without SVMs need not be explained
+NUMBER = Rule("a number", _is_number)
+FINITE = Rule("a finite number", lambda v: _is_number(v) and bool(np.isfinite(v)))
+WHOLE = Rule("an integer", lambda v: INTEGER.holds(v) and _is_number(v))
+DEGREE = Rule("a positive integer", lambda v: WHOLE.holds(v) and v >= 1)
 TEXT = _instance("text", str)
 ANY = Rule("anything", lambda v: True)
-WIDTH = Rule("a number or a rule", lambda v: NUMBER.holds(v) or isinstance(v, str))
+WIDTH = Rule("a number or a rule", lambda v: FINITE.holds(v) or isinstance(v, str))
 VECTOR = _array(1, "f", "a vector")
 ANY_VECTOR = _array(1, "iuf", "a vector of numbers")
 TABLE = _array(2, "f", "a matrix")
@@ -86,15 +97,21 @@ def ranks_fit(made: Any) -> bool:
     return (
         len(starts) >= 1
         and starts[0] == 0
-        and bool((np.diff(starts) >= 1).all())
+        and bool((starts[1:] > starts[:-1]).all())
         and starts[-1] == len(made.values) == len(made.ranks)
         and len(made.scale) == len(starts) - 1
     )
 
 
 def kernel_part_fits(made: Any) -> bool:
-    """Centres and coefficients are consistent."""
-    return bool(made.centers.shape[0] == len(made.coef) == len(made.indices))
+    """Centres and coefficients are consistent and finite."""
+    same = made.centers.shape[0] == len(made.coef) == len(made.indices)
+    return bool(same) and are_finite(made.centers, made.coef)
+
+
+def are_finite(*arrays: Any) -> bool:
+    """Whether all numbers of arrays and sparse matrices are finite."""
+    return all(bool(np.isfinite(getattr(a, "data", a) if issparse(a) else a).all()) for a in arrays)
 
 
 def kernel_part(made: Any) -> KernelPart:
@@ -126,8 +143,9 @@ def cells_fit(made: Any) -> bool:
         made.centers.shape[0] == len(made.coef)
         and len(starts) == made.tree.n_cells + 1
         and starts[0] == 0
-        and bool((np.diff(starts) >= 0).all())
+        and bool((starts[1:] >= starts[:-1]).all())
         and starts[-1] == len(made.coef)
+        and are_finite(made.centers, made.coef)
     )
 
 
@@ -138,8 +156,10 @@ def settings_hold(made: Any) -> bool:
 
 
 def outputs_fit(made: Any) -> bool:
-    """All parts have as many outputs as the bias."""
-    return all(part.coef.shape[1] == len(made.bias) for part in made.parts)
+    """All parts have as many outputs as the bias, which is finite."""
+    return are_finite(made.bias) and all(
+        part.coef.shape[1] == len(made.bias) for part in made.parts
+    )
 
 
 def svm_group_fits(made: Any) -> bool:
@@ -157,12 +177,14 @@ def svm_group_fits(made: Any) -> bool:
 
 
 def svm_ensemble_fits(made: Any) -> bool:
-    """The kernels, centres and rounds of the SVMs exist."""
+    """The kernels, centres and rounds of the SVMs exist, and rounds are not many more than SVMs."""
     counts = made.n_rounds
     return (
         all(isinstance(kernel, Kernel) for kernel in made.kernels)
-        and all(INTEGER.holds(count) and 0 <= count < 1 << 32 for count in counts)
+        and all(WHOLE.holds(count) and count >= 0 for count in counts)
         and all(isinstance(group, SVMGroup) for group in made.groups)
+        and sum(counts) <= _ROUNDS + sum(len(group.rounds) for group in made.groups)
+        and are_finite(made.centers)
         and all(
             group.output < len(counts)
             and group.kernel < len(made.kernels)
@@ -183,14 +205,29 @@ def estimator_fits(made: Any) -> bool:
         return False
     if isinstance(model, SVMEnsemble):
         return _ensemble_sees(model, d)
-    classes, problems = attributes.get("classes_"), attributes.get("_binary_problems")
-    if classes is not None:
-        if not (isinstance(classes, np.ndarray) and classes.ndim == 1):
-            return False
-        expected = 1 if len(classes) == 2 else len(classes) if problems is None else len(problems)
-        if expected != len(model.bias):
-            return False
-    return all(_part_fits(part, d) for part in model.parts)
+    fits = attributes.get("classes_") is None or _classes_fit(attributes, len(model.bias))
+    return fits and all(_part_fits(part, d) for part in model.parts)
+
+
+def _classes_fit(attributes: dict[str, Any], n_outputs: int) -> bool:
+    """Whether there are as many outputs as classes, or as binary problems of them."""
+    classes, problems = attributes["classes_"], attributes.get("_binary_problems")
+    if not (isinstance(classes, np.ndarray) and classes.ndim == 1):
+        return False
+    if problems is not None and not _separate(problems, len(classes)):
+        return False
+    n_problems = len(classes) if problems is None else len(problems)
+    return n_outputs == (1 if len(classes) == 2 else n_problems)
+
+
+def _separate(problems: Any, n_classes: int) -> bool:
+    """Whether these are binary problems, of classes that exist."""
+    return isinstance(problems, list | tuple) and all(
+        isinstance(problem, BinaryProblem)
+        and 0 <= problem.positive < n_classes
+        and (problem.negative is None or 0 <= problem.negative < n_classes)
+        for problem in problems
+    )
 
 
 def _ensemble_sees(model: SVMEnsemble, d: int) -> bool:
@@ -218,9 +255,26 @@ def _kernel_accepts(kernel: Kernel, centers: Any, d: int) -> bool:
     precomputed = [kind for kind in kinds if isinstance(kind, PrecomputedPart)]
     if precomputed:
         inside = all(kind.width > 0 and 0 <= kind.part < d // kind.width for kind in precomputed)
-        return inside and len(precomputed) == len(kinds) and bool(centers.shape[1] == 1)
+        alone = len(precomputed) == len(kinds) and bool(centers.shape[1] == 1)
+        return inside and alone and _are_places(centers, min(kind.width for kind in precomputed))
     views = [pairing.view for pairing in kernel.pairings]
-    return bool(centers.shape[1] == d) and all(_n_viewed(view, d) is not None for view in views)
+    return (
+        bool(centers.shape[1] == d)
+        and all(_n_viewed(view, d) is not None for view in views)
+        and (not issparse(centers) or all(map(_stays_sparse, views)))
+    )
+
+
+def _are_places(centers: Any, width: int) -> bool:
+    """Whether the centres of precomputed kernels are columns of a matrix of that width."""
+    values = centers.data if issparse(centers) else centers
+    return bool((values >= 0).all() and (values < width).all() and (values % 1 == 0).all())
+
+
+def _stays_sparse(view: View) -> bool:
+    """Whether sparse rows need no memory for zeros; no fit has others."""
+    transform = view.transform
+    return transform is None or (isinstance(transform, Standardize) and not transform.shift.any())
 
 
 def _outputs_of(folded: Folded) -> set[int]:

@@ -1,0 +1,93 @@
+"""Rules for saved transformers of scikit-learn, where their numbers become indices or sizes.
+
+The others only compute with arrays, whose shapes NumPy checks. A one-hot encoder writes sparse rows
+from the numbers it holds, polynomial features allocate what they say, and a number of jobs is a
+number of processes.
+"""
+
+from __future__ import annotations
+
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from kboost._rules import INTEGER
+
+MAX_JOBS = 1024
+MAX_FEATURES = 1 << 24
+
+
+def transformer_fits(made: Any) -> bool:
+    """The sizes that a transformer holds follow from its other attributes."""
+    jobs = vars(made).get("n_jobs")
+    if not (jobs is None or (INTEGER.holds(jobs) and abs(jobs) <= MAX_JOBS)):
+        return False
+    if type(made).__name__ == "OneHotEncoder" and "categories_" in vars(made):
+        return _one_hots_fit(made)
+    if type(made).__name__ == "PolynomialFeatures" and "n_output_features_" in vars(made):
+        return _products_fit(made)
+    return True
+
+
+def _one_hots_fit(made: Any) -> bool:
+    """Every category has a column of the output, and no more."""
+    d = made.n_features_in_
+    dropped, grouped = made._drop_idx_after_grouping, made._infrequent_enabled
+    if not (
+        isinstance(made.categories_, list)
+        and len(made.categories_) == d
+        and all(isinstance(each, np.ndarray) and each.ndim == 1 for each in made.categories_)
+        and (dropped is None or (isinstance(dropped, np.ndarray) and dropped.shape == (d,)))
+    ):
+        return False
+    sizes = [len(each) for each in made.categories_]
+    if grouped:
+        found = list(map(_n_groups, sizes, made._default_to_infrequent_mappings))
+        if None in found or len(found) != d or not _infrequent_fit(made, sizes):
+            return False
+        sizes = found
+    for i, place in enumerate([] if dropped is None else dropped):
+        if place is not None and not (INTEGER.holds(place) and 0 <= place < sizes[i]):
+            return False
+        sizes[i] -= place is not None
+    return bool(made._n_features_outs == sizes)
+
+
+def _infrequent_fit(made: Any, sizes: list[int]) -> bool:
+    places = made._infrequent_indices
+    return len(places) == len(sizes) and all(
+        each is None or (_are_indices(each) and len(each) and each.min() >= 0 and each.max() < size)
+        for each, size in zip(places, sizes, strict=True)
+    )
+
+
+def _n_groups(size: int, mapping: Any) -> int | None:
+    """The number of columns of a feature whose infrequent categories share one."""
+    if mapping is None:
+        return size
+    if not (_are_indices(mapping) and len(mapping) == size and size):
+        return None
+    groups = np.unique(mapping)
+    return len(groups) if groups[0] == 0 and groups[-1] == len(groups) - 1 else None
+
+
+def _are_indices(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind == "i"
+
+
+def _products_fit(made: Any) -> bool:
+    """The numbers of products are those of the degrees."""
+    d, low, high = made.n_features_in_, made._min_degree, made._max_degree
+    if not (all(map(INTEGER.holds, (d, low, high))) and 0 <= low <= high < 1 << 10 and d < 1 << 24):
+        return False
+    options = (made.interaction_only, bool(made.include_bias))
+    full, kept = (_n_products(d, lowest, high, *options) for lowest in (0, low))
+    return made._n_out_full == full < MAX_FEATURES and made.n_output_features_ == kept
+
+
+def _n_products(d: int, low: int, high: int, distinct: bool, bias: bool) -> int:
+    start = max(1, low)
+    if distinct:
+        return bias + sum(comb(d, k) for k in range(start, min(high, d) + 1))
+    return bias + comb(d + high, high) - comb(d + start - 1, start - 1)
