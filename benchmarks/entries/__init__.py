@@ -11,6 +11,7 @@ NAMES = (
     "predict_speed",
     "lp_forest",
     "qp_forest",
+    "qp_dual",
     "path_speed",
     "memory",
     "toy",
