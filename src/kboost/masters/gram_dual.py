@@ -73,18 +73,24 @@ class GramDualRun(QPRun):
         self._library, self._products, self._tol = problem.columns, master.products, master.tol
 
     def extend(self, proposal: Proposal) -> None:
-        rows = self.rows
-        matrix = self._products()
+        rows, matrix = self.rows, self._products()
         self.deadline.check()
+        if not np.isfinite(np.trace(matrix)):  # with the diagonal of H H' the rest is finite
+            self._give_up(np.inf)
+            return
         dual = GramDual(matrix, rows.signs, rows.targets, rows.slack_costs, rows.sample)
         point = dual.solve(min(_ACCURACY, self._tol), self.deadline.remaining)
+        if not point.gap <= max(self._tol, _ACCURACY):
+            self._give_up(point.gap)
+            return
         coef = self._library.edges(point.weights)[proposal.ids]
         self.duals = self.repaired(point.duals)
         self.fit = self._fit_of(point, coef)
-        if point.gap > self._tol:
-            self.fit = replace(self.fit, solver_gap=point.gap)
-        elif point.gap < self._tol:
-            self._prune(dual, point, proposal.ids, coef)
+        self._prune(dual, point, proposal.ids, coef)
+
+    def _give_up(self, gap: float) -> None:
+        """Keep the fit without columns; the loop ends for want of precision."""
+        self.fit = replace(self.fit, converged=False, solver_gap=gap)
 
     def _fit_of(self, point: GramPoint, coef: FloatArray) -> Any:
         """The fit with these coefficients and the decision values of the point."""

@@ -8,7 +8,7 @@ is chosen if all of this holds:
     the search    of the whole library to the optimum: no limit on columns, no early stop, no order
                   of kernels, no number of columns per step
     memory        the matrix and what libsvm caches of it fit into the solver's part of the budget
-    size          1 / tol >= m: prices sum to at most 1, so at most 1 / tol columns are worth more
+    size          tol m <= 1: prices sum to at most 1, so at most 1 / tol columns are worth more
                   than tol; in a larger library column generation takes these few and is faster
     time          of a limited fit, the matrix takes at most a quarter
 
@@ -17,6 +17,7 @@ Otherwise, and where the dual is not solved to `tol`, columns are generated.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,7 +66,7 @@ class DualParts:
 def dual_parts(
     parts: Any,
     library: Any,
-    problems: list[Any],
+    problems: Sequence[Any],
     deadline: Deadline,
     *,
     memory_budget: int,
@@ -81,7 +82,7 @@ def dual_parts(
     threads = min(n_jobs, len(problems))
     fits = n**2 * (MATRIX_BYTES + threads * CACHE_BYTES) <= SOLVER_SHARE * memory_budget
     in_time = n**2 * m <= OPERATIONS * deadline.remaining / TIME_SHARE
-    if not (0 < m <= 1.0 / parts.tol and fits and in_time):
+    if not (m > 0 and parts.tol * m <= 1.0 and fits and in_time):
         return None
     products = SharedProducts(library)
     master = GramDualMaster(parts.nonnegative, parts.intercept, products=products, tol=parts.tol)
