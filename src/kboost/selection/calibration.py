@@ -151,9 +151,7 @@ class LeftOutDecisions(Method[str]):
         """Decision values of one output at the rows of each part, by models without the part."""
         fit, used = output.fit, np.flatnonzero(output.fit.coef)
         if output.products is not None:
-            return leave_out_of_dual(
-                output.products, output.problem, fit, self._parts, self._deadline
-            )
+            return leave_out_of_dual(output.products, output.problem, self._parts, self._deadline)
         return leave_out(
             columns_at(self._X, [output.hypotheses[j] for j in used.tolist()]),
             output.problem,

@@ -79,22 +79,17 @@ def leave_out(
 def leave_out_of_dual(
     products: FloatArray,
     rows: MarginRows,
-    fit: Fit,
     parts: Iterable[BoolArray],
     deadline: Deadline,
     tol: float = _LOOSE,
 ) -> FloatArray:
     """As `leave_out`, for hinge rows and all columns of a library: `products` is their H H'."""
-    duals = rows.signs * fit.weights
     out = np.full(len(products), np.nan)
     for part in parts:
         if not deadline.remaining:
             raise OutOfTimeError("no time is left to leave rows out.")
         upper = np.where(part, 0.0, rows.slack_costs)
-        dual = GramDual(products, rows.signs, rows.targets, upper)
-        point = dual.from_guess(np.minimum(duals, upper), tol)
-        if point is None or point.gap > tol:
-            point = dual.solve(tol, deadline.remaining)
+        point = GramDual(products, rows.signs, rows.targets, upper).solve(tol, deadline.remaining)
         out[part] = point.values[part] + point.bias
     return out
 

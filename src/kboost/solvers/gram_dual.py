@@ -43,7 +43,7 @@ from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.solvers.libsvm import solve_dual, solve_tube_dual
 
 _TOLERANCES = (1e-1, 1e-3, 1e-5)  # of libsvm, in units of the targets
-_ROUNDS = 20
+_ROUNDS, _STALLS = 20, 4  # at most, and without progress
 _JITTER = 1e-12  # of the mean diagonal
 _AGREES = 1e-9  # contradictions in units of margins, and of duals over their bound
 _MOST_STEPS = 200  # of libsvm, times rows, and at least ...
@@ -85,9 +85,11 @@ class GramDual:
         """A point of this relative gap, or the best that was found."""
         best: GramPoint | None = None
         for duals in self._starts(seconds):
-            points = [self.point(duals), self.from_guess(duals, accuracy)]
-            found = min((p for p in points if p is not None), key=lambda p: p.gap)
-            best = found if best is None or found.gap < best.gap else best
+            point = self.point(duals)
+            if not point.gap <= accuracy:
+                polished = self.from_guess(duals, accuracy)
+                point = polished if polished is not None and polished.gap < point.gap else point
+            best = point if best is None or point.gap < best.gap else best
             if best.gap <= accuracy:
                 break
         assert best is not None
@@ -99,14 +101,16 @@ class GramDual:
         at_upper = duals >= self.upper - slack
         free = (duals > slack) & ~at_upper
         best: GramPoint | None = None
+        stalls = 0
         for _ in range(_ROUNDS):
             try:
                 solved, bias = self._newton(free, at_upper)
             except LinAlgError:
                 break
             point = self.point(solved)
-            best = point if best is None or point.gap < best.gap else best
-            if best.gap <= accuracy:
+            stalls = 0 if best is None or point.gap < best.gap else stalls + 1
+            best = best if stalls and best is not None else point
+            if best.gap <= accuracy or stalls > _STALLS:
                 break
             missing = self._missing(self._decision(solved, bias))
             beyond = _AGREES * self._unit
