@@ -107,7 +107,8 @@ class ViewTerms:
     def add(self, kernel: Kernel, centers: FloatArray, coef: FloatArray) -> None:
         """Add a kernel of viewed rows; multiples go to the coefficients."""
         if isinstance(kernel, Scaled):
-            kernel, coef = kernel.kernel, kernel.scale * coef
+            coef = kernel.scale * coef
+            kernel = kernel.kernel
         if isinstance(kernel, Gaussian | Laplacian):
             gammas = np.full(len(centers), float(kernel.gamma))
             self.add_exponentials(kernel.kind, centers, gammas, coef)

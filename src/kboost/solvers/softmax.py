@@ -12,7 +12,7 @@ from kboost._typing import FloatArray
 
 def softmax(scores: FloatArray) -> FloatArray:
     """`p_k` of each row of finite scores, (n, n_classes)."""
-    out = np.exp(scores - scores.max(axis=1, keepdims=True))
+    out: FloatArray = np.exp(scores - scores.max(axis=1, keepdims=True))
     out /= out.sum(axis=1, keepdims=True)
     return out
 
