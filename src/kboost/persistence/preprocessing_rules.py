@@ -46,7 +46,7 @@ def _one_hots_fit(made: Any) -> bool:
         found = list(map(_n_groups, sizes, made._default_to_infrequent_mappings))
         if None in found or len(found) != d or not _infrequent_fit(made, sizes):
             return False
-        sizes = found
+        sizes = [size for size in found if size is not None]
     for i, place in enumerate([] if dropped is None else dropped):
         if place is not None and not (INTEGER.holds(place) and 0 <= place < sizes[i]):
             return False
@@ -83,7 +83,7 @@ def _products_fit(made: Any) -> bool:
         return False
     options = (made.interaction_only, bool(made.include_bias))
     full, kept = (_n_products(d, lowest, high, *options) for lowest in (0, low))
-    return made._n_out_full == full < MAX_FEATURES and made.n_output_features_ == kept
+    return bool(made._n_out_full == full < MAX_FEATURES and made.n_output_features_ == kept)
 
 
 def _n_products(d: int, low: int, high: int, distinct: bool, bias: bool) -> int:
