@@ -49,7 +49,8 @@ from benchmarks.tabular.data import Entry, manifest
 FEATURES, DRAWS = (10, 30), range(3, 6)
 STEPS = tuple(ABLATION)
 RANKED = (OURS, *PEERS)
-COMPETITORS = (*RANKED, QUICK, *SINGLE, *STEPS)
+JUDGED = (*RANKED, QUICK)  # on whose rows the criteria depend
+COMPETITORS = (*JUDGED, *SINGLE, *STEPS)
 TIMED = ("CatBoost", "LightGBM")  # the peers whose times are compared
 LATER = "not measured yet"
 SHORT = {"HistGradientBoosting": "HistGB", "LightGBM 1000x63": "LGBM 1000x63"}
@@ -71,7 +72,11 @@ def run(bench: Bench) -> Report:
     if not whole:
         raise SkipError("no table is complete; run it again")
     left += len(FEATURES) * len(DRAWS) - len(drawn)
-    verdicts = [] if left else summary.verdicts(found, drawn)
+    deciding = [
+        found.get((entry.name, one), {}).get("status") for entry in entries for one in JUDGED
+    ]
+    decided = len(drawn) == len(FEATURES) * len(DRAWS) and set(deciding).isdisjoint({None, LATER})
+    verdicts = summary.verdicts(found, drawn) if decided else []
     return Report(
         head=("table", "rows", "features", *map(short, (OURS, *PEERS, QUICK, *SINGLE)), "/ best"),
         lines=[error_line(entry, found) for entry in entries if entry.name in whole],
@@ -88,7 +93,7 @@ def run(bench: Bench) -> Report:
             "verdicts": [asdict(verdict) for verdict in verdicts],
         },
         criterion="all criteria at the head of the entry",
-        met=None if left else all(verdict.met for verdict in verdicts),
+        met=all(verdict.met for verdict in verdicts) if decided else None,
         notes=notes(found, verdicts, left),
         more=further(found, drawn),
     )
@@ -112,7 +117,7 @@ def collect(bench: Bench, entries: list[Entry]) -> tuple[dict[tuple[str, str], R
     A peer must not fail: that is an error of this measurement, and no win. Ours may, and loses.
     """
     found, left, version = {}, 0, peers_version(PACKAGES)
-    for group in (RANKED, (QUICK, *STEPS), SINGLE):  # what decides most comes first
+    for group in (RANKED, (QUICK,), STEPS, SINGLE):  # what decides most comes first
         for entry, competitor in product(entries, group):
             job = measure.TableJob(competitor, entry.name, threads=bench.threads)
             peers = version if competitor in set(PEERS) - set(TIMED) else None
@@ -152,7 +157,8 @@ def notes(found: summary.Found, verdicts: list[summary.Verdict], left: int) -> l
         if row["status"] not in ("ok", LATER)
     ]
     return [
-        *([f"{left} jobs are left; the criteria are not decided; run it again"] if left else []),
+        *([f"{left} jobs are left; run it again"] if left else []),
+        *([] if verdicts else ["the criteria are not decided"]),
         *(verdict.words() for verdict in verdicts),
         *failed,
         "classification: errors; regression: MSE / variance of the test targets; / best: "
