@@ -141,7 +141,7 @@ class GramDual:
         most = max(_LEAST_STEPS, _MOST_STEPS * len(kept))
         for tol in _TOLERANCES:
             if self.sample is None:
-                duals = np.zeros(len(self.signs))
+                duals: FloatArray = np.zeros(len(self.signs))
                 signs, upper = self.signs[kept], self.upper[kept]
                 duals[kept] = solve_dual(K, signs, upper, tol, seconds, most)[0]
             else:
