@@ -35,7 +35,8 @@ def _plain(y: Any) -> Any:
         return y
     kinds = {type(label) for label in y}
     plain = len(kinds) == 1 and issubclass(kinds.pop(), bool | np.bool_ | int | np.integer)
-    return np.array(y.tolist()) if plain else y
+    numbers = np.array(y.tolist()) if plain else y
+    return numbers if numbers.dtype.kind in "bi" else y  # not beyond 64 bits
 
 
 def check_two_classes(classes: Any, codes: IntArray) -> None:

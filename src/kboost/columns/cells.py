@@ -283,7 +283,7 @@ class CellPart:
         order = np.argsort(cell, kind="stable")
         met, begins = np.unique(cell[order], return_index=True)
         out = np.zeros((X.shape[0], self.coef.shape[1]))
-        for which, rows in zip(met.tolist(), np.split(order, begins[1:]), strict=True):
+        for which, rows in zip(met.tolist(), np.split(order, begins[1:]), strict=False):
             first, last = self.starts[which : which + 2]
             step = max(1, _BLOCK // max(1, last - first))
             centers = self.centers[first:last].astype(np.float64)

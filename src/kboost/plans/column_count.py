@@ -64,6 +64,8 @@ def with_columns(
         trials.append(trace)
     steps = list(zip(*trials, strict=False))
     errors = np.array([[step.validation_error for step in same] for same in steps]).mean(axis=1)
+    if not np.isfinite(errors).all():
+        return basis_plan
     chosen = steps[int(np.argmax(errors <= _NEAR * errors.min()))]
     count = max(step.n_columns for step in chosen)
     return replace(basis_plan, max_columns=min(most, max(1, int(np.ceil(count / ratio)))))
