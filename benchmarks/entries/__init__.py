@@ -12,7 +12,6 @@ NAMES = (
     "predict_row",
     "lp_forest",
     "qp_forest",
-    "qp_dual",
     "path_speed",
     "memory",
     "toy",

@@ -88,12 +88,6 @@ class BlockSource:
         if kernels:
             self._run([partial(visit, block) for block in self._blocks()])
 
-    def visit_in_order(self, task: Visit) -> None:
-        """Call `task` with every block of all kernels, one after the other."""
-        kernels = range(len(self._kernels))
-        for block in self._blocks():
-            self._in_slot(partial(self._visit, kernels, block, task))
-
     def keep_first(self, count: int) -> None:
         """Leave out all centres but the first, `count` of them: whole blocks."""
         self._centers = self._centers[:count]

@@ -19,7 +19,6 @@ import numpy as np
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.columns.blocks import COPIES, MAX_WIDTH, BlockSource, Centers
 from kboost.columns.hypothesis import KernelColumn, KernelFamily
-from kboost.columns.products import sum_of_products
 from kboost.columns.scaling import Scaling, column_scales
 from kboost.kernels.base import Kernel
 from kboost.kernels.folding import Folded, fold, fold_viewed
@@ -183,25 +182,6 @@ class KernelLibrary:
             out[:, chosen] = make(p, ids[chosen] % self.n_centers)
         out /= self.scales[ids]
         return out
-
-    def products(self) -> FloatArray:
-        """`H H'` of all scaled columns H, (n, n), C order; (n, n) is all the memory it takes."""
-        return sum_of_products(self._source.visit_in_order, self._scales_of, self.n_rows)
-
-    def combined(self, coef: FloatArray) -> FloatArray:
-        """`H coef`, the sum of the scaled columns with these coefficients, (n,)."""
-        out = np.zeros(self.n_rows)
-        by_kernel = (coef / self.scales).reshape(len(self.kernels), self.n_centers)
-
-        def add(p: int, block: Centers, values: FloatArray) -> None:
-            if by_kernel[p, block].any():
-                out[:] += values @ by_kernel[p, block]
-
-        self._source.visit_in_order(add)
-        return out
-
-    def _scales_of(self, p: int, block: Centers) -> FloatArray:
-        return self.scales[self.strata[p]][block]
 
     def hypotheses(self, ids: IntArray) -> list[KernelColumn]:
         """Columns as functions that can be evaluated at new rows."""

@@ -65,9 +65,7 @@ class KernelBoostRegressor(KernelRegressorMixin, MarginEstimator):
         require ``penalty="l1"``.
     penalty : {"l1", "l2"}, default="l1"
         Norm of the coefficients that is penalised. With "l2" (half the squared norm) the optimum
-        is dense. A library of at most ``1 / tol`` columns is solved as a whole, by the dual with
-        one variable per row, if its matrix fits into the memory; `stop_reason_` says so. Otherwise
-        columns are generated, and `tol` and `max_columns` determine the size of the model.
+        is dense, so `tol` and `max_columns` determine the size of the model.
     C : float or "auto", default="auto"
         Cost of errors outside the tube per row, as in scikit-learn's SVMs. "auto" follows a path of
         rising C and takes the value with the lowest error on held-out rows.

@@ -40,7 +40,6 @@ from kboost.formulations import MarginRows
 from kboost.masters.margin import MarginPenalty
 from kboost.metric.folds import LearningRows
 from kboost.plans.bases import KernelColumns
-from kboost.plans.dual import DualParts, dual_parts
 from kboost.plans.library import LibraryPlan
 from kboost.plans.margin_parts import Parts, PathParts
 from kboost.plans.training_data import OutputSet, TrainingData, check_prices
@@ -128,19 +127,10 @@ def fit_margin(
         problems = plan.outputs.problems(rows, choice.C)
         check_prices(problems)
         fit = MarginFit(library, [], choice.C, choice.tuning)
-        dual = dual_parts(
-            plan.parts,
-            library,
-            problems,
-            deadline,
-            memory_budget=plan.library.memory_budget,
-            n_jobs=plan.n_jobs,
-            monitored=held_out is not None,
-        )
-        results = _solve(plan, fit, problems, held_out, deadline, listen, dual)
+        results = _solve(plan, fit, problems, held_out, deadline, listen)
         results = limited(plan, fit, rows, deadline, results)
         fit = with_results(plan, fit, results)
-        return calibrated(plan, fit, rows, deadline, dual)
+        return calibrated(plan, fit, rows, deadline)
 
 
 def with_learned_kernels(plan: MarginPlan, data: TrainingData, deadline: Deadline) -> MarginPlan:
@@ -306,13 +296,7 @@ def with_results(
     return replace(fit, results=shifted)
 
 
-def calibrated(
-    plan: MarginPlan,
-    fit: MarginFit,
-    rows: MergedRows,
-    deadline: Deadline,
-    dual: DualParts | None = None,
-) -> MarginFit:
+def calibrated(plan: MarginPlan, fit: MarginFit, rows: MergedRows, deadline: Deadline) -> MarginFit:
     """The fit with its probabilities calibrated on these training rows."""
     if plan.calibration is None:
         return fit
@@ -322,12 +306,7 @@ def calibrated(
     calibration, reason = calibrate(
         rows,
         [
-            FittedOutput(
-                problem,
-                result.hypotheses,
-                result.fit,
-                None if dual is None else dual.products_of(result),
-            )
+            FittedOutput(problem, result.hypotheses, result.fit)
             for problem, result in zip(problems, fit.results, strict=True)
         ],
         norm=plan.calibration.norm,
@@ -363,27 +342,23 @@ def _solve(
     held_out: MergedRows | None,
     deadline: Deadline,
     listen: Listen,
-    dual: DualParts | None,
 ) -> list[GenerationResult]:
-    """Column generation, or the dual over all columns, for each output on one library."""
+    """Column generation for each output on one library."""
     monitored = held_out is not None
-    generation = (
-        plan.parts.oracle(fit.library),
-        plan.parts.master(fit.library, monitored=monitored),
-    )
+    oracle = plan.parts.oracle(fit.library)
+    master = plan.parts.master(fit.library, monitored=monitored)
     stop = plan.parts.stop(monitored=monitored)
     monitors = [None] * len(problems) if held_out is None else _monitors(plan, held_out)
-    several = len(problems) > 1
 
-    def run(parts: tuple[Any, Any], number: int, until: Deadline) -> GenerationResult:
+    def solve(number: int, until: Deadline) -> GenerationResult:
         problem = Problem(fit.library, problems[number], until)
         if not until.remaining or not has_columns(fit.library):
             return without_columns(fit.library.n_rows)
         try:
-            started = [part.start(problem) for part in parts]
+            parts = oracle.start(problem), master.start(problem)
         except OutOfTimeError:
             return without_columns(fit.library.n_rows)
-        method: Any = ColumnGenerationMethod(started[0], started[1], monitors[number])
+        method = ColumnGenerationMethod(*parts, monitors[number])
 
         def snapshot() -> MarginFit:
             hypotheses, current = method.current
@@ -391,15 +366,8 @@ def _solve(
                 plan, fit, [GenerationResult(hypotheses, current, Trace(), UNFINISHED)]
             )
 
-        listeners = listen(number if several else None, snapshot)
-        return cast(GenerationResult, method.run_until(stop, deadline=until, listeners=listeners))
-
-    def solve(number: int, until: Deadline) -> GenerationResult:
-        if dual is not None:
-            result = run((dual.oracle, dual.master), number, until.share(2))
-            if dual.solved(result):
-                return dual.named(result)
-        return run(generation, number, until)
+        listeners = listen(number if len(problems) > 1 else None, snapshot)
+        return method.run_until(stop, deadline=until, listeners=listeners)
 
     return solve_outputs(solve, len(problems), deadline, plan.n_jobs)
 

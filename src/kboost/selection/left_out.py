@@ -9,9 +9,6 @@ margin rho (2-norm), or by tau, the optimum and largest edge of the LP (nu_lp.py
 
     2-norm   minimise  1/2 |x|^2  + sum_i w_i / (W rho)     slack_i     with the duals u / rho
     1-norm   minimise  sum_j |x_j| + sum_i w_i / (nu W tau)  slack_i    with the duals u / tau
-
-Where the model is the 2-norm optimum over a whole library, `H H'` of its columns is known, and its
-dual is solved again (solvers/gram_dual.py) with an upper bound of 0 for the duals of rows left out.
 """
 
 from __future__ import annotations
@@ -28,7 +25,6 @@ from kboost.core.protocols import Fit
 from kboost.exceptions import OutOfTimeError, SolverError
 from kboost.formulations import MarginRows
 from kboost.masters.margin import MarginPenalty
-from kboost.solvers.gram_dual import GramDual
 from kboost.solvers.interior_point import begin, solve_interior
 from kboost.solvers.margin_lp import MarginData
 from kboost.solvers.margin_qp import MarginQP
@@ -73,24 +69,6 @@ def leave_out(
         start = replace(fit, weights=duals[kept])
         coef, bias = solve(columns[kept], data, start, tol, deadline.remaining)
         out[part] = columns[part] @ coef + bias
-    return out
-
-
-def leave_out_of_dual(
-    products: FloatArray,
-    rows: MarginRows,
-    parts: Iterable[BoolArray],
-    deadline: Deadline,
-    tol: float = _LOOSE,
-) -> FloatArray:
-    """As `leave_out`, for hinge rows and all columns of a library: `products` is their H H'."""
-    out = np.full(len(products), np.nan)
-    for part in parts:
-        if not deadline.remaining:
-            raise OutOfTimeError("no time is left to leave rows out.")
-        upper = np.where(part, 0.0, rows.slack_costs)
-        point = GramDual(products, rows.signs, rows.targets, upper).solve(tol, deadline.remaining)
-        out[part] = point.values[part] + point.bias
     return out
 
 
