@@ -37,7 +37,7 @@ def quick(monkeypatch):
 def few(monkeypatch):
     """All rows are on the workers, and the preparation sees some of them."""
     monkeypatch.setattr(auto, "SMALL", 50)
-    monkeypatch.setattr(auto, "SAMPLE", 400)  # 60 towns need more than a few rows each
+    monkeypatch.setattr(auto, "SAMPLE", 300)
 
 
 def surface(n=300, seed=0):
@@ -157,7 +157,7 @@ def test_a_row_is_not_encoded_by_its_own_target(client, few):
 
 
 def test_the_same_seed_draws_the_same_rows(client, few):
-    frame, value = mixed(420)
+    frame, value = mixed(320)
     first, again, other = (
         DaskAutoKernelRegressor(max_seconds=None, random_state=seed)
         .fit(dd.from_pandas(frame, npartitions=n), value)

@@ -13,6 +13,7 @@ from kboost._typing import FloatArray, IntArray
 from kboost.dask._input import partitions
 from kboost.dask._workers import Workers
 from kboost.preparation import TablePreparation
+from kboost.preparation.all_rows import RowLevels, TrainingEncoder, joined_rows, levels_of
 
 
 class GivenRows:
@@ -34,6 +35,21 @@ class GivenRows:
             if len(inside)
         ]
         return _joined(self._client.gather(pieces))
+
+    def levels(self, preparation: TablePreparation) -> RowLevels:
+        """The levels of all rows in the categories that are encoded by means or frequencies."""
+        shared = Workers(self._client).scatter(preparation)
+        pieces = [
+            self._client.submit(levels_of, shared, part, pure=False)
+            for part, size in zip(self._parts, np.diff(self._starts), strict=True)
+            if size
+        ]
+        return joined_rows(self._client.gather(pieces))
+
+    def encoded(self, encoder: TrainingEncoder) -> list[Any]:
+        """Futures of the partitions as numbers, all rows encoded without their own targets."""
+        shared = Workers(self._client).scatter(encoder)
+        return [self._client.submit(_encode, part, shared, pure=False) for part in self._parts]
 
     def prepared(
         self, preparation: TablePreparation, rows: IntArray, columns: IntArray, values: FloatArray
@@ -65,6 +81,13 @@ def _joined(pieces: Sequence[Any]) -> Any:
 
 def _rows_of(part: Any, inside: IntArray) -> Any:
     return part.iloc[inside] if hasattr(part, "iloc") else part[inside]
+
+
+def _encode(part: Any, encoder: TrainingEncoder) -> FloatArray:
+    """A partition as numbers; it may be empty."""
+    if not len(part):
+        return np.zeros((0, len(encoder.preparation.one_hot_)))
+    return encoder.transform(part)
 
 
 def _prepare(

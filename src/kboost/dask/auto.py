@@ -1,8 +1,8 @@
 """The door for rows in the partitions of a cluster: the best mixture of kernels of a collection.
 
-How a table becomes numbers is learned on a random sample of the rows, and each partition is
-prepared where it is. The search reads the rows that it needs; the members of its winner are
-fitted on the workers.
+How a table becomes numbers is learned on a random sample of the rows, apart from the means and
+frequencies of categories, which are those of all rows. Each partition is prepared where it is. The
+search reads the rows that it needs; the members of its winner are fitted on the workers.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from kboost.dask._prepared_table import PreparedTable
 from kboost.estimators._auto import row_counts
 from kboost.estimators.auto_classifier import AutoKernelClassifier
 from kboost.estimators.auto_regressor import AutoKernelRegressor
+from kboost.preparation.all_rows import counted_columns, with_all_rows
+from kboost.preparation.target import target_columns
 
 SMALL = 20_000  # rows that are computed and fitted on the client
 SAMPLE = 100_000  # rows on which the preparation is learned
@@ -60,9 +62,20 @@ class _Auto(OnCluster):
         if n_rows <= SMALL:
             return rows, row_counts(weight)
         # a row is not encoded by its own target, in the sample as outside of it
-        changed = np.flatnonzero((rows != self.preparation_.transform(table)).any(axis=0))
-        parts = given.prepared(self.preparation_, drawn, changed, rows[:, changed])
+        if len(drawn) < np.count_nonzero(weight) and counted_columns(self.preparation_):
+            target = target_columns(y[drawn], weight[drawn], task)
+            parts = self._by_all_rows(given, y, weight, target)
+        else:
+            changed = np.flatnonzero((rows != self.preparation_.transform(table)).any(axis=0))
+            parts = given.prepared(self.preparation_, drawn, changed, rows[:, changed])
         return PreparedTable(client, parts, type(self).__name__), row_counts(weight)
+
+    def _by_all_rows(self, given: GivenRows, y: Any, weight: FloatArray, target: Any) -> list[Any]:
+        """The partitions as numbers, with the means and frequencies of levels in all rows."""
+        levels = given.levels(self.preparation_)
+        encoder = with_all_rows(self.preparation_, levels, y, weight, target)
+        self.preparation_ = encoder.preparation
+        return given.encoded(encoder)
 
     def _drawn(self, weight: FloatArray, n_columns: int) -> IntArray:
         """The numbers of the rows on which the preparation is learned."""

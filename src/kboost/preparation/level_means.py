@@ -20,6 +20,7 @@ content, this would leave nothing; if those rows are repeated, all rows are used
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -64,6 +65,14 @@ class MeanEncoding:
         return rows
 
 
+class LevelSums(NamedTuple):
+    """Sums over the rows of each level: what its mean is guessed from."""
+
+    count: FloatArray  # (levels,), of the weights
+    sums: FloatArray  # (levels, targets), of the deviations from the mean of all rows
+    squares: FloatArray  # (targets,), of their squares over all levels
+
+
 def fit_means(
     column: TypedColumn, target: Target | None, weight: FloatArray, *, counted: bool = True
 ) -> MeanEncoding:
@@ -73,10 +82,15 @@ def fit_means(
     values = np.zeros((len(places), 0)) if target is None else target.values
     labels = [] if target is None else target.labels
     mean = weight @ values / weight.sum()
-    means = shrunken_means(places, n + 2, values, weight, mean)
+    means = shrunken_means(level_sums(places, n + 2, values, weight, mean), mean)
     count = np.insert(counts(column, weight), n, 0.0)
-    count = np.maximum(count, count[:n].min())
-    return MeanEncoding(list(column.levels), labels, means, np.log1p(count), counted)
+    return MeanEncoding(list(column.levels), labels, means, log_counts(count), counted)
+
+
+def log_counts(count: FloatArray) -> FloatArray:
+    """The log frequencies of levels, then of unseen levels and of gaps."""
+    logs: FloatArray = np.log1p(np.maximum(count, count[:-2].min()))
+    return logs
 
 
 def crossfitted_means(
@@ -88,7 +102,7 @@ def crossfitted_means(
     """
     n = len(column.levels)
     places = np.where(column.values < 0, n, column.values)
-    if _is_repeated(places[order], weight, hashes[order]):
+    if is_repeated(places[order], weight, hashes[order]):
         return None
     folds = folds_of(hashes, N_FOLDS)
     out = np.empty((len(places), target.values.shape[1]))
@@ -96,25 +110,35 @@ def crossfitted_means(
     for fold in range(N_FOLDS):
         held, kept = folds == fold, folds[order] != fold
         kept = kept if kept.any() else ~kept  # all rows are in this fold
-        means = shrunken_means(places[order[kept]], n + 1, target.values[kept], weight[kept], mean)
-        out[held] = means[places[held]]
+        sums = level_sums(places[order[kept]], n + 1, target.values[kept], weight[kept], mean)
+        out[held] = shrunken_means(sums, mean)[places[held]]
     return out
 
 
-def shrunken_means(
+def level_sums(
     places: IntArray, n_levels: int, values: FloatArray, weight: FloatArray, mean: FloatArray
-) -> FloatArray:
-    """The guess of the mean of each level, (n_levels, targets); m for levels without rows."""
+) -> LevelSums:
+    """The sums over the rows of each level, given the mean of all rows."""
     count = np.bincount(places, weights=weight, minlength=n_levels)
-    total = count.sum()
-    out = np.empty((n_levels, values.shape[1]))
-    n_seen = int((count > 0).sum())
-    size = np.maximum(count, np.finfo(float).tiny)
+    sums = np.empty((n_levels, values.shape[1]))
+    squares = np.empty(values.shape[1])
     for j, target in enumerate(values.T):
         centred = target - mean[j]
-        sums = np.bincount(places, weights=weight * centred, minlength=n_levels)
+        sums[:, j] = np.bincount(places, weights=weight * centred, minlength=n_levels)
+        squares[j] = weight @ centred**2
+    return LevelSums(count, sums, squares)
+
+
+def shrunken_means(given: LevelSums, mean: FloatArray) -> FloatArray:
+    """The guess of the mean of each level, (levels, targets); m for levels without rows."""
+    count = given.count
+    n_levels, total = len(count), count.sum()
+    out = np.empty(given.sums.shape)
+    n_seen = int((count > 0).sum())
+    size = np.maximum(count, np.finfo(float).tiny)
+    for j, (sums, square) in enumerate(zip(given.sums.T, given.squares, strict=True)):
         between = float((sums**2 / size).sum())
-        within = max(0.0, float(weight @ centred**2) - between)
+        within = max(0.0, float(square) - between)
         error = within / (total - n_seen) if total > n_seen else np.inf
         spread = total - float((count**2).sum()) / total
         signal = (between - (n_seen - 1) * error) / spread if spread > 0 else 0.0
@@ -125,7 +149,7 @@ def shrunken_means(
     return out
 
 
-def _is_repeated(places: IntArray, weight: FloatArray, hashes: Hashes) -> bool:
+def is_repeated(places: IntArray, weight: FloatArray, hashes: Hashes) -> bool:
     """Whether most rows are repeated, and most levels have rows of one content only."""
     _, rows = np.unique(hashes, return_index=True)
     if weight.sum() < 2 * len(rows):

@@ -47,6 +47,12 @@ def distinct_rows(hashes: Hashes) -> IntArray:
     return first
 
 
+def as_repetitions(weight: FloatArray, n_distinct: int) -> FloatArray:
+    """The weights, with a sum of at least the number of distinct rows."""
+    total = float(weight.sum())
+    return weight if total >= n_distinct else weight * (n_distinct / total)  # such as sum 1
+
+
 def weighted_median(values: FloatArray, weight: FloatArray) -> float:
     """The median of values, each as often as its weight."""
     if (weight == weight[0]).all():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,16 @@ class Target:
 
     values: FloatArray  # (n, targets)
     labels: list[str]  # of the targets; [""] if there is one
+    classes: Any = None  # those that have indicators; None if the target is numbers
+
+    def of_rows(self, y: Any) -> Iterator[FloatArray]:
+        """The same targets at other rows, one after another."""
+        array = np.asarray(y)
+        for j in range(len(self.labels)):
+            if self.classes is not None:
+                yield (array.reshape(len(array)) == self.classes[j]).astype(np.float64)
+            else:
+                yield (array if array.ndim == 1 else array[:, j]).astype(np.float64)
 
 
 def target_columns(y: Any, weight: FloatArray, target_type: str) -> Target | None:
@@ -40,10 +51,11 @@ def target_columns(y: Any, weight: FloatArray, target_type: str) -> Target | Non
     if target_type == "regression" or (target_type == "auto" and _are_numbers(column, classes)):
         return Target(column.astype(np.float64)[:, None], [""])
     if len(classes) <= 2:
-        return Target((column == classes[-1]).astype(np.float64)[:, None], [""])
+        return Target((column == classes[-1]).astype(np.float64)[:, None], [""], classes[-1:])
     mass = np.array([weight[column == label].sum() for label in classes])
     chosen = classes[np.sort(np.argsort(-mass, kind="stable")[:MOST_TARGETS])]
-    return Target((column[:, None] == chosen).astype(np.float64), [str(c) for c in chosen])
+    labels = [str(c) for c in chosen]
+    return Target((column[:, None] == chosen).astype(np.float64), labels, chosen)
 
 
 def _outputs(array: Any) -> Target:

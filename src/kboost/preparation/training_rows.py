@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 from kboost.preparation.level_means import crossfitted_means
-from kboost.preparation.merging import Hashes, distinct_rows, row_hashes
+from kboost.preparation.merging import Hashes, as_repetitions, distinct_rows, row_hashes
 from kboost.preparation.target import Target
 from kboost.preparation.typed_column import TypedColumn
 
@@ -35,9 +35,7 @@ class TrainingRows:
         order = np.lexsort((weight, *keys, hashes))
         order = order[weight[order] > 0]
         n_distinct = len(distinct_rows(hashes[order]))
-        if weight.sum() < n_distinct:  # such as weights with sum 1
-            weight = weight * (n_distinct / weight.sum())
-        return cls(columns, target, weight, hashes, order)
+        return cls(columns, target, as_repetitions(weight, n_distinct), hashes, order)
 
     @cached_property
     def ordered(self) -> list[TypedColumn]:
@@ -54,7 +52,7 @@ class TrainingRows:
         """The targets of the rows of positive weight."""
         if self.all_targets is None:
             return None
-        return Target(self.all_targets.values[self.order], self.all_targets.labels)
+        return replace(self.all_targets, values=self.all_targets.values[self.order])
 
     @cached_property
     def distinct(self) -> IntArray:
