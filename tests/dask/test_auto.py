@@ -156,6 +156,20 @@ def test_a_row_is_not_encoded_by_its_own_target(client, few):
     assert_allclose(model.predict(frame), local.predict(frame), atol=1e-5)
 
 
+def test_means_of_categories_are_those_of_all_rows(client, few, monkeypatch):
+    monkeypatch.setattr(auto, "SAMPLE", 120)  # without some of the 60 towns
+    frame, value = mixed(700)
+    weight = np.random.default_rng(1).integers(0, 3, size=700)
+    parts = dd.concat([dd.from_pandas(frame[:300], npartitions=2), dd.from_pandas(frame[300:])])
+    model = DaskAutoKernelRegressor(max_seconds=None).fit(parts, value, weight)
+    local = AutoKernelRegressor(max_seconds=None).fit(frame, value, weight)
+    found, expected = (
+        each.preparation_.transform(frame)[:, each.preparation_.columns_[2].output]
+        for each in (model, local)
+    )
+    assert_allclose(found, expected, atol=1e-9)
+
+
 def test_the_same_seed_draws_the_same_rows(client, few):
     frame, value = mixed(320)
     first, again, other = (
