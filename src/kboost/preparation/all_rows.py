@@ -121,8 +121,12 @@ def _means_in(encoding: Any) -> MeanEncoding:
 
 
 def _joined(pieces: Sequence[TypedColumn]) -> TypedColumn:
-    levels = sorted(set().union(*(piece.levels for piece in pieces)))
-    codes = [codes_in(levels, piece).astype(np.int32) for piece in pieces]
+    levels: list[str] = sorted(set().union(*(piece.levels for piece in pieces)))
+    place = {level: i for i, level in enumerate(levels)}
+    codes = [
+        np.array([*(place[level] for level in piece.levels), -1], dtype=np.int32)[piece.values]
+        for piece in pieces
+    ]
     return replace(pieces[0], values=np.concatenate(codes), levels=levels)
 
 
