@@ -275,7 +275,7 @@ def test_many_values_have_a_mean_and_a_frequency():
     np.testing.assert_array_equal(both[:, 31:33], rows[:, :2])
 
 
-def test_an_unseen_value_is_as_frequent_as_the_rarest():
+def test_an_unseen_value_has_one_row_less_than_the_rarest():
     pl = pytest.importorskip("polars")
     city = np.repeat(np.arange(40), 20 + np.arange(40))
     frame = pl.DataFrame({"city": [f"c{c}" for c in city], "x": np.arange(len(city)) % 17 / 3})
@@ -283,7 +283,10 @@ def test_an_unseen_value_is_as_frequent_as_the_rarest():
     new = pl.DataFrame({"city": ["unseen", None], "x": [0.0, 1.0]})
     rows = prepare.transform(new)
     np.testing.assert_allclose(rows[:, 0], np.mean(city % 7 + 0.5))
-    np.testing.assert_allclose(rows[:, 1], np.log1p(20))
+    np.testing.assert_allclose(rows[:, 1], np.log1p(19))
+    once = pl.concat([frame, pl.DataFrame({"city": ["once"], "x": [0.1]})])
+    prepare = TablePreparation(many="target").fit(once, np.append(city % 7 + 0.5, 1.0))
+    np.testing.assert_array_equal(prepare.transform(new)[:, 1], 0.0)
 
 
 def test_classes_have_one_mean_each_and_at_most_ten():

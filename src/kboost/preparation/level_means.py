@@ -9,7 +9,8 @@ the moments of the analysis of variance give s and t, and the best guess of the 
     m + (m_l - m) n_l t / (n_l t + s)
 
 so rare levels, and all levels of a category without influence, have the mean m. So have levels that
-fit did not see; they count as often as the rarest level, since no model knows what lies beyond it.
+fit did not see. They have one row less than the rarest level: they are rarer than all levels, but
+near one that the model knows.
 
 A row must not see its own target: in fit_transform the means of each fifth of the rows are those of
 the other four fifths; only m is that of all rows, so that it does not tell the fifth. Rows are
@@ -68,7 +69,7 @@ class MeanEncoding:
 class LevelSums(NamedTuple):
     """Sums over the rows of each level: what its mean is guessed from."""
 
-    count: FloatArray  # (levels,), of the weights
+    rows: FloatArray  # (levels,), of the weights
     sums: FloatArray  # (levels, targets), of the deviations from the mean of all rows
     squares: FloatArray  # (targets,), of their squares over all levels
 
@@ -89,7 +90,8 @@ def fit_means(
 
 def log_counts(count: FloatArray) -> FloatArray:
     """The log frequencies of levels, then of unseen levels and of gaps."""
-    logs: FloatArray = np.log1p(np.maximum(count, count[:-2].min()))
+    lowest = max(count[:-2].min() - 1.0, 0.0)
+    logs: FloatArray = np.log1p(np.maximum(count, lowest))
     return logs
 
 
@@ -119,19 +121,19 @@ def level_sums(
     places: IntArray, n_levels: int, values: FloatArray, weight: FloatArray, mean: FloatArray
 ) -> LevelSums:
     """The sums over the rows of each level, given the mean of all rows."""
-    count = np.bincount(places, weights=weight, minlength=n_levels)
+    rows = np.bincount(places, weights=weight, minlength=n_levels).astype(np.float64)
     sums = np.empty((n_levels, values.shape[1]))
     squares = np.empty(values.shape[1])
     for j, target in enumerate(values.T):
         centred = target - mean[j]
         sums[:, j] = np.bincount(places, weights=weight * centred, minlength=n_levels)
         squares[j] = weight @ centred**2
-    return LevelSums(count, sums, squares)
+    return LevelSums(rows, sums, squares)
 
 
 def shrunken_means(given: LevelSums, mean: FloatArray) -> FloatArray:
     """The guess of the mean of each level, (levels, targets); m for levels without rows."""
-    count = given.count
+    count = given.rows
     n_levels, total = len(count), count.sum()
     out = np.empty(given.sums.shape)
     n_seen = int((count > 0).sum())
