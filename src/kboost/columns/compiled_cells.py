@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray
+from kboost.columns.cell_tree import CellTree
 from kboost.columns.compiled import Values, ViewTerms, on_viewed_rows
 from kboost.kernels.algebra import terms
 from kboost.kernels.base import Kernel
@@ -23,7 +24,7 @@ class CompiledCells:
     """`sum_j coef_j [x in the cell of c_j] k(x, c_j)` for dense rows in float64."""
 
     def __init__(
-        self, tree: Any, kernel: Kernel, view: View, centers: FloatArray, coef: FloatArray,
+        self, tree: CellTree, kernel: Kernel, view: View, centers: FloatArray, coef: FloatArray,
         starts: Sequence[int],
     ) -> None:  # fmt: skip
         self.tree, self.view, self.coef = tree, view, coef

@@ -140,7 +140,7 @@ PARTS_OF_MODELS = [
         rules.same_length("directions", "cuts", "coef"),
     ),
     _part(
-        "columns.cells.CellTree",
+        "columns.cell_tree.CellTree",
         {"feature": INDICES, "threshold": VECTOR, "children": INDEX_PAIRS},
         rules.tree_fits,
     ),

@@ -15,7 +15,8 @@ from scipy.sparse import issparse
 from kboost._rules import INTEGER, Rule, optional
 from kboost.boosting.svm_ensemble import SVMEnsemble, SVMGroup
 from kboost.columns.active import ActivePart
-from kboost.columns.cells import CellPart, CellTree
+from kboost.columns.cell_tree import CellTree
+from kboost.columns.cells import CellPart
 from kboost.columns.halfspaces import HalfspacePart
 from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
