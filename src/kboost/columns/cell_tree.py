@@ -60,6 +60,13 @@ class CellTree:
         cell: IntArray = self.children[node, 0]
         return cell
 
+    def rows_by_cell(self, X: Any) -> Iterator[tuple[int, IntArray]]:
+        """The cells that have rows of X, each with the indices of its rows."""
+        cell = self.assign(X)
+        order = np.argsort(cell, kind="stable")
+        met, begins = np.unique(cell[order], return_index=True)
+        yield from zip(met.tolist(), np.split(order, begins[1:]), strict=False)  # X may be empty
+
 
 SplitRNG = np.random.Generator | None
 Split = tuple[int, float, BoolArray] | None  # feature, threshold and which rows go left

@@ -47,11 +47,8 @@ class CellPart:
     width = 1  # chunks of a prediction need not be small: blocks are computed per cell
 
     def __call__(self, X: Any) -> FloatArray:
-        cell = self.tree.assign(X)
-        order = np.argsort(cell, kind="stable")
-        met, begins = np.unique(cell[order], return_index=True)
         out = np.zeros((X.shape[0], self.coef.shape[1]))
-        for which, rows in zip(met.tolist(), np.split(order, begins[1:]), strict=False):
+        for which, rows in self.tree.rows_by_cell(X):
             first, last = self.starts[which : which + 2]
             step = max(1, _BLOCK // max(1, last - first))
             centers = self.centers[first:last].astype(np.float64)

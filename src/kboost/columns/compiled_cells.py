@@ -44,11 +44,8 @@ class CompiledCells:
         viewed: Any = self.view.apply(X)
         if len(X) == 1:
             return self._sum(self._cell_of(X[0]), viewed)
-        cell = self.tree.assign(X)
-        order = np.argsort(cell, kind="stable")
-        met, first = np.unique(cell[order], return_index=True)
         out = np.empty((len(X), self.coef.shape[1]))
-        for which, rows in zip(met.tolist(), np.split(order, first[1:]), strict=True):
+        for which, rows in self.tree.rows_by_cell(X):
             step = max(1, _BLOCK // max(1, int(self._sizes[which])))
             for start in range(0, len(rows), step):
                 chunk = rows[start : start + step]
