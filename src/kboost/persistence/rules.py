@@ -205,9 +205,10 @@ def estimator_fits(made: Any) -> bool:
     if not (isinstance(model, AdditiveModel | SVMEnsemble) and INTEGER.holds(d)):
         return False
     if isinstance(model, SVMEnsemble):
-        return _ensemble_sees(model, d)
-    fits = attributes.get("classes_") is None or _classes_fit(attributes, len(model.bias))
-    return fits and all(_part_fits(part, d) for part in model.parts)
+        n_outputs, sees = len(model.n_rounds), _ensemble_sees(model, d)
+    else:
+        n_outputs, sees = len(model.bias), all(_part_fits(part, d) for part in model.parts)
+    return sees and (attributes.get("classes_") is None or _classes_fit(attributes, n_outputs))
 
 
 def _classes_fit(attributes: dict[str, Any], n_outputs: int) -> bool:
