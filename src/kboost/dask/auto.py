@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 
 from kboost._typing import FloatArray, IntArray
 from kboost._validation import check_weights
+from kboost.auto.learning_rows import row_counts
 from kboost.dask._estimator import LabelsOnCluster, OnCluster, with_client
 from kboost.dask._given_rows import GivenRows
 from kboost.dask._input import (
@@ -28,7 +29,6 @@ from kboost.dask._input import (
     row_blocks,
 )
 from kboost.dask._prepared_table import PreparedTable
-from kboost.estimators._auto import row_counts
 from kboost.estimators.auto_classifier import AutoKernelClassifier
 from kboost.estimators.auto_regressor import AutoKernelRegressor
 
