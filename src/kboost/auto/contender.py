@@ -43,7 +43,7 @@ class Contender:
 
     def n_bytes(self, n_features: int) -> int:
         """The size of the model: centres in float32, and coefficients."""
-        return self.n_columns * (4 * n_features + 8 * self.values.shape[1])
+        return self.n_columns * (4 * n_features + 8 * int(self.values.shape[1]))
 
 
 @dataclass(frozen=True)
