@@ -38,7 +38,10 @@ from kboost.exceptions import OutOfTimeError, SolverError
 from kboost.kernels.base import Kernel
 from kboost.metric.compare import Judged
 from kboost.metric.rounds import Fold
-from kboost.plans.margin import MarginFit, MarginPlan, fit_margin, has_columns, start_path
+from kboost.plans.library import has_columns
+from kboost.plans.margin import fit_margin
+from kboost.plans.margin_path import start_path
+from kboost.plans.margin_plan import MarginFit, MarginPlan
 from kboost.plans.training_data import TrainingData
 from kboost.selection.c_path import MAX_VALUES, RATIO, in_use
 from kboost.selection.path_fit import PathFit

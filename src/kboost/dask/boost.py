@@ -18,7 +18,7 @@ from kboost.estimators.regressor import KernelBoostRegressor, prepare_regressor
 from kboost.kernels.adapters import as_kernels
 from kboost.kernels.base import Kernel
 from kboost.plans.library import LibraryPlan
-from kboost.plans.margin import MarginPlan
+from kboost.plans.margin_plan import MarginPlan
 from kboost.plans.training_data import TrainingData
 
 

@@ -33,7 +33,7 @@ from kboost.estimators.classifier import KernelBoostClassifier, classifier_plan
 from kboost.estimators.sparse_classifier import SparseKernelClassifier
 from kboost.kernels.base import Kernel
 from kboost.metric.folds import LearningRows
-from kboost.plans.margin import MarginPlan
+from kboost.plans.margin_plan import MarginPlan
 from kboost.plans.sparse import SparseResult
 from kboost.plans.training_data import TrainingData
 from kboost.selection.calibration import Calibration

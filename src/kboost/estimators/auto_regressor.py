@@ -24,7 +24,7 @@ from kboost.estimators.regressor import KernelBoostRegressor
 from kboost.estimators.sparse_regressor import SparseKernelRegressor
 from kboost.kernels.base import Kernel
 from kboost.metric.folds import LearningRows
-from kboost.plans.margin import MarginPlan
+from kboost.plans.margin_plan import MarginPlan
 from kboost.plans.sparse import SparseResult
 from kboost.plans.training_data import TrainingData
 
