@@ -39,7 +39,7 @@ from kboost.formulations import hinge, tube
 from kboost.masters.lp import LPMaster
 from kboost.oracles.scan import ScanOracle
 from kboost.plans.bases import KernelColumns
-from kboost.plans.margin import MarginPlan
+from kboost.plans.margin_plan import MarginPlan
 from kboost.plans.training_data import (
     OutputSet,
     TrainingData,

@@ -35,16 +35,14 @@ from kboost.estimators._kernel_boost import (
 from kboost.exceptions import OutOfTimeError, SolverError
 from kboost.kernels.base import Kernel
 from kboost.plans.margin import (
-    MarginFit,
-    MarginPlan,
     calibrated,
     constants_of,
-    follow_path,
     limited,
     with_learned_kernels,
-    with_results,
     without_columns,
 )
+from kboost.plans.margin_path import follow_path
+from kboost.plans.margin_plan import MarginFit, MarginPlan, with_results
 from kboost.plans.training_data import TrainingData, check_prices
 from kboost.selection.c_path import RATIO, last_best
 from kboost.selection.path_fit import PathFit, PathPoint

@@ -179,6 +179,15 @@ def test_little_time_leaves_a_model(cls, seconds):
     assert model.score(GAPS, y) > 0
 
 
+def interrupted_fit():
+    """The model that Ctrl-C leaves."""
+    model = small()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(GAPS, SIGN)
+    assert model.stop_reason_.rule == "interrupted"
+    return model
+
+
 def joint_stands_in(model):
     line = engines(model)["joint"]
     assert isinstance(model.estimator_, SparseKernelClassifier)
@@ -205,11 +214,7 @@ def test_ctrl_c_in_the_final_fit_leaves_a_joint_fit(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(certified, "fit_margin", interrupted)
-    model = small()
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(GAPS, SIGN)
-    assert model.stop_reason_.rule == "interrupted"
-    joint_stands_in(model)
+    joint_stands_in(interrupted_fit())
 
 
 def test_ctrl_c_near_the_optimum_keeps_its_model(monkeypatch):
@@ -219,10 +224,7 @@ def test_ctrl_c_near_the_optimum_keeps_its_model(monkeypatch):
         return certified.replace(fit, results=results)
 
     monkeypatch.setattr(certified, "fit_margin", interrupted)
-    model = small()
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(GAPS, SIGN)
-    assert model.stop_reason_.rule == "interrupted"
+    model = interrupted_fit()
     assert isinstance(model.estimator_, KernelBoostClassifier)
     assert model.dual_gap_ <= 1e-4
 
@@ -236,11 +238,7 @@ def test_ctrl_c_while_c_rises_leaves_a_joint_fit(monkeypatch):
         return advance(self)
 
     monkeypatch.setattr(CostTrials, "advance", interrupted)
-    model = small()
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(GAPS, SIGN)
-    assert model.stop_reason_.rule == "interrupted"
-    joint_stands_in(model)
+    joint_stands_in(interrupted_fit())
 
 
 def fails(*arguments):

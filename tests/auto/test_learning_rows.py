@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kboost import AutoKernelClassifier
-from kboost.auto.learning_rows import learning_rows
+from kboost.auto.learning_rows import learning_rows, row_counts
 from kboost.data.indexed_rows import indexed_rows
 
 RNG = np.random.default_rng(0)
@@ -66,3 +66,9 @@ def test_the_probabilities_of_repeated_rows_are_their_frequencies():
     for level in range(3):
         here = CODES[:, 0] == level
         assert proba[here].mean() == pytest.approx((SIGNS[here] > 0).mean(), abs=0.1)
+
+
+def test_weights_that_are_shares_count_as_rows():
+    np.testing.assert_allclose(row_counts(np.array([0.1, 0.0, 0.3])), [0.5, 0.0, 1.5])
+    whole = np.array([1.0, 0.0, 3.0])
+    assert row_counts(whole) is whole

@@ -10,7 +10,9 @@ from kboost.auto.probabilities import (
     calibrate,
     calibrate_jointly,
     class_shares,
+    class_signs,
     per_class,
+    shares_of,
 )
 
 RNG = np.random.default_rng(0)
@@ -127,3 +129,11 @@ def test_the_gradient_of_a_free_matrix_agrees_with_finite_differences(monkeypatc
     z = seen["start"] + np.linspace(-0.4, 0.3, 12)
     numeric = approx_fprime(z, lambda point: seen["loss"](point)[0], 1e-7)
     np.testing.assert_allclose(seen["loss"](z)[1], numeric, atol=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_shares_come_back_from_signs(n_classes):
+    codes = CODES % n_classes
+    signs = class_signs(codes, n_classes)
+    assert signs.shape == (len(codes), 1 if n_classes == 2 else 3)
+    np.testing.assert_array_equal(shares_of(signs), class_shares(codes, n_classes))

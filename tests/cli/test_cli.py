@@ -101,6 +101,19 @@ def test_a_fit_of_few_columns_for_scripts(folder, tmp_path):
     assert "TablePreparation" in run("inspect", tmp_path / "m.kboost").output
 
 
+def test_the_seed_draws_the_rows_held_out(folder, tmp_path):
+    def fit(seed):
+        result = run(
+            "fit", folder / "orders.csv", "-t", "late", "-o", tmp_path / "m.kboost", "--json",
+            *SMALL, "--seed", seed,
+        )  # fmt: skip
+        return json.loads(result.output)["scores"]
+
+    first = fit(1)
+    assert fit(1) == first
+    assert fit(2) != first
+
+
 @pytest.mark.parametrize("kind", ["npz", "svm"])
 def test_matrices_of_numbers(tmp_path, kind):
     from sklearn.datasets import dump_svmlight_file

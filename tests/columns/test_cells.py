@@ -9,15 +9,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import kboost.columns.cells as cells_module
-from kboost.columns.cells import (
-    CellPart,
+from kboost.columns.cell_tree import (
     cells_around,
     descend,
     graft,
-    kernel_block,
     shared_by_sides,
     split_into_cells,
 )
+from kboost.columns.cells import CellPart, kernel_block
 from kboost.kernels import Gaussian, Laplacian
 from kboost.kernels.transforms import Ranks, Standardize
 from kboost.kernels.views import View
@@ -133,7 +132,7 @@ def test_splits_that_are_known_are_not_looked_for_again(monkeypatch):
     assert_array_equal(tree.threshold, plain.threshold)
     for cell, other in zip(cells, own, strict=True):
         assert_array_equal(cell, other)
-    monkeypatch.setattr("kboost.columns.cells.split", None)  # nobody asks
+    monkeypatch.setattr("kboost.columns.cell_tree.split", None)  # nobody asks
     again = descend(X, np.arange(500), 60, View(), anchors, known)
     for cell, other in zip(again, few, strict=True):
         assert_array_equal(cell, other)

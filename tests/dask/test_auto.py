@@ -18,7 +18,7 @@ from sklearn.metrics import log_loss, r2_score
 from kboost import AutoKernelClassifier, AutoKernelRegressor
 from kboost.auto import engine, final_fit, search, small_model
 from kboost.auto.final_fit import Engine
-from kboost.columns import cells
+from kboost.columns import cell_tree
 from kboost.dask import DaskAutoKernelClassifier, DaskAutoKernelRegressor, _table, auto
 from kboost.dask._table import PartitionedTable
 from kboost.estimators._auto import AutoKernelBase
@@ -183,7 +183,7 @@ def test_the_same_seed_draws_the_same_rows(client, few):
 
 
 def test_few_rows_come_to_the_client(client, few, monkeypatch):
-    for module, size in ((cells, 64), (_table, 16), (search, 200)):
+    for module, size in ((cell_tree, 64), (_table, 16), (search, 200)):
         name = "_SAMPLE" if module is search else "SAMPLE"
         monkeypatch.setattr(module, name, size)  # small, as these rows are few
     monkeypatch.setattr(search, "_LEFT", 200)

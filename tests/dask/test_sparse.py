@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from kboost import SparseKernelClassifier, SparseKernelRegressor
-from kboost.columns import cells
+from kboost.columns import cell_tree
 from kboost.dask import DaskSparseKernelClassifier, DaskSparseKernelRegressor, _table
 from kboost.dask._cells import BranchFitting
 from kboost.dask._table import PartitionedTable
@@ -187,7 +187,7 @@ def test_probabilities_wait_too(client, loss):
 
 def test_features_stay_on_the_workers(client, monkeypatch):
     """Rows come to the client as samples only, features one at a time."""
-    for module in (cells, _table):
+    for module in (cell_tree, _table):
         monkeypatch.setattr(module, "SAMPLE", 64)  # small, as these rows are few
     asked = []
     bring = PartitionedTable._fetch

@@ -46,11 +46,12 @@ def test_max_iter_bounds_n_iter_and_warns_once(noisy, limit):
     assert model.n_iter_ == limit
 
 
-@pytest.mark.parametrize("options", [{}, {"max_columns": 3}])
-def test_other_ends_do_not_warn(noisy, options):
+@pytest.mark.parametrize(("options", "rule"), [({}, "tol"), ({"max_columns": 3}, "max_columns")])
+def test_other_ends_do_not_warn(noisy, options, rule):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        boost(**options).fit(*noisy)
+        model = boost(**options).fit(*noisy)
+    assert model.stop_reason_.rule == rule
 
 
 @pytest.mark.parametrize("limit", [1, 5, 40])

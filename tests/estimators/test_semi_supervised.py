@@ -139,7 +139,9 @@ def test_with_an_unlabelled_row_there_is_no_warning():
     X, _, some = problem()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        SemiSupervisedKernelBoostClassifier(C=1.0).fit(X, some)
+        model = SemiSupervisedKernelBoostClassifier(C=1.0).fit(X, some)
+    assert (some == -1).any()
+    assert set(model.transduction_) == {0, 1}
 
 
 def test_scikit_learn_asks_for_fits_without_unlabelled_rows_and_its_own_estimators_make_them():

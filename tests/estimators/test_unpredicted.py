@@ -38,11 +38,14 @@ def test_no_warning_where_it_is_predicted_or_rows_are_few(rare):
     X, y = rare
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnpredictedClassWarning)
-        KernelBoostClassifier(LIBRARY, C=1.0).fit(X, y)
-        KernelBoostClassifier(LIBRARY, C=1e-3).fit(X[:90], y[:90])
-        KernelBoostClassifier(LIBRARY, C=1e-3, class_weight={1: 0.0, 2: 1.0}).fit(
+        predicted = KernelBoostClassifier(LIBRARY, C=1.0).fit(X, y)
+        few = KernelBoostClassifier(LIBRARY, C=1e-3).fit(X[:90], y[:90])
+        without = KernelBoostClassifier(LIBRARY, C=1e-3, class_weight={1: 0.0, 2: 1.0}).fit(
             X, np.where(y == 1, 1, np.arange(200) % 2 * 2)
         )
+    assert set(predicted.predict(X)) == {0, 1}
+    assert set(few.predict(X[:90])) == {0}
+    assert 1 not in without.predict(X)
 
 
 def test_rows_without_weight_do_not_count(rare):
@@ -50,4 +53,5 @@ def test_rows_without_weight_do_not_count(rare):
     weight = np.where(y == 1, np.arange(200) % 12 == 0, 1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnpredictedClassWarning)
-        KernelBoostClassifier(LIBRARY, C=1e-3).fit(X, y, sample_weight=weight)
+        model = KernelBoostClassifier(LIBRARY, C=1e-3).fit(X, y, sample_weight=weight)
+    assert set(model.predict(X)) == {0}

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.mutants import repaired
 from kboost.persistence import container
-from kboost.persistence.graph import Packer
+from kboost.persistence.packing import Packer
 
 VERSION = 2
 

@@ -189,3 +189,32 @@ print(TablePreparation().fit_transform(frame).shape)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "(30, 10)", done.stderr
+
+
+def columns_of(frame, name, y, **options):
+    """The output columns of one column, without its name."""
+    prepare = TablePreparation(**options).fit(frame, y)
+    place = prepare.columns_[frame.columns.index(name)].output
+    return [each.removeprefix(name) for each in prepare.get_feature_names_out()[place]]
+
+
+def test_a_text_has_so_many_columns_and_its_length(frame):
+    y = np.arange(100.0)
+    assert len(columns_of(frame, "note", y)) == 11
+    assert len(columns_of(frame, "note", y, n_text=3)) == 4
+
+
+def test_one_hots_up_to_so_many_values(frame):
+    y = np.arange(100.0)
+    many = len(frame["city"].unique())
+    assert columns_of(frame, "city", y, many="target", max_levels=many - 1)[1] == ":log_count"
+    assert ":log_count" not in columns_of(frame, "city", y, many="target", max_levels=many)
+
+
+def test_the_type_of_a_target_can_be_given(frame):
+    y = np.arange(100) % 3
+    number = columns_of(frame, "city", y, many="mean", target_type="regression")
+    classes = columns_of(frame, "city", y, many="mean", target_type="classification")
+    assert number == [":mean"]
+    assert classes == [":mean 0", ":mean 1", ":mean 2"]
+    assert columns_of(frame, "city", y, many="mean") == classes

@@ -38,13 +38,15 @@ from kboost.exceptions import OutOfTimeError, SolverError
 from kboost.kernels.base import Kernel
 from kboost.metric.compare import Judged
 from kboost.metric.rounds import Fold
-from kboost.plans.margin import MarginFit, MarginPlan, fit_margin, has_columns, start_path
+from kboost.plans.library import has_columns
+from kboost.plans.margin import fit_margin
+from kboost.plans.margin_path import start_path
+from kboost.plans.margin_plan import MarginFit, MarginPlan
 from kboost.plans.training_data import TrainingData
-from kboost.selection.c_path import MAX_VALUES, RATIO
+from kboost.selection.c_path import MAX_VALUES, RATIO, in_use
 from kboost.selection.path_fit import PathFit
 
 _PATIENCE = 4  # values of C without a lower error
-_IN_USE = 1e-3  # of the largest coefficient: an interior solution has traces of other columns
 _NEAR = 0.05  # gap up to which a model stands although the fit was cut short
 _FOLLOWED = StopReason("path", "the error has not fallen, or there are too many columns.")
 _NO_COLUMNS = StopReason("path", "there are no columns.")
@@ -123,8 +125,7 @@ def _failed(error: SolverError) -> StopReason:
 
 def _n_in_use(coef: FloatArray) -> int:
     """Columns with a coefficient, in some output, that is not negligible there."""
-    size = np.abs(coef)
-    return int(np.count_nonzero(np.any(size > _IN_USE * size.max(axis=0, initial=0.0), axis=1)))
+    return int(np.count_nonzero(in_use(coef).any(axis=1)))
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,10 @@ class Contender:
         """Whether the engine is one of few columns."""
         return self.max_columns is not None or self.cost is not None
 
+    def n_bytes(self, n_features: int) -> int:
+        """The size of the model: centres in float32, and coefficients."""
+        return self.n_columns * (4 * n_features + 8 * int(self.values.shape[1]))
+
 
 @dataclass(frozen=True)
 class ScoredRows:

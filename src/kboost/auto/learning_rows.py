@@ -14,12 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from kboost._typing import IntArray
+from kboost._typing import FloatArray, IntArray
 from kboost.data.indexed_rows import IndexedRows
 from kboost.metric.folds import LearningRows
 
 _REPEATED = 1.2  # different targets per distinct x from which rows are left out one by one
 _MOST = 100_000  # rows
+
+
+def row_counts(weight: FloatArray) -> FloatArray:
+    """Weights that are shares of 1, or the like, count as rows in the mean."""
+    total, n_weighted = float(weight.sum()), int(np.count_nonzero(weight))
+    return weight * (n_weighted / total) if total < n_weighted else weight
 
 
 def learning_rows(X: Any, rows: IndexedRows, *, labels: bool) -> LearningRows:

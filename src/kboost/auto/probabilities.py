@@ -142,6 +142,12 @@ def class_shares(codes: IntArray, n_classes: int) -> FloatArray:
     return np.asarray(np.eye(n_classes)[codes])
 
 
+def class_signs(codes: IntArray, n_classes: int) -> FloatArray:
+    """Targets: 1 for the class of a row, -1 for others; of two classes, for the second alone."""
+    signs = 2 * class_shares(codes, n_classes) - 1
+    return signs[:, 1:] if n_classes == 2 else signs
+
+
 def shares_of(targets: FloatArray) -> FloatArray:
     """The share of each class in each distinct row, from targets between -1 and 1."""
     if targets.shape[1] == 1:

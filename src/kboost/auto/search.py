@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.cells import descend
+from kboost.columns.cell_tree import descend
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener
 from kboost.core.stopping import OUT_OF_TIME, StopReason

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray
+from kboost.columns.cell_tree import CellTree
 from kboost.columns.compiled import Values, ViewTerms, on_viewed_rows
 from kboost.kernels.algebra import terms
 from kboost.kernels.base import Kernel
@@ -23,7 +24,7 @@ class CompiledCells:
     """`sum_j coef_j [x in the cell of c_j] k(x, c_j)` for dense rows in float64."""
 
     def __init__(
-        self, tree: Any, kernel: Kernel, view: View, centers: FloatArray, coef: FloatArray,
+        self, tree: CellTree, kernel: Kernel, view: View, centers: FloatArray, coef: FloatArray,
         starts: Sequence[int],
     ) -> None:  # fmt: skip
         self.tree, self.view, self.coef = tree, view, coef
@@ -43,11 +44,8 @@ class CompiledCells:
         viewed: Any = self.view.apply(X)
         if len(X) == 1:
             return self._sum(self._cell_of(X[0]), viewed)
-        cell = self.tree.assign(X)
-        order = np.argsort(cell, kind="stable")
-        met, first = np.unique(cell[order], return_index=True)
         out = np.empty((len(X), self.coef.shape[1]))
-        for which, rows in zip(met.tolist(), np.split(order, first[1:]), strict=True):
+        for which, rows in self.tree.rows_by_cell(X):
             step = max(1, _BLOCK // max(1, int(self._sizes[which])))
             for start in range(0, len(rows), step):
                 chunk = rows[start : start + step]

@@ -2,8 +2,8 @@
 
 Large branches of the tree are cut from one feature at a time; then the rows of a branch go to one
 worker, which cuts them further and fits the cells. Tree, cells and their fits are those of a local
-fit (columns/cells.py: a branch is the same wherever it is cut). Only the model comes back to the
-client.
+fit (columns/cell_tree.py: a branch is the same wherever it is cut). Only the model comes back to
+the client.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ import numpy as np
 from distributed import as_completed
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.cells import CellPart, CellTree, SplitRNG, graft
+from kboost.columns.cell_tree import CellTree, SplitRNG, graft
+from kboost.columns.cells import CellPart
 from kboost.core.deadline import Deadline
 from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.stopping import OUT_OF_TIME, StopReason

@@ -10,11 +10,14 @@ import dask.array as da
 import numpy as np
 from dask.delayed import delayed
 from sklearn.base import clone
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from kboost._typing import FloatArray
 from kboost._validation import check_weights
 from kboost.dask._input import (
+    check_length,
+    check_not_empty,
     example,
     find_client,
     is_frame,
@@ -71,11 +74,11 @@ class OnCluster:
         Parameters
         ----------
         X : dask array or data frame of shape (n, n_features)
-            Rows.
+            Rows; the AutoKernel estimators also accept a table in memory.
 
         Returns
         -------
-        dask array
+        dask array, or ndarray for rows in memory
             Values or labels, in the blocks of X.
         """
         return self._blockwise("predict", X)
@@ -160,11 +163,9 @@ class OnCluster:
         client = find_client(self.client)
         table = self._table(X)
         n_rows = table.shape[0]
-        if n_rows == 0:
-            raise ValueError("X must have at least one row; got only empty partitions.")
+        check_not_empty(n_rows)
         y = per_row(client, "y", y)
-        if len(y) != n_rows:
-            raise ValueError(f"y must have one value per row; got {len(y)} for {n_rows} rows.")
+        check_length(y, n_rows)
         if y_numeric:
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         y = y if multi_output and y.ndim == 2 else column_or_1d(y, warn=True)
@@ -188,6 +189,56 @@ class OnCluster:
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()
         return {**state, "client": None}  # a connection cannot be pickled
+
+
+class LabelsOnCluster(OnCluster):
+    """Mixin for classifiers on a cluster: decision values and probabilities, block by block."""
+
+    def decision_function(self, X: Any) -> Any:
+        """Return the decision values as a lazy collection.
+
+        Parameters
+        ----------
+        X : dask array or data frame of shape (n, n_features)
+            Rows; the AutoKernel estimators also accept a table in memory.
+
+        Returns
+        -------
+        dask array, or ndarray for rows in memory
+            (n,), or (n, n_classes) for more than two classes.
+        """
+        return self._blockwise("decision_function", X)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probability of each class as a lazy collection.
+
+        Parameters
+        ----------
+        X : dask array or data frame of shape (n, n_features)
+            Rows; the AutoKernel estimators also accept a table in memory.
+
+        Returns
+        -------
+        dask array, or ndarray for rows in memory, of shape (n, n_classes)
+            Probabilities in the order of `classes_`.
+        """
+        return self._blockwise("predict_proba", X)
+
+    @available_if(lambda self: hasattr(self.local_class, "predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithm of the probability of each class as a lazy collection.
+
+        Parameters
+        ----------
+        X : dask array or data frame of shape (n, n_features)
+            Rows; the AutoKernel estimators also accept a table in memory.
+
+        Returns
+        -------
+        dask array, or ndarray for rows in memory, of shape (n, n_classes)
+            In the order of `classes_`.
+        """
+        return self._blockwise("predict_log_proba", X)
 
 
 def _answer(block: Any, model: Any, method: str, like: Any) -> Any:

@@ -71,6 +71,18 @@ def partitions(client: Client, X: Any) -> list[Any]:
     return list(client.compute(np.ravel(row_blocks(X).to_delayed()).tolist()))
 
 
+def check_not_empty(n_rows: int) -> None:
+    """Raise for a collection without rows."""
+    if not n_rows:
+        raise ValueError("X must have at least one row; got only empty partitions.")
+
+
+def check_length(y: Any, n_rows: int) -> None:
+    """Raise unless there is one target per row."""
+    if len(y) != n_rows:
+        raise ValueError(f"y must have one value per row; got {len(y)} for {n_rows} rows.")
+
+
 def per_row(client: Client, name: str, values: Any) -> Any:
     """The values of all rows on the client; their chunks may differ from those of X."""
     return np.asarray(client.compute(check_collection(name, values)).result())

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.cells import (
+from kboost.columns.cell_tree import (
     SAMPLE,
     CellTree,
     SplitCache,
@@ -148,7 +148,7 @@ class PartitionedTable:
     def cells_around(
         self, rows: IntArray, size: int, view: View, anchors: IntArray
     ) -> list[IntArray]:
-        """As in columns/cells.py: large branches are split here, their cells on the workers."""
+        """As in columns/cell_tree.py: large branches are split here, their cells on the workers."""
         self._hold(rows)
         known = self._splits(rows, view)
         large = descend(self, rows, self._large(rows, size), view, anchors, known)

@@ -17,11 +17,18 @@ from sklearn.utils import check_random_state
 
 from kboost._typing import FloatArray, IntArray
 from kboost._validation import check_weights
-from kboost.dask._estimator import OnCluster, with_client
+from kboost.auto.learning_rows import row_counts
+from kboost.dask._estimator import LabelsOnCluster, OnCluster, with_client
 from kboost.dask._given_rows import GivenRows
-from kboost.dask._input import example, find_client, per_row, row_blocks
+from kboost.dask._input import (
+    check_length,
+    check_not_empty,
+    example,
+    find_client,
+    per_row,
+    row_blocks,
+)
 from kboost.dask._prepared_table import PreparedTable
-from kboost.estimators._auto import row_counts
 from kboost.estimators.auto_classifier import AutoKernelClassifier
 from kboost.estimators.auto_regressor import AutoKernelRegressor
 from kboost.preparation.all_rows import counted_columns, with_all_rows
@@ -51,10 +58,8 @@ class _Auto(OnCluster):
         client, X = find_client(self.client), row_blocks(X)
         given = GivenRows(client, X)
         n_rows = len(given)
-        if not n_rows:
-            raise ValueError("X must have at least one row; got only empty partitions.")
-        if len(y) != n_rows:
-            raise ValueError(f"y must have one value per row; got {len(y)} for {n_rows} rows.")
+        check_not_empty(n_rows)
+        check_length(y, n_rows)
         weight = check_weights(sample_weight, n_rows)
         drawn = self._drawn(weight, X.shape[1])
         table = given.take(drawn)
@@ -141,7 +146,7 @@ class DaskAutoKernelRegressor(_Auto, AutoKernelRegressor):
 
 
 @with_client
-class DaskAutoKernelClassifier(_Auto, AutoKernelClassifier):
+class DaskAutoKernelClassifier(LabelsOnCluster, _Auto, AutoKernelClassifier):
     """`AutoKernelClassifier` on a Dask cluster.
 
     See :class:`DaskAutoKernelRegressor` for what is done where. Probabilities are calibrated on
@@ -161,51 +166,6 @@ class DaskAutoKernelClassifier(_Auto, AutoKernelClassifier):
     """
 
     local_class = AutoKernelClassifier
-
-    def decision_function(self, X: Any) -> Any:
-        """Return the calibrated decision values.
-
-        Parameters
-        ----------
-        X : dask array or data frame, or table in memory, of shape (n, n_columns)
-            Rows.
-
-        Returns
-        -------
-        dask array, or ndarray for rows in memory
-            (n,), or (n, n_classes) for more than two classes.
-        """
-        return self._blockwise("decision_function", X)
-
-    def predict_proba(self, X: Any) -> Any:
-        """Return the probability of each class.
-
-        Parameters
-        ----------
-        X : dask array or data frame, or table in memory, of shape (n, n_columns)
-            Rows.
-
-        Returns
-        -------
-        dask array, or ndarray for rows in memory, of shape (n, n_classes)
-            Probabilities in the order of `classes_`.
-        """
-        return self._blockwise("predict_proba", X)
-
-    def predict_log_proba(self, X: Any) -> Any:
-        """Return the logarithm of the probability of each class.
-
-        Parameters
-        ----------
-        X : dask array or data frame, or table in memory, of shape (n, n_columns)
-            Rows.
-
-        Returns
-        -------
-        dask array, or ndarray for rows in memory, of shape (n, n_classes)
-            In the order of `classes_`.
-        """
-        return self._blockwise("predict_log_proba", X)
 
 
 def _on_client(client: Any, name: str, values: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from kboost._typing import FloatArray
 from kboost.core.deadline import Deadline
-from kboost.dask._estimator import OnCluster, with_client
+from kboost.dask._estimator import LabelsOnCluster, OnCluster, with_client
 from kboost.dask._library import DistributedLibrary
 from kboost.dask._rows import DistributedRows
 from kboost.data.merged_rows import MergedRows
@@ -18,7 +18,7 @@ from kboost.estimators.regressor import KernelBoostRegressor, prepare_regressor
 from kboost.kernels.adapters import as_kernels
 from kboost.kernels.base import Kernel
 from kboost.plans.library import LibraryPlan
-from kboost.plans.margin import MarginPlan
+from kboost.plans.margin_plan import MarginPlan
 from kboost.plans.training_data import TrainingData
 
 
@@ -123,7 +123,7 @@ class DaskKernelBoostRegressor(_Boost, KernelBoostRegressor):
 
 
 @with_client
-class DaskKernelBoostClassifier(_Boost, KernelBoostClassifier):
+class DaskKernelBoostClassifier(LabelsOnCluster, _Boost, KernelBoostClassifier):
     """`KernelBoostClassifier` on a Dask cluster: the workers share the pricing of the library.
 
     See :class:`DaskKernelBoostRegressor` for where the data are.
@@ -142,51 +142,6 @@ class DaskKernelBoostClassifier(_Boost, KernelBoostClassifier):
     """
 
     local_class = KernelBoostClassifier
-
-    def decision_function(self, X: Any) -> Any:
-        """Return the decision values as a lazy dask array.
-
-        Parameters
-        ----------
-        X : dask array or data frame of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        dask array
-            (n,), or (n, n_classes) for more than two classes.
-        """
-        return self._blockwise("decision_function", X)
-
-    def predict_proba(self, X: Any) -> Any:
-        """Return the probability of each class as a lazy dask array.
-
-        Parameters
-        ----------
-        X : dask array or data frame of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        dask array of shape (n, n_classes)
-            In the order of `classes_`.
-        """
-        return self._blockwise("predict_proba", X)
-
-    def predict_log_proba(self, X: Any) -> Any:
-        """Return the logarithms of the probabilities as a lazy dask array.
-
-        Parameters
-        ----------
-        X : dask array or data frame of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        dask array of shape (n, n_classes)
-            In the order of `classes_`.
-        """
-        return self._blockwise("predict_log_proba", X)
 
 
 @prepare.register

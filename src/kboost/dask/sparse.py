@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from kboost.dask._estimator import OnCluster, with_client
+from kboost.dask._estimator import LabelsOnCluster, OnCluster, with_client
 from kboost.dask._location import OnWorkers
 from kboost.dask._table import PartitionedTable
 from kboost.estimators.sparse_classifier import SparseKernelClassifier
@@ -56,7 +54,7 @@ class DaskSparseKernelRegressor(_Sparse, SparseKernelRegressor):
 
 
 @with_client
-class DaskSparseKernelClassifier(_Sparse, SparseKernelClassifier):
+class DaskSparseKernelClassifier(LabelsOnCluster, _Sparse, SparseKernelClassifier):
     """`SparseKernelClassifier` on a Dask cluster.
 
     See :class:`DaskSparseKernelRegressor` for the data that leave the workers.
@@ -75,33 +73,3 @@ class DaskSparseKernelClassifier(_Sparse, SparseKernelClassifier):
     """
 
     local_class = SparseKernelClassifier
-
-    def decision_function(self, X: Any) -> Any:
-        """Return the values of the model as a lazy dask array.
-
-        Parameters
-        ----------
-        X : dask array or data frame of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        dask array
-            (n,), or (n, n_classes) for more than two classes.
-        """
-        return self._blockwise("decision_function", X)
-
-    def predict_proba(self, X: Any) -> Any:
-        """Return the probability of each class as a lazy dask array.
-
-        Parameters
-        ----------
-        X : dask array or data frame of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        dask array of shape (n, n_classes)
-            Probabilities.
-        """
-        return self._blockwise("predict_proba", X)

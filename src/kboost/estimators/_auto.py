@@ -22,6 +22,7 @@ from kboost.auto.contender import Contender, Scorer
 from kboost.auto.final_fit import ONE_PROBLEM
 from kboost.auto.fit import AutoPlan, AutoResult, fit_auto
 from kboost.auto.importance import total_effects
+from kboost.auto.learning_rows import row_counts
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.model import AdditiveModel
 from kboost.data.indexed_rows import IndexedRows
@@ -182,12 +183,6 @@ class AutoKernelBase(KernelEstimator):
         return tags
 
 
-def row_counts(weight: FloatArray) -> FloatArray:
-    """Weights that are shares of 1, or the like, count as rows in the mean."""
-    total, n_weighted = float(weight.sum()), int(np.count_nonzero(weight))
-    return weight * (n_weighted / total) if total < n_weighted else weight
-
-
 def _dense(rows: Any) -> FloatArray:
     if sparse.issparse(rows):
         if rows.shape[0] * rows.shape[1] > MOST_ENTRIES:
@@ -200,15 +195,14 @@ def _dense(rows: Any) -> FloatArray:
 
 
 def _line(candidate: Contender, n_features: int) -> dict[str, Any]:
-    """A line of the leaderboard; bytes are those of centres in float32 and coefficients."""
-    outputs = candidate.values.shape[1]
+    """A line of the leaderboard."""
     return {
         "candidate": candidate.name,
         "score": candidate.score,
         "spread": candidate.spread,
         "fit_seconds": candidate.seconds,
         "predict_us_per_row": candidate.row_microseconds,
-        "bytes": candidate.n_columns * (4 * n_features + 8 * outputs),
+        "bytes": candidate.n_bytes(n_features),
         "columns": candidate.n_columns,
     }
 

@@ -30,8 +30,9 @@ from kboost.core.iterate import Listener
 from kboost.data.sizes import warn_of_size
 from kboost.plans.bases import KernelColumns
 from kboost.plans.library import COPIES, CenterRows, LibraryPlan
-from kboost.plans.margin import MarginFit, MarginPlan, fit_margin
+from kboost.plans.margin import fit_margin
 from kboost.plans.margin_parts import MarginParts
+from kboost.plans.margin_plan import MarginFit, MarginPlan
 from kboost.plans.training_data import TrainingData
 from kboost.settings import Barrier, ColumnGeneration, EarlyStopping
 

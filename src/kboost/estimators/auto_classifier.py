@@ -18,9 +18,10 @@ from kboost.auto.probabilities import (
     Probabilities,
     calibrate,
     calibrate_jointly,
-    class_shares,
+    class_signs,
     shares_of,
 )
+from kboost.auto.scores import negative_log_loss
 from kboost.core.deadline import now
 from kboost.data.class_weight import class_factors
 from kboost.data.indexed_rows import indexed_rows
@@ -32,7 +33,7 @@ from kboost.estimators.classifier import KernelBoostClassifier, classifier_plan
 from kboost.estimators.sparse_classifier import SparseKernelClassifier
 from kboost.kernels.base import Kernel
 from kboost.metric.folds import LearningRows
-from kboost.plans.margin import MarginPlan
+from kboost.plans.margin_plan import MarginPlan
 from kboost.plans.sparse import SparseResult
 from kboost.plans.training_data import TrainingData
 from kboost.selection.calibration import Calibration
@@ -231,8 +232,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         weight = weight * class_factors(self.class_weight, self.classes_, codes, weight)[codes]
         check_two_classes(self.classes_, codes[weight > 0])
         n_classes = len(self.classes_)
-        signs = 2 * class_shares(codes, n_classes) - 1
-        indexed = indexed_rows(rows, signs[:, 1:] if n_classes == 2 else signs, weight)
+        indexed = indexed_rows(rows, class_signs(codes, n_classes), weight)
         learning = learning_rows(rows, indexed, labels=True)
         scorer = self._scorer(learning)
         found = self._search(rows, indexed, learning, scorer, self._margin_problem, started)
@@ -261,20 +261,15 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         return estimator, plan, TrainingData(merged)
 
     def _scorer(self, rows: LearningRows) -> Scorer:
-        shares, weight = shares_of(rows.targets), rows.weight
         self.scoring_ = self.scoring or "neg_log_loss"
-        classes = self.classes_
-        scorer = None
-        if self.scoring is not None:
-            labels = classes[shares.argmax(axis=1)]
-            perfect = LeftOutModel(labels, shares, classes)
-            scorer = named_scorer(self.scoring, labels, weight, perfect)
+        if self.scoring is None:
+            return negative_log_loss(rows)
+        shares, weight, classes = shares_of(rows.targets), rows.weight, self.classes_
+        labels = classes[shares.argmax(axis=1)]
+        scorer = named_scorer(self.scoring, labels, weight, LeftOutModel(labels, shares, classes))
 
         def score(values: FloatArray, left: IntArray) -> float:
-            head = calibrate(values, shares[left], weight[left])
-            logs = head.log_probabilities(values)
-            if scorer is None:
-                return float(np.average(np.sum(shares[left] * logs, axis=1), weights=weight[left]))
+            logs = calibrate(values, shares[left], weight[left]).log_probabilities(values)
             return scorer(LeftOutModel(classes[logs.argmax(axis=1)], np.exp(logs), classes), left)
 
         return score

@@ -9,10 +9,11 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import _check_y
 
-from kboost._typing import FloatArray, IntArray
+from kboost._typing import FloatArray
 from kboost._validation import check_numeric
 from kboost.auto.contender import Scorer
 from kboost.auto.learning_rows import learning_rows
+from kboost.auto.scores import negative_squared_error
 from kboost.auto.target_scale import TargetScale
 from kboost.core.deadline import now
 from kboost.data.indexed_rows import indexed_rows
@@ -23,7 +24,7 @@ from kboost.estimators.regressor import KernelBoostRegressor
 from kboost.estimators.sparse_regressor import SparseKernelRegressor
 from kboost.kernels.base import Kernel
 from kboost.metric.folds import LearningRows
-from kboost.plans.margin import MarginPlan
+from kboost.plans.margin_plan import MarginPlan
 from kboost.plans.sparse import SparseResult
 from kboost.plans.training_data import TrainingData
 
@@ -189,15 +190,11 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
         return estimator, plan, data
 
     def _scorer(self, rows: LearningRows) -> Scorer:
-        y, weight = rows.targets[:, 0], rows.weight
         self.scoring_ = self.scoring or "neg_mean_squared_error"
         if self.scoring is None:
-
-            def negative_error(values: FloatArray, left: IntArray) -> float:
-                return -float(np.average((values[:, 0] - y[left]) ** 2, weights=weight[left]))
-
-            return negative_error
-        scorer = named_scorer(self.scoring, y, weight, _predictions(y))
+            return negative_squared_error(rows)
+        y = rows.targets[:, 0]
+        scorer = named_scorer(self.scoring, y, rows.weight, _predictions(y))
         return lambda values, left: scorer(_predictions(values[:, 0]), left)
 
 

@@ -29,7 +29,7 @@ from kboost.formulations import hinge, nu_classification
 from kboost.masters.margin import MarginPenalty
 from kboost.plans.bases import KernelColumns
 from kboost.plans.library import CenterRows
-from kboost.plans.margin import CalibrationPlan, MarginFit, MarginPlan
+from kboost.plans.margin_plan import CalibrationPlan, MarginFit, MarginPlan
 from kboost.plans.training_data import OutputSet, TrainingData, class_balance, one_vs_rest
 from kboost.selection.left_out import Norm
 

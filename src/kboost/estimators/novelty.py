@@ -26,8 +26,8 @@ from kboost.estimators._kernel_boost import (
 from kboost.formulations import MarginRows, nu_margin
 from kboost.kernels import Gaussian
 from kboost.plans.bases import KernelColumns
-from kboost.plans.margin import MarginPlan
 from kboost.plans.margin_parts import MarginParts
+from kboost.plans.margin_plan import MarginPlan
 from kboost.plans.training_data import Loss, MarginOutput, OutputSet, TrainingData
 
 _NAMES = ("column_scaling", "max_columns", "max_iter", "max_seconds", "tol", "n_jobs", "verbose")

@@ -25,7 +25,7 @@ from kboost.estimators._kernel_boost import (
 )
 from kboost.formulations import MarginRows, nu_tube, tube
 from kboost.plans.bases import ActiveColumns, HalfspaceColumns, KernelColumns
-from kboost.plans.margin import MarginFit, MarginPlan
+from kboost.plans.margin_plan import MarginFit, MarginPlan
 from kboost.plans.training_data import TrainingData, median_of, regression
 from kboost.settings import ActiveGaussians, Barrier, ColumnGeneration, Halfspaces
 

@@ -30,7 +30,7 @@ from kboost.estimators.classifier import (
 from kboost.exceptions import AllLabelledWarning
 from kboost.kernels.rows import group_rows
 from kboost.plans.library import CenterRows
-from kboost.plans.margin import MarginFit, MarginPlan
+from kboost.plans.margin_plan import MarginFit, MarginPlan
 from kboost.plans.training_data import TrainingData
 
 UNLABELLED = -1

@@ -9,7 +9,8 @@ import numpy as np
 
 from kboost.boosting.svm_ensemble import GRID, TINY, SVMEnsemble, SVMGroup
 from kboost.columns.active import ActivePart
-from kboost.columns.cells import CellPart, CellTree
+from kboost.columns.cell_tree import CellTree
+from kboost.columns.cells import CellPart
 from kboost.columns.gram import ZERO
 from kboost.columns.halfspaces import HalfspacePart
 from kboost.columns.hypothesis import KernelPart

@@ -19,7 +19,8 @@ from typing import Any, cast
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.cells import CellTree, SplitRNG, kernel_block, shared_by_sides, split_into_cells
+from kboost.columns.cell_tree import CellTree, SplitRNG, shared_by_sides, split_into_cells
+from kboost.columns.cells import kernel_block
 from kboost.kernels.base import Kernel
 from kboost.settings import Cells
 from kboost.solvers.forward_selection import LocalRule, select

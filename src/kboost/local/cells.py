@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.cells import CellPart, CellTree
+from kboost.columns.cell_tree import CellTree
+from kboost.columns.cells import CellPart
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.progress import TimeEstimate

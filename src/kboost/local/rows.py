@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.columns.cells import cells_around
+from kboost.columns.cell_tree import cells_around
 from kboost.kernels.views import View
 
 _ANCHORS = 3  # cells per metric

@@ -39,7 +39,7 @@ class MetricFamily:
     """A kernel with its width and its transform still open."""
 
     name: str
-    kind: Any  # Laplacian, Gaussian or Matern
+    kind: Any  # the class of the kernel
     ranked: bool = False
     learned: bool = True  # whether there are widths to learn
     likelihood: bool = False  # whether they come from the marginal likelihood, not from gradients

@@ -1,8 +1,9 @@
 """Model files without pickle: arrays and JSON, checked before use.
 
-`container` reads and writes bytes, `coding` makes them few, `graph` converts values, `sparse_rows`
-and `unfolding` check what compiled code and recursion rely on, `registry` lists the allowed classes
-and their rules. `pickling` puts the same bytes into pickles.
+`container` reads and writes bytes, `coding` makes them few. `graph` says how values become nodes;
+`packing` writes and `unpacking` reads them. `sparse_rows` and `unfolding` check what compiled code
+and recursion rely on, `registry` lists the allowed classes and their rules. `pickling` puts the
+same bytes into pickles.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 from kboost._estimator.pickling import pack_with
 from kboost.persistence import container, pickling, registry
 from kboost.persistence.errors import FormatError, damaged
-from kboost.persistence.graph import Packer, unpacked
+from kboost.persistence.packing import Packer
+from kboost.persistence.unpacking import unpacked
 
 pack_with(pickling.reduced)
 

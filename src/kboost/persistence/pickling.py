@@ -11,7 +11,8 @@ from typing import Any
 
 from kboost.persistence import container, registry
 from kboost.persistence.entry import NOT_SAVED
-from kboost.persistence.graph import Packer, unpacked
+from kboost.persistence.packing import Packer
+from kboost.persistence.unpacking import unpacked
 
 MAX_PACKED = 1 << 22  # bytes of the arrays
 _VERSION = "_sklearn_version"

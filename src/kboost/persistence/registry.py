@@ -140,7 +140,7 @@ PARTS_OF_MODELS = [
         rules.same_length("directions", "cuts", "coef"),
     ),
     _part(
-        "columns.cells.CellTree",
+        "columns.cell_tree.CellTree",
         {"feature": INDICES, "threshold": VECTOR, "children": INDEX_PAIRS},
         rules.tree_fits,
     ),
@@ -189,9 +189,7 @@ PARTS_OF_MODELS = [
     Entry("kboost.core.rounds.Rounds", items=ROUND),
     _part("core.stopping.StopReason", {"rule": TEXT, "message": TEXT}),
     Entry("kboost.boosting.fit.KernelUse", items=NUMBER),
-    _part("core.stopping.StopReason", {"rule": TEXT, "message": TEXT}),
     _part("core.model.AdditiveModel", {"parts": PARTS, "bias": VECTOR}, rules.outputs_fit),
-    _part("core.stopping.StopReason", {"rule": TEXT, "message": TEXT}),
     _part(
         "selection.calibration.Calibration",
         {"slope": NUMBER, "n_rows": WHOLE, "held_out": BOOLEAN},

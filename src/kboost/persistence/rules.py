@@ -15,7 +15,8 @@ from scipy.sparse import issparse
 from kboost._rules import INTEGER, Rule, optional
 from kboost.boosting.svm_ensemble import SVMEnsemble, SVMGroup
 from kboost.columns.active import ActivePart
-from kboost.columns.cells import CellPart, CellTree
+from kboost.columns.cell_tree import CellTree
+from kboost.columns.cells import CellPart
 from kboost.columns.halfspaces import HalfspacePart
 from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
@@ -204,9 +205,10 @@ def estimator_fits(made: Any) -> bool:
     if not (isinstance(model, AdditiveModel | SVMEnsemble) and INTEGER.holds(d)):
         return False
     if isinstance(model, SVMEnsemble):
-        return _ensemble_sees(model, d)
-    fits = attributes.get("classes_") is None or _classes_fit(attributes, len(model.bias))
-    return fits and all(_part_fits(part, d) for part in model.parts)
+        n_outputs, sees = len(model.n_rounds), _ensemble_sees(model, d)
+    else:
+        n_outputs, sees = len(model.bias), all(_part_fits(part, d) for part in model.parts)
+    return sees and (attributes.get("classes_") is None or _classes_fit(attributes, n_outputs))
 
 
 def _classes_fit(attributes: dict[str, Any], n_outputs: int) -> bool:

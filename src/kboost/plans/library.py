@@ -102,6 +102,11 @@ class LibraryPlan:
         return self.centers.rows, self.centers.center_of_input[inputs]
 
 
+def has_columns(library: Any) -> bool:
+    """Whether there was time to make a library; an infinite one has no number of columns."""
+    return bool(getattr(library, "n_columns", 1))
+
+
 class _Measuring:
     """Whether the time to measure columns is over; it begins with the first call."""
 

@@ -1,4 +1,4 @@
-"""A margin plan and the function that runs it: choose C, hold rows out, solve, calibrate.
+"""The function that runs a margin plan: choose C, hold rows out, solve, calibrate.
 
 An estimator makes a `MarginPlan` from its parameters and `TrainingData` from its input;
 `fit_margin` returns the fit. Nothing here depends on an estimator.
@@ -16,9 +16,8 @@ intercept of the problem without columns. Ctrl-C while C is chosen leaves the mo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -27,73 +26,22 @@ from kboost._typing import FloatArray
 from kboost.core.column_generation import ColumnGenerationMethod, GenerationResult
 from kboost.core.deadline import Deadline
 from kboost.core.iterate import Listener
-from kboost.core.model import AdditiveModel
 from kboost.core.outputs import solve_outputs
-from kboost.core.path import PathFitter
 from kboost.core.protocols import Fit, Problem
 from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, UNFINISHED, fewer_centers, no_columns
 from kboost.core.trace import Trace
-from kboost.core.validation import ValidationMonitor
 from kboost.data.merged_rows import MergedRows, hold_out
 from kboost.exceptions import OutOfTimeError
 from kboost.formulations import MarginRows
-from kboost.masters.margin import MarginPenalty
 from kboost.metric.folds import LearningRows
 from kboost.plans.bases import KernelColumns
-from kboost.plans.library import LibraryPlan
-from kboost.plans.margin_parts import Parts, PathParts
-from kboost.plans.training_data import OutputSet, TrainingData, check_prices
+from kboost.plans.library import has_columns
+from kboost.plans.margin_path import choose_c, monitors_of
+from kboost.plans.margin_plan import MarginFit, MarginPlan, with_results
+from kboost.plans.training_data import TrainingData, check_prices
 from kboost.selection import learned_kernels
-from kboost.selection.c_path import CostPath, Tuning, split_rows, tune
-from kboost.selection.calibration import Calibration, FittedOutput, calibrate
-from kboost.selection.left_out import Norm
-from kboost.selection.path_fit import PathFit, Validator
+from kboost.selection.calibration import FittedOutput, calibrate
 from kboost.solvers.threads import blas_threads_for
-
-DEFAULT_C = 1.0  # where there are too few rows, or no time, to choose by
-
-
-@dataclass(frozen=True)
-class CalibrationPlan:
-    """The norm and penalty of the problem, for the calibration of probabilities."""
-
-    norm: Norm
-    penalty: MarginPenalty
-
-
-@dataclass(frozen=True)
-class MarginPlan:
-    """What to solve, with which parts, and what to keep of it."""
-
-    outputs: OutputSet
-    library: LibraryPlan
-    parts: Parts
-    C: float | PathParts  # the cost of errors, or the parts of the path that chooses it
-    attributes: Callable[[MarginFit], dict[str, Any]]  # fitted attributes of this kind of model
-    validation_fraction: float | None = None
-    stratify: bool = False  # whether rows are held out class by class
-    calibration: CalibrationPlan | None = None
-    constant: Callable[[MergedRows], FloatArray] | None = None  # without columns, one per output
-    shift: float = 0.0  # taken from the targets before the fit, added to the bias after it
-    max_seconds: float | None = None
-    random_state: Any = None
-    n_jobs: int = 1
-
-
-@dataclass(frozen=True)
-class MarginFit:
-    """The models of all outputs on one library, and how C and the probabilities came about."""
-
-    library: Any
-    results: Sequence[GenerationResult]
-    C: float
-    tuning: Tuning | None = None
-    calibration: Calibration | None = None
-
-    @property
-    def model(self) -> AdditiveModel:
-        return AdditiveModel.stack([(result.hypotheses, result.fit) for result in self.results])
-
 
 Listen = Callable[[int | None, Callable[[], MarginFit]], Sequence[Listener]]
 
@@ -153,74 +101,6 @@ def with_learned_kernels(plan: MarginPlan, data: TrainingData, deadline: Deadlin
     return replace(plan, library=replace(plan.library, base=KernelColumns(list(kernels))))
 
 
-@dataclass(frozen=True)
-class CostChoice:
-    """C, how it was chosen, and the model of the path where Ctrl-C ended it, with its rows."""
-
-    C: float
-    rows: MergedRows
-    tuning: Tuning | None = None
-    interrupted: MarginFit | None = None
-
-
-def choose_c(plan: MarginPlan, data: TrainingData, deadline: Deadline) -> CostChoice:
-    """The C given, or the best of a path on held-out rows."""
-    if isinstance(plan.C, float):
-        return CostChoice(plan.C, data.rows)
-    rng = check_random_state(plan.random_state)
-    splits = split_rows(data, rng, stratify=plan.stratify)
-    libraries, fits = [], []
-    with suppress(OutOfTimeError):
-        for rows, held_out in splits:
-            library = plan.library.build(rows, deadline, among=len(splits))
-            if not has_columns(library):
-                break
-            fits.append(start_path(plan, library, rows, deadline, held_out))
-            libraries.append(library)
-    if not fits:
-        return CostChoice(DEFAULT_C, data.rows)
-    loss, alike = plan.outputs.held_out_loss, plan.outputs.alike
-    path, reason = tune(fits, len(data.rows.weight), loss, alike)
-    tuning = path.tuning
-    if reason is INTERRUPTED:
-        return _interrupted(plan, path, splits[0][0], libraries[0])
-    return CostChoice(
-        DEFAULT_C if tuning is None else float(tuning.C[tuning.best]), data.rows, tuning
-    )
-
-
-def start_path(
-    plan: MarginPlan,
-    library: Any,
-    rows: MergedRows,
-    deadline: Deadline,
-    held_out: MergedRows | None = None,
-) -> PathFit:
-    """A path of C whose points are solved loosely, as far as a choice needs; `plan.C` has parts."""
-    parts = cast(PathParts, plan.C)
-    oracle, master, stop = parts.path_oracle(library), parts.path_master(library), parts.path_stop()
-    fitters = [
-        PathFitter(Problem(library, problem, deadline), oracle, master, stop, polish=False)
-        for problem in plan.outputs.problems(rows, 1.0)
-    ]
-    return _path_fit(plan, library, fitters, rows, held_out)
-
-
-def _interrupted(plan: MarginPlan, path: CostPath, rows: MergedRows, library: Any) -> CostChoice:
-    """The choice that Ctrl-C leaves: the model of the first split at the best C so far."""
-    point = path.so_far
-    if point is None:
-        raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
-    results = [replace(result, reason=INTERRUPTED) for result in point.results]
-    fit = with_results(plan, MarginFit(library, [], point.C, path.tuning), results)
-    return CostChoice(point.C, rows, path.tuning, fit)
-
-
-def has_columns(library: Any) -> bool:
-    """Whether there was time to make a library; an infinite one has no number of columns."""
-    return bool(getattr(library, "n_columns", 1))
-
-
 def without_columns(n_rows: int) -> GenerationResult:
     """What is left of a problem for which there was no time, up to its constant."""
     zeros = np.zeros(n_rows)
@@ -261,39 +141,6 @@ def _constant_fit(fit: Fit, constant: float, rows: Any) -> Fit:
     if isinstance(rows, MarginRows):
         objective = float(rows.slack_costs @ rows.slack(decision, 0.0))
     return replace(fit, bias=constant, decision=decision, objective=objective)
-
-
-def follow_path(plan: MarginPlan, data: TrainingData, library: Any, deadline: Deadline) -> PathFit:
-    """A path on all rows whose points are what `fit_margin` would find at their C.
-
-    The plan's oracle and master must be able to follow a path.
-    """
-    oracle: Any = plan.parts.oracle(library)
-    master: Any = plan.parts.master(library, monitored=False)
-    stop = plan.parts.stop(monitored=False)
-    fitters = [
-        PathFitter(Problem(library, problem, deadline), oracle, master, stop, polish=True)
-        for problem in plan.outputs.problems(data.rows, 1.0)
-    ]
-    return _path_fit(plan, library, fitters, data.rows, data.held_out)
-
-
-def with_results(
-    plan: MarginPlan, fit: MarginFit, results: Sequence[GenerationResult]
-) -> MarginFit:
-    """The fit with these results on the scale of the targets."""
-    shifted = [
-        replace(
-            result,
-            fit=replace(
-                result.fit,
-                bias=result.fit.bias + plan.shift,
-                decision=result.fit.decision + plan.shift,
-            ),
-        )
-        for result in results
-    ]
-    return replace(fit, results=shifted)
 
 
 def calibrated(plan: MarginPlan, fit: MarginFit, rows: MergedRows, deadline: Deadline) -> MarginFit:
@@ -348,7 +195,7 @@ def _solve(
     oracle = plan.parts.oracle(fit.library)
     master = plan.parts.master(fit.library, monitored=monitored)
     stop = plan.parts.stop(monitored=monitored)
-    monitors = [None] * len(problems) if held_out is None else _monitors(plan, held_out)
+    monitors = [None] * len(problems) if held_out is None else monitors_of(plan, held_out)
 
     def solve(number: int, until: Deadline) -> GenerationResult:
         problem = Problem(fit.library, problems[number], until)
@@ -370,23 +217,3 @@ def _solve(
         return method.run_until(stop, deadline=until, listeners=listeners)
 
     return solve_outputs(solve, len(problems), deadline, plan.n_jobs)
-
-
-def _monitors(plan: MarginPlan, held_out: MergedRows) -> list[ValidationMonitor]:
-    outputs = plan.outputs.outputs
-    return [ValidationMonitor(held_out.X, output.held_out_loss(held_out)) for output in outputs]
-
-
-def _path_fit(
-    plan: MarginPlan,
-    library: Any,
-    fitters: Sequence[PathFitter],
-    rows: MergedRows,
-    held_out: MergedRows | None,
-) -> PathFit:
-    validator = None
-    if held_out is not None:
-        joint_error = plan.outputs.joint_error(held_out)
-        validator = Validator(held_out, _monitors(plan, held_out), joint_error)
-    first = min(fitter.first_factor(library.edges) for fitter in fitters)
-    return PathFit(fitters, first, plan.outputs.joint_error(rows), validator)

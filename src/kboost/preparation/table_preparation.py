@@ -53,8 +53,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         the target (of each of at most 10 classes) and log(1 + rows) of each value; "mean" and
         "frequency" are one of these; "one-hot" is one 0/1 column for each of the most frequent
         values; "both" is "one-hot" and "target". "auto" compares the first four on rows left out,
-        and "one-hot" with "both" for categories of more than 20 values. Without `y` there are only
-        frequencies.
+        and "one-hot" with "both" for categories of 21 to `max_levels` values. Without `y` there are
+        frequencies in place of means.
     max_levels : int, default=30
         Values up to which a category has one 0/1 column per value.
     n_text : int, default=10

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kboost._typing import FloatArray
+from kboost._typing import BoolArray, FloatArray
 from kboost.core.iterate import Method, iterate
 from kboost.core.stopping import StopReason, solver_failed
 from kboost.data.merged_rows import MergedRows, hold_out
@@ -179,7 +179,13 @@ def last_best(errors: Sequence[float]) -> int:
     return len(errors) - 1 - int(np.argmin(errors[::-1]))
 
 
+def in_use(coef: FloatArray) -> BoolArray:
+    """Which coefficients, (m,) or (m, q), are not negligible in their output."""
+    size = np.abs(coef)
+    used: BoolArray = size > _IN_USE * size.max(axis=0, initial=0.0)
+    return used
+
+
 def _n_in_use(point: PathPoint) -> int:
     """Columns with a coefficient that is not negligible, over all outputs."""
-    sizes = [np.abs(result.fit.coef) for result in point.results]
-    return sum(int(np.count_nonzero(size > _IN_USE * size.max(initial=0.0))) for size in sizes)
+    return sum(int(np.count_nonzero(in_use(result.fit.coef))) for result in point.results)
