@@ -80,6 +80,14 @@ def test_without_time_few_columns_are_as_many_as_there_are():
     assert result.model.n_columns < 7
 
 
+def test_without_time_few_columns_are_fitted_to_few_rows_in_a_hurry(monkeypatch):
+    monkeypatch.setattr(final_fit, "HURRIED", 20)
+    result = fitted(MEMBERS[:1], max_columns=7, deadline=Deadline.after(1e-9), hurry=True)
+    assert result.reason.rule == "max_seconds"
+    assert "20 of 60 rows are fitted" in result.reason.message
+    assert result.model.n_columns == 7
+
+
 def test_rows_of_one_x_stay_together():
     twice = indexed_rows(np.repeat(X, 2, axis=0), np.arange(120.0)[:, None], np.ones(120))
     few = first_rows(twice, 3)

@@ -79,12 +79,14 @@ def fit_members(
     n_jobs: int | None = None,
     deadline: Deadline = NO_LIMIT,
     listeners: Sequence[Listener] = (),
+    hurry: bool = False,
 ) -> SparseResult:
     """Fit the members one after another; the model is their weighted mean.
 
     If time or Ctrl-C ends the fit, the members that are complete are the model. Without any, it is
-    the first member on as many rows as take no time; with a limit on the columns, what there is of
-    the first member, and Ctrl-C before there is anything is raised.
+    the first member on as many rows as take no time. With a limit on the columns, it is what there
+    is of the first member, and Ctrl-C before there is anything is raised; with `hurry` it is the
+    first member on few rows, unless half of the columns are there.
     """
     data = SparseData(rows, location_of(X, n_jobs))
     n_rows, width = len(rows.center_rows), X.shape[1]
@@ -101,10 +103,12 @@ def fit_members(
     if complete:
         found = _mean([fits.results[p] for p in complete], [members[p] for p in complete])
         return _cut(found, reason, f"{len(complete)} of {len(members)} members")
-    if max_columns is None:
+    n_found = fits.results[0].model.n_columns if fits.results else 0
+    if max_columns is None or (hurry and 2 * n_found < max_columns):
         few = first_rows(rows, HURRIED)
         n_few = len(few.center_rows)
-        plan = _plan(members[0], ONE_PROBLEM, width, labels, None, random_state)
+        plan = _plan(members[0], ONE_PROBLEM, width, labels, max_columns, random_state)
+        plan = plan if max_columns is None else replace(plan, selection=Random())
         found = fit(plan, replace(data, rows=few), NO_LIMIT)
         return _cut(found, reason, f"{n_few} of {n_rows} rows")
     if not fits.results:

@@ -19,8 +19,8 @@ from kboost._typing import FloatArray
 from kboost._validation import check_weights
 from kboost.auto.certified import CertifiedResult, Problem
 from kboost.auto.contender import Contender, Scorer
-from kboost.auto.final_fit import ONE_PROBLEM
-from kboost.auto.fit import AutoPlan, AutoResult, fit_auto
+from kboost.auto.final_fit import CUT_SHORT, ONE_PROBLEM
+from kboost.auto.fit import AutoPlan, AutoResult, fit_auto, sentence
 from kboost.auto.importance import total_effects
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.model import AdditiveModel
@@ -217,7 +217,7 @@ def _reason(found: AutoResult, scoring: str, prefer: str) -> str:
     """Why this model, in words."""
     winner, others = found.winner, [c for c in found.candidates if c is not found.winner]
     if winner.is_small:
-        return _small_reason(found, scoring, prefer)
+        return " ".join([_small_reason(found, scoring, prefer), sentence(found.failure)]).rstrip()
     words = f"{winner.name} has the best {scoring} on rows left out, {winner.score:.4g}"
     if others and others[0].score > winner.score:
         words = f"{winner.name} has the best {scoring} of a single kernel, {winner.score:.4g}"
@@ -226,9 +226,12 @@ def _reason(found: AutoResult, scoring: str, prefer: str) -> str:
     if len(winner.members) > 1:
         parts = [f"{weight:.2f} {each.family.name}" for each, weight in winner.members]
         words += f". The blend is {', '.join(parts)}"
-    if found.engine not in (None, ONE_PROBLEM):
+    if prefer != "accuracy":
+        n_columns = found.result.model.n_columns
+        words += f". It has {n_columns} columns; other numbers of columns were not compared"
+    if found.engine not in (None, ONE_PROBLEM) and found.result.reason.rule not in CUT_SHORT:
         words += f". All rows are fitted in {found.engine.name}"
-    return words + "."
+    return f"{words}. {sentence(found.failure)}".rstrip()
 
 
 def _small_reason(found: AutoResult, scoring: str, prefer: str) -> str:
