@@ -159,7 +159,7 @@ class _Final:
                 members, self.X, rows, labels=self.learning.labels,
                 max_columns=most, engine=self.engine, all_columns=self.plan.engine,
                 deadline=deadline, random_state=self.plan.random_state, n_jobs=self.plan.n_jobs,
-                listeners=self.listeners, hurry=few,
+                listeners=self.listeners, hurry=True,
             )  # fmt: skip
         kernels = [member.kernel for member in members]
         until = deadline.share(1 / _CERTIFIED)

@@ -24,6 +24,7 @@ from kboost.auto.fit import AutoPlan, AutoResult, fit_auto, sentence
 from kboost.auto.importance import total_effects
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.model import AdditiveModel
+from kboost.core.stopping import OUT_OF_TIME
 from kboost.data.indexed_rows import IndexedRows
 from kboost.data.sizes import MOST_ENTRIES, search_seconds
 from kboost.estimators._kernel_boost import set_fitted
@@ -39,6 +40,7 @@ _RULES = {
     "scoring": SCORING,
     **{name: RULES[name] for name in ("random_state", "n_jobs", "verbose")},
 }
+_PREPARATION = 4  # part of the time in which encodings may be compared
 
 
 class AutoKernelBase(KernelEstimator):
@@ -75,15 +77,25 @@ class AutoKernelBase(KernelEstimator):
                 f"kboost.dask.Dask{type(self).__name__} accepts."
             )
 
-    def _prepared(self, X: Any, y: Any, sample_weight: Any, task: str) -> tuple[Any, FloatArray]:
+    def _deadline(self, n_rows: int, started: float) -> Deadline:
+        """The end of the time for a table of so many rows, which began at the moment `started`."""
+        seconds = search_seconds(n_rows) if self.max_seconds == "auto" else self.max_seconds
+        return NO_LIMIT if seconds is None else Deadline(started + seconds, seconds)
+
+    def _prepared(
+        self, X: Any, y: Any, sample_weight: Any, task: str, deadline: Deadline
+    ) -> tuple[Any, FloatArray]:
         """The table as numbers, and the weights of its rows; sets what describes the input."""
-        rows = self._fit_preparation(X, y, sample_weight, task)
+        rows = self._fit_preparation(X, y, sample_weight, task, deadline)
         return rows, row_counts(check_weights(sample_weight, rows.shape[0]))
 
-    def _fit_preparation(self, X: Any, y: Any, sample_weight: Any, task: str) -> FloatArray:
+    def _fit_preparation(
+        self, X: Any, y: Any, sample_weight: Any, task: str, deadline: Deadline
+    ) -> FloatArray:
         """Learn how a table becomes numbers, and return those of its rows."""
         self.preparation_ = TablePreparation(target_type=task)
-        rows = self.preparation_.fit_transform(X, y, sample_weight)
+        until = deadline.share(_PREPARATION)
+        rows = self.preparation_._fit_transform(X, y, sample_weight, until)
         self.n_features_in_ = self.preparation_.n_features_in_
         if hasattr(self.preparation_, "feature_names_in_"):
             self.feature_names_in_ = self.preparation_.feature_names_in_
@@ -98,11 +110,9 @@ class AutoKernelBase(KernelEstimator):
         learning: LearningRows,
         scorer: Scorer,
         problem: Problem,
-        started: float,
+        deadline: Deadline,
     ) -> AutoResult:
-        """Search and fit within the time limit, which began at the moment `started`."""
-        seconds = search_seconds(X.shape[0]) if self.max_seconds == "auto" else self.max_seconds
-        deadline = NO_LIMIT if seconds is None else Deadline(started + seconds, seconds)
+        """Search and fit within the time limit."""
         plan = AutoPlan(
             scorer=scorer,
             prefer=self.prefer,
@@ -133,7 +143,8 @@ class AutoKernelBase(KernelEstimator):
         self.reason_ = _reason(found, self.scoring_, self.prefer)
         self.stop_reason_ = result.reason
         outputs = [column.output for column in self.preparation_.columns_]
-        self.feature_importances_ = total_effects(model._model, X, outputs)
+        late = result.reason.rule == OUT_OF_TIME.rule
+        self.feature_importances_ = total_effects(model._model, X, outputs, hurry=late)
 
     @abstractmethod
     def _sparse_model(self, result: SparseResult) -> Any:

@@ -227,7 +227,8 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         self._check_given(X, y)
         y = column_or_1d(y, warn=True)
         codes = encode_labels(self, y)
-        rows, weight = self._prepared(X, y, sample_weight, "classification")
+        deadline = self._deadline(len(codes), started)
+        rows, weight = self._prepared(X, y, sample_weight, "classification", deadline)
         weight = weight * class_factors(self.class_weight, self.classes_, codes, weight)[codes]
         check_two_classes(self.classes_, codes[weight > 0])
         n_classes = len(self.classes_)
@@ -235,7 +236,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         indexed = indexed_rows(rows, signs[:, 1:] if n_classes == 2 else signs, weight)
         learning = learning_rows(rows, indexed, labels=True)
         scorer = self._scorer(learning)
-        found = self._search(rows, indexed, learning, scorer, self._margin_problem, started)
+        found = self._search(rows, indexed, learning, scorer, self._margin_problem, deadline)
         self.probabilities_ = _calibrated(found, learning)
         self._show_search(found, learning.X)
         slope = self.probabilities_.slope * (2.0 if n_classes == 2 else 1.0)
