@@ -15,13 +15,15 @@ from kboost import (
     KernelBoostRegressor,
     SparseKernelClassifier,
 )
-from kboost.auto import certified, small_model
+from kboost.auto import certified, final_fit, small_model
 from kboost.auto import fit as auto_fit
 from kboost.auto.basis_size import BasisTrials
 from kboost.auto.certified import CostTrials
 from kboost.core.column_generation import GenerationResult
 from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, solver_failed
+from kboost.estimators._auto import AutoKernelBase
 from kboost.exceptions import SolverError
+from kboost.metric.families import FAMILIES
 from tests.fitted import GAPS, LETTERS, SIGN, VALUE, X, fitted, rows_of
 
 NAMES = ["auto certified", "auto certified three classes", "auto certified logarithms"]
@@ -244,6 +246,58 @@ def test_ctrl_c_while_c_rises_leaves_a_joint_fit(monkeypatch):
         model.fit(GAPS, SIGN)
     assert model.stop_reason_.rule == "interrupted"
     joint_stands_in(model)
+
+
+@pytest.mark.parametrize(
+    ("cls", "prefer"), [(AutoKernelClassifier, "size"), (AutoKernelRegressor, "speed")]
+)
+@pytest.mark.parametrize(
+    "place",
+    [
+        (small_model, "_left_out"),
+        (small_model, "mixture_of"),
+        (small_model.BasisTrials, "__init__"),
+        (small_model.BasisTrials, "advance"),
+        (small_model.CostTrials, "advance"),
+        (small_model._SmallModelSearch, "contenders"),
+        (small_model._SmallModelSearch, "_contender"),
+        (final_fit.MemberFits, "advance"),
+    ],
+    ids=lambda place: place[1],
+)
+def test_ctrl_c_anywhere_in_the_search_for_a_size_leaves_a_model(cls, prefer, place, monkeypatch):
+    owner, name = place
+    work, calls = getattr(owner, name), []
+
+    def interrupted(*arguments, **options):
+        calls.append(None)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return work(*arguments, **options)
+
+    monkeypatch.setattr(owner, name, interrupted)
+    monkeypatch.setattr(AutoKernelBase, "_plan_options", {"families": FAMILIES[:2], "rounds": 1})
+    y = SIGN if cls is AutoKernelClassifier else VALUE
+    model = cls(prefer=prefer)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(GAPS, y)
+    assert model.stop_reason_.rule == "interrupted"
+    assert "interrupted" in model.stop_reason_.message
+    assert 1 <= model.n_columns_ <= 256
+    same = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(same.predict(GAPS), model.predict(GAPS))
+
+
+def test_ctrl_c_after_the_final_fit_changes_nothing_and_says_so(monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kboost.estimators._auto.total_effects", interrupted)
+    model = small()
+    before = dict(vars(model))
+    with pytest.raises(KeyboardInterrupt, match="nothing has changed"):
+        model.fit(GAPS, SIGN)
+    assert vars(model) == before
 
 
 def fails(*arguments):

@@ -57,17 +57,20 @@ def smallest_models(
     problem: Problem | None = None,
     deadline: Deadline = NO_LIMIT,
 ) -> SmallModels:
-    """Try both engines in growing sizes; after Ctrl-C the joint fits so far decide.
+    """Try both engines in growing sizes; after Ctrl-C the joint fits so far decide, if any.
 
     `problem` states that of column generation; without one, or with many rows, it does not compete.
     """
     if learning.targets.size > CERTIFIED_ROWS:
         problem = None
-    search = _SmallModelSearch(candidates, learning, scorer, prefer)
-    reason = search.try_joint(deadline if problem is None else deadline.share(2))
-    if problem is not None and search.joint and reason.rule != INTERRUPTED.rule:
-        reason = search.try_certified(problem, deadline)
-    return SmallModels(search.contenders(), reason)
+    try:
+        search = _SmallModelSearch(candidates, learning, scorer, prefer)
+        reason = search.try_joint(deadline if problem is None else deadline.share(2))
+        if problem is not None and search.joint and reason.rule != INTERRUPTED.rule:
+            reason = search.try_certified(problem, deadline)
+        return SmallModels(search.contenders(), reason)
+    except KeyboardInterrupt:  # between the steps
+        return SmallModels((), INTERRUPTED)
 
 
 class _SmallModelSearch:
