@@ -53,12 +53,7 @@ class KernelEstimator(PackedPickleMixin, ExplainMixin, CallbackSupportMixin, Bas
         """
         with fit_task(self, X, y, sample_weight):
             with unchanged_on_error(self), show_progress(getattr(self, "verbose", 0)):
-                try:
-                    learn()
-                except KeyboardInterrupt as interrupt:
-                    if interrupt.args:
-                        raise
-                    raise KeyboardInterrupt("interrupted; nothing has changed.") from interrupt
+                learn()
             if any(reason.rule == INTERRUPTED.rule for reason in self._reasons()):
                 raise KeyboardInterrupt
         self._warn_of_limits()

@@ -12,8 +12,9 @@ better. Below ENOUGH columns such a size does not count.
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,7 +28,7 @@ from kboost.auto.search import global_folds
 from kboost.auto.target_scale import TargetScale
 from kboost.auto.trial import Comparison, Judge, SizeTrial
 from kboost.core.deadline import NO_LIMIT, Deadline
-from kboost.core.iterate import iterate
+from kboost.core.iterate import Method, iterate
 from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, StopReason
 from kboost.data.sizes import CERTIFIED_ROWS
 from kboost.metric.folds import LearningRows, fold_of, folds_of
@@ -63,14 +64,31 @@ def smallest_models(
     """
     if learning.targets.size > CERTIFIED_ROWS:
         problem = None
-    try:
+
+    def search_sizes() -> SmallModels:
         search = _SmallModelSearch(candidates, learning, scorer, prefer)
         reason = search.try_joint(deadline if problem is None else deadline.share(2))
         if problem is not None and search.joint and reason.rule != INTERRUPTED.rule:
             reason = search.try_certified(problem, deadline)
         return SmallModels(search.contenders(), reason)
-    except KeyboardInterrupt:  # between the steps
-        return SmallModels((), INTERRUPTED)
+
+    method = _SizeSearch(search_sizes)
+    reason = iterate(method, level=logging.DEBUG)  # Ctrl-C between the trials
+    return method.found or SmallModels((), reason)
+
+
+class _SizeSearch(Method[str]):
+    """One step compares all sizes."""
+
+    def __init__(self, search: Callable[[], SmallModels]) -> None:
+        self._search = search
+        self.found: SmallModels | None = None
+        self.trace: list[str] = []
+
+    def advance(self) -> str | StopReason:
+        """Compare them; the reason of the last engine."""
+        self.found = self._search()
+        return self.found.reason
 
 
 class _SmallModelSearch:
@@ -120,7 +138,8 @@ class _SmallModelSearch:
     def contenders(self) -> tuple[Contender, ...]:
         """The smallest model of each engine; those close to the lowest error of both go first."""
         smallest, every = self._comparison.smallest, [*self.joint, *self.certified]
-        near, far = [], []
+        near: list[SizeTrial] = []
+        far: list[SizeTrial] = []
         for trials, cut_short in zip(
             (self.certified, self.joint), self._cut_short[::-1], strict=True
         ):
