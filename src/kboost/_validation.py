@@ -139,11 +139,13 @@ def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") 
 
 @contextmanager
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
-    """Restore the attributes of the estimator if an exception is raised inside."""
+    """Restore the attributes of the estimator if an exception is raised inside; Ctrl-C says so."""
     before = vars(estimator).copy()
     try:
         yield
-    except BaseException:
+    except BaseException as error:
         vars(estimator).clear()
         vars(estimator).update(before)
+        if isinstance(error, KeyboardInterrupt) and not error.args:
+            error.args = ("interrupted; nothing has changed.",)
         raise

@@ -15,10 +15,15 @@ from kboost import (
     KernelBoostRegressor,
     SparseKernelClassifier,
 )
-from kboost.auto import certified, small_model
+from kboost.auto import certified, final_fit, small_model
+from kboost.auto import fit as auto_fit
+from kboost.auto.basis_size import BasisTrials
 from kboost.auto.certified import CostTrials
-from kboost.core.stopping import INTERRUPTED
+from kboost.core.column_generation import GenerationResult
+from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, solver_failed
+from kboost.estimators._auto import AutoKernelBase
 from kboost.exceptions import SolverError
+from kboost.metric.families import FAMILIES
 from tests.fitted import GAPS, LETTERS, SIGN, VALUE, X, fitted, rows_of
 
 NAMES = ["auto certified", "auto certified three classes", "auto certified logarithms"]
@@ -241,6 +246,58 @@ def test_ctrl_c_while_c_rises_leaves_a_joint_fit(monkeypatch):
     joint_stands_in(interrupted_fit())
 
 
+@pytest.mark.parametrize(
+    ("cls", "prefer"), [(AutoKernelClassifier, "size"), (AutoKernelRegressor, "speed")]
+)
+@pytest.mark.parametrize(
+    "place",
+    [
+        (small_model, "_left_out"),
+        (small_model, "mixture_of"),
+        (small_model.BasisTrials, "__init__"),
+        (small_model.BasisTrials, "advance"),
+        (small_model.CostTrials, "advance"),
+        (small_model._SmallModelSearch, "contenders"),
+        (small_model._SmallModelSearch, "_contender"),
+        (final_fit.MemberFits, "advance"),
+    ],
+    ids=lambda place: place[1],
+)
+def test_ctrl_c_anywhere_in_the_search_for_a_size_leaves_a_model(cls, prefer, place, monkeypatch):
+    owner, name = place
+    work, calls = getattr(owner, name), []
+
+    def interrupted(*arguments, **options):
+        calls.append(None)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return work(*arguments, **options)
+
+    monkeypatch.setattr(owner, name, interrupted)
+    monkeypatch.setattr(AutoKernelBase, "_plan_options", {"families": FAMILIES[:2], "rounds": 1})
+    y = SIGN if cls is AutoKernelClassifier else VALUE
+    model = cls(prefer=prefer)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(GAPS, y)
+    assert model.stop_reason_.rule == "interrupted"
+    assert "interrupted" in model.stop_reason_.message
+    assert 1 <= model.n_columns_ <= 256
+    same = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(same.predict(GAPS), model.predict(GAPS))
+
+
+def test_ctrl_c_after_the_final_fit_changes_nothing_and_says_so(monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kboost.estimators._auto.total_effects", interrupted)
+    model = small()
+    before = dict(vars(model))
+    with pytest.raises(KeyboardInterrupt, match="nothing has changed"):
+        model.fit(GAPS, SIGN)
+    assert vars(model) == before
+
+
 def fails(*arguments):
     raise SolverError("the solver ended with status 'Unbounded'.")
 
@@ -250,6 +307,7 @@ def test_a_solver_that_fails_in_the_final_fit_leaves_a_joint_fit(monkeypatch):
     model = small().fit(GAPS, SIGN)
     assert model.stop_reason_.rule == "complete"
     joint_stands_in(model)
+    says_so(model)
 
 
 def test_a_solver_that_fails_while_c_rises_leaves_a_joint_fit(monkeypatch):
@@ -257,3 +315,87 @@ def test_a_solver_that_fails_while_c_rises_leaves_a_joint_fit(monkeypatch):
     model = small().fit(GAPS, SIGN)
     assert "certified" not in engines(model)
     assert isinstance(model.estimator_, SparseKernelClassifier)
+    assert len(model.leaderboard_) > 2  # all other candidates
+    says_so(model)
+
+
+def says_so(model):
+    words = "Column generation failed: the solver ended with status 'Unbounded'."
+    assert model.reason_.endswith(words)
+    assert model.stop_reason_.message.endswith(words)
+
+
+@pytest.mark.parametrize(("gap", "stands"), [(0.01, True), (0.5, False)])
+def test_a_solver_that_fails_on_the_way_keeps_a_model_near_the_optimum(monkeypatch, gap, stands):
+    failed = solver_failed(SolverError("the solver ended with status 'Unbounded'."))
+    monkeypatch.setattr(GenerationResult, "gap", gap)
+
+    def on_the_way(*arguments):
+        fit = margin(*arguments)
+        results = [certified.replace(result, reason=failed) for result in fit.results]
+        return certified.replace(fit, results=results)
+
+    monkeypatch.setattr(certified, "fit_margin", on_the_way)
+    model = small().fit(GAPS, SIGN)
+    assert isinstance(model.estimator_, KernelBoostClassifier) == stands
+    assert "solver failed" in model.reason_
+    assert "solver failed" in model.stop_reason_.message
+
+
+def test_ctrl_c_in_the_joint_fit_after_a_solver_failed_is_raised(monkeypatch):
+    calls, fit_members = [], auto_fit.fit_members
+
+    def interrupted(*arguments, **options):
+        calls.append(options["max_columns"])
+        return certified.replace(fit_members(*arguments, **options), reason=INTERRUPTED)
+
+    monkeypatch.setattr(certified, "fit_margin", fails)
+    monkeypatch.setattr(auto_fit, "fit_members", interrupted)
+    model = small()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(GAPS, SIGN)
+    assert model.stop_reason_.rule == "interrupted"
+    assert len(calls) == 1
+
+
+def test_more_columns_on_all_rows_than_allowed_leave_a_joint_fit(monkeypatch):
+    monkeypatch.setattr(auto_fit, "MOST", {"size": 2})
+    model = small().fit(GAPS, SIGN)
+    joint_stands_in(model)
+    assert "columns on all rows, more than 2." in model.reason_
+
+
+# Without time to compare sizes ---------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("prefer", ["size", "speed"])
+@pytest.mark.parametrize("cls", [AutoKernelClassifier, AutoKernelRegressor])
+def test_without_time_there_are_few_columns(cls, prefer, monkeypatch):
+    monkeypatch.setattr(auto_fit, "ENOUGH", 12)
+    y = SIGN if cls is AutoKernelClassifier else VALUE
+    model = cls(prefer=prefer, max_seconds=1e-6).fit(GAPS, y)
+    assert model.n_columns_ == 12
+    assert model.stop_reason_.rule == "max_seconds"
+    assert "12 columns; other numbers of columns were not compared." in model.reason_
+    same = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(same.predict(GAPS), model.predict(GAPS))
+
+
+@pytest.mark.parametrize("last", [16, 32])
+def test_the_last_size_before_the_time_is_over_does_not_count(monkeypatch, last):
+    """Larger ones may be much better; all of them are, for this target."""
+    advance = BasisTrials.advance
+
+    def late(self):
+        sizes = [trial.n_columns for trial in self.trace]
+        return OUT_OF_TIME if last in sizes else advance(self)
+
+    monkeypatch.setattr(BasisTrials, "advance", late)
+    monkeypatch.setattr(small_model, "CERTIFIED_ROWS", 0)
+    monkeypatch.setattr(auto_fit, "ENOUGH", 40)
+    rows = np.random.default_rng(0).normal(size=(150, 3))
+    model = AutoKernelRegressor(prefer="size").fit(rows, np.sin(3 * rows).sum(axis=1))
+    assert "joint" not in engines(model)
+    assert model.n_columns_ == 40
+    assert model.stop_reason_.rule == "search"

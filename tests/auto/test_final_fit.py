@@ -9,6 +9,7 @@ from kboost.auto import final_fit
 from kboost.auto.final_fit import Member, first_rows, fit_members
 from kboost.core.deadline import Deadline
 from kboost.data.indexed_rows import indexed_rows
+from kboost.exceptions import OutOfTimeError
 from kboost.kernels import Gaussian, Laplacian, Linear
 
 RNG = np.random.default_rng(0)
@@ -78,6 +79,28 @@ def test_without_time_few_columns_are_as_many_as_there_are():
     result = fitted(MEMBERS[:1], max_columns=7, deadline=Deadline.after(1e-9))
     assert result.reason.rule == "max_seconds"
     assert result.model.n_columns < 7
+
+
+def test_without_time_few_columns_are_fitted_to_few_rows_in_a_hurry(monkeypatch):
+    monkeypatch.setattr(final_fit, "HURRIED", 20)
+    result = fitted(MEMBERS[:1], max_columns=7, deadline=Deadline.after(1e-9), hurry=True)
+    assert result.reason.rule == "max_seconds"
+    assert "20 of 60 rows are fitted" in result.reason.message
+    assert result.model.n_columns == 7
+
+
+def test_without_time_and_hurry_nothing_is_fitted(monkeypatch):
+    monkeypatch.setattr(final_fit, "fit", None)
+    with pytest.raises(OutOfTimeError):
+        fitted(MEMBERS, deadline=Deadline.after(1e-9), hurry=False)
+
+
+def test_cells_of_many_rows_are_not_begun_without_the_time_of_one(monkeypatch):
+    monkeypatch.setattr(final_fit, "HURRIED", 20)
+    monkeypatch.setattr(final_fit, "CELL_SECONDS", 1000.0)
+    result = fitted(MEMBERS, deadline=Deadline.after(100.0))
+    assert result.reason.rule == "max_seconds"
+    assert result.model.n_columns == 20
 
 
 def test_rows_of_one_x_stay_together():

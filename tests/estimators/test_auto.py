@@ -81,6 +81,21 @@ def test_unseen_categories_gaps_and_other_columns_are_predicted():
     assert np.isfinite(model.predict_proba(new[new.columns[::-1]])).all()
 
 
+def test_a_word_among_numbers_that_are_written_as_strings():
+    frame = pd.DataFrame({"size": [str(v) for v in X[:, 0].round(3)], "other": X[:, 1]})
+    model = AutoKernelRegressor().fit(frame, VALUE)
+    compiled = model.compile()
+    for value, same in [("", None), ("0.250", 0.25)]:
+        new, old = (pd.DataFrame({"size": [v], "other": [0.1]}) for v in (value, same))
+        assert compiled.predict(new) == compiled.predict(old)
+        np.testing.assert_array_equal(model.predict(new), model.predict(old))
+    for word in ("1,234", "abc"):
+        new = pd.DataFrame({"size": [word], "other": [0.1]})
+        for each in (model, compiled):
+            with pytest.raises(ValueError, match=f"'size' must hold numbers, .* got '{word}'"):
+                each.predict(new)
+
+
 def test_polars_gives_the_same_model():
     frame = pl.from_pandas(FRAME.astype({"colour": str}))
     one = AutoKernelRegressor().fit(FRAME, EFFECT).predict(FRAME)

@@ -529,3 +529,16 @@ def test_limits_of_a_series_are_those_of_the_user():
     assert str(model.stop_reason_) == "max_iter=5 reached; raise max_iter."
     assert model.n_iter_ == 5
     assert [step.iteration for step in model.trace_] == list(range(6))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("cells", [None, 30])
+@pytest.mark.parametrize("unit", [1e-310, 1e-200, 1e160, 1e300])
+def test_targets_of_any_unit_are_fitted(unit, cells):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(90, 2))
+    values = np.sin(2 * rows[:, 0]) + rows[:, 1]
+    plain = SparseKernelRegressor(cells=cells).fit(rows, values)
+    other = SparseKernelRegressor(cells=cells).fit(rows, values * unit)
+    assert other.n_columns_ == plain.n_columns_
+    np.testing.assert_allclose(other.predict(rows) / unit, plain.predict(rows), atol=1e-3)

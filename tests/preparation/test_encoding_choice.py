@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kboost import AutoKernelRegressor
+from kboost.core.deadline import Deadline
+from kboost.metric.rounds import learn_rounds
 from kboost.preparation import TablePreparation, encoding_choice
 
 pl = pytest.importorskip("polars")
@@ -91,3 +94,40 @@ def test_one_hots_of_rare_values_only_do_not_compete():
     found = encoding_of(frame, np.sin(np.arange(360)))
     assert "frequency" in found
     assert "one-hot" not in found
+
+
+def test_without_time_the_usual_encoding_stays_and_says_so(monkeypatch):
+    frame, _, rng = towns(n=200, n_towns=40)
+    monkeypatch.setattr(encoding_choice, "learn_rounds", None)
+    prepare = TablePreparation()
+    rows = prepare._fit_transform(frame, rng.normal(size=200), None, Deadline.after(1e-9))
+    assert prepare.columns_[1].encoding == "target, without time to compare it"
+    assert np.isfinite(rows).all()
+    assert np.isfinite(prepare.transform(frame)).all()
+
+
+def test_categories_that_were_compared_in_time_keep_their_choice(monkeypatch):
+    """The time is over in the comparison of the second one."""
+    _, _, rng = towns()
+    table = {f"town{j}": [f"t{k}" for k in rng.integers(0, 31 + j, 150)] for j in range(3)}
+    deadline, calls = Deadline.after(None), []
+
+    def counted(*arguments, **options):
+        calls.append(None)
+        if len(calls) == 3 * 4 + 1:  # parts and encodings
+            deadline.call_off()
+        return learn_rounds(*arguments, **options)
+
+    monkeypatch.setattr(encoding_choice, "learn_rounds", counted)
+    prepare = TablePreparation()
+    prepare._fit_transform(pl.DataFrame(table), rng.normal(size=150), None, deadline)
+    late = [column.encoding.endswith("without time to compare it") for column in prepare.columns_]
+    assert late == [True, True, False]
+    assert len(calls) == 3 * 4 + 1
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_limit_of_a_search_ends_the_comparison():
+    frame, _, rng = towns(n=200, n_towns=40)
+    model = AutoKernelRegressor(max_seconds=1e-6).fit(frame, rng.normal(size=200))
+    assert model.preparation_.columns_[1].encoding == "target, without time to compare it"

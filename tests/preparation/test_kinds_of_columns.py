@@ -355,6 +355,36 @@ def test_codes_and_words_are_no_numbers(values):
     assert prepare.columns_[0].kind == "category"
 
 
+@pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.parametrize("blank", ["", " ", "NA", "nan"])
+def test_a_blank_among_new_numerals_is_a_gap(kind, blank):
+    numerals = [str(i % 11 / 4) for i in range(N)]
+    prepare = TablePreparation().fit(frame_of({"x": numerals, "z": np.arange(N) / 7}, kind))
+    new, gap = (
+        prepare.transform(frame_of({"x": ["0.5", value], "z": [0.1, 0.2]}, kind))
+        for value in (blank, None)
+    )
+    np.testing.assert_array_equal(new, gap)
+    assert new[1, 0] == np.median([float(text) for text in numerals])
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.parametrize("word", ["1,234", "abc", "1_000", "-"])
+def test_a_word_among_new_numerals_is_refused_by_its_name(kind, word):
+    columns = {"x": [str(i % 11 / 4) for i in range(N)], "z": np.arange(N) / 7}
+    prepare = TablePreparation().fit(frame_of(columns, kind))
+    new = frame_of({"x": ["0.5", word, "2"], "z": [0.1, 0.2, 0.3]}, kind)
+    message = f"^column 'x' must hold numbers, as in fit; got '{word}'\\.$"
+    with pytest.raises(ValueError, match=message):
+        prepare.transform(new)
+
+
+def test_a_number_in_place_of_true_or_false_is_refused_by_its_name():
+    prepare = TablePreparation().fit(frame_of({"x": [True, False] * 9}, "polars"))
+    with pytest.raises(ValueError, match=r"'x' must hold true or false, as in fit; got '7\.0'"):
+        prepare.transform(frame_of({"x": [0.0, 1.0, 7.0]}, "polars"))
+
+
 def test_a_category_of_numerals_stays_one():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"x": pd.Categorical(["3", "7", "7", "5"] * 10), "z": np.arange(40) / 3})

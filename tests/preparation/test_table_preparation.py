@@ -69,6 +69,7 @@ def test_other_kinds_of_the_same_values_are_read(frame):
     ("column", "message"),
     [
         ({"age": ["old"] * 100}, "column 'age' must hold numbers, as in fit; got 'old'"),
+        ({"age": ["1"] * 99 + ["old"]}, "column 'age' must hold numbers, as in fit; got 'old'"),
         ({"seen": ["soon"] * 100}, "column 'seen' must hold dates, as in fit; got 'soon'"),
         ({"seen": [1.0] * 100}, "column 'seen' must hold dates, as in fit; got '1.0'"),
         ({"age": [np.inf] * 100}, "column 'age' must hold finite numbers or gaps; got infinity"),

@@ -48,6 +48,7 @@ from kboost.selection.path_fit import PathFit
 
 _PATIENCE = 4  # values of C without a lower error
 _NEAR = 0.05  # gap up to which a model stands although the fit was cut short
+FAILED = "solver"  # the rule of a solver that gave up; a joint fit may stand in
 _FOLLOWED = StopReason("path", "the error has not fallen, or there are too many columns.")
 _NO_COLUMNS = StopReason("path", "there are no columns.")
 
@@ -120,7 +121,7 @@ class CostTrials(Method[SizeTrial]):
 
 
 def _failed(error: SolverError) -> StopReason:
-    return StopReason("solver", f"column generation failed: {error}")
+    return StopReason(FAILED, f"column generation failed: {error}")
 
 
 def _n_in_use(coef: FloatArray) -> int:
@@ -162,7 +163,8 @@ class CertifiedFit(Method[str]):
         except SolverError as error:  # a joint fit stands in
             return _failed(error)
         reasons = [result.reason for result in self.fit.results]
-        cut = next((reason for reason in reasons if reason.rule in CUT_SHORT), None)
+        ends = (*CUT_SHORT, FAILED)
+        cut = next((reason for reason in reasons if reason.rule in ends), None)
         return cut or "column generation is complete"
 
 
@@ -186,10 +188,11 @@ def fit_certified(
     reason = iterate(method, level=logging.DEBUG)
     if method.fit is None:
         return None, reason
-    if reason.rule in CUT_SHORT:
+    if reason.rule in (*CUT_SHORT, FAILED):
         gap = max(np.inf if r.gap is None else r.gap for r in method.fit.results)
         if gap > _NEAR:
             return None, reason
         fitted = f"{method.fit.model.n_columns} columns, gap {gap:.1%},"
-        reason = StopReason(reason.rule, CUT_SHORT[reason.rule].format(fitted))
+        words = CUT_SHORT.get(reason.rule, "a solver failed: {} are fitted.")
+        reason = StopReason(reason.rule, words.format(fitted))
     return CertifiedResult(estimator, plan, method.fit, reason), reason

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from kboost.auto.final_fit import (
+    CELL_SECONDS,
     CELLS,
     CUT_SHORT,
     FEW_COLUMNS,
@@ -35,7 +36,7 @@ from kboost.auto.final_fit import (
 from kboost.auto.search import ONE_CELL
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Method, iterate
-from kboost.core.stopping import StopReason
+from kboost.core.stopping import OUT_OF_TIME, StopReason
 from kboost.data.indexed_rows import indexed_rows
 from kboost.metric.folds import LearningRows, fold_of
 
@@ -75,6 +76,8 @@ def choose_engine(
     engines = engines_for(n_rows, learning.X.shape[1])
     if len(engines) == 1:
         return engines[0], _TRIED
+    if deadline.remaining < CELL_SECONDS:
+        return engines[0], OUT_OF_TIME
     trials = EngineTrials(member, engines, learning, deadline)
     reason = iterate(trials, deadline=deadline, level=logging.DEBUG)
     return trials.best(), reason
@@ -104,7 +107,7 @@ class EngineTrials(Method[EngineStep]):
         engine, fold = self._engines[len(self.trace)], self._fold
         fitted = fit_members(
             [self._member], fold.X, self._rows, labels=self._labels, engine=engine,
-            deadline=self._deadline,
+            deadline=self._deadline, hurry=False,
         )  # fmt: skip
         if fitted.reason.rule in CUT_SHORT:
             return fitted.reason

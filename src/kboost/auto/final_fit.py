@@ -20,6 +20,7 @@ from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.model import AdditiveModel
 from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, StopReason
 from kboost.data.indexed_rows import IndexedRows
+from kboost.exceptions import OutOfTimeError
 from kboost.kernels.base import Kernel
 from kboost.kernels.dot_product import Linear
 from kboost.plans.least_squares import fit
@@ -35,6 +36,7 @@ CUT_SHORT = {  # what ends a fit early
     "callback": "a callback requested the stop: {} are fitted.",
 }
 HURRIED = 2000  # rows of the model, without time for all of them
+CELL_SECONDS = 0.5  # that a cell of more rows takes: with less time none is begun
 
 
 @dataclass(frozen=True)
@@ -79,13 +81,16 @@ def fit_members(
     n_jobs: int | None = None,
     deadline: Deadline = NO_LIMIT,
     listeners: Sequence[Listener] = (),
+    hurry: bool | None = None,
 ) -> SparseResult:
     """Fit the members one after another; the model is their weighted mean.
 
-    If time or Ctrl-C ends the fit, the members that are complete are the model. Without any, it is
-    the first member on as many rows as take no time; with a limit on the columns, what there is of
-    the first member, and Ctrl-C before there is anything is raised.
+    If time or Ctrl-C ends the fit, the members that are complete are the model. Without any, and
+    with `hurry`, it is the first member on as many rows as take no time, unless half of the columns
+    of a limit are there. Without `hurry`, the default with a limit on the columns, it is what there
+    is of the first member, and Ctrl-C or the time before there is anything is raised.
     """
+    hurry = max_columns is None if hurry is None else hurry
     data = SparseData(rows, location_of(X, n_jobs))
     n_rows, width = len(rows.center_rows), X.shape[1]
     engine = engine or default_engine(n_rows)
@@ -101,15 +106,19 @@ def fit_members(
     if complete:
         found = _mean([fits.results[p] for p in complete], [members[p] for p in complete])
         return _cut(found, reason, f"{len(complete)} of {len(members)} members")
-    if max_columns is None:
+    n_found = fits.results[0].model.n_columns if fits.results else 0
+    if hurry and (max_columns is None or 2 * n_found < max_columns):
         few = first_rows(rows, HURRIED)
         n_few = len(few.center_rows)
-        plan = _plan(members[0], ONE_PROBLEM, width, labels, None, random_state)
+        plan = _plan(members[0], ONE_PROBLEM, width, labels, max_columns, random_state)
+        plan = plan if max_columns is None else replace(plan, selection=Random())
         found = fit(plan, replace(data, rows=few), NO_LIMIT)
         return _cut(found, reason, f"{n_few} of {n_rows} rows")
-    if not fits.results:
-        raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
-    return fits.results[0]
+    if fits.results:
+        return fits.results[0]
+    if reason.rule == OUT_OF_TIME.rule:
+        raise OutOfTimeError("the time is over.")
+    raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
 
 
 def first_rows(rows: IndexedRows, count: int) -> IndexedRows:
@@ -145,7 +154,9 @@ class MemberFits(Method[str]):
         if position == len(self._plans):
             return FITTED
         plan = self._plans[position]
-        if plan.max_columns is None and not self._deadline.remaining:
+        many = len(self._data.rows.center_rows) > HURRIED
+        least = CELL_SECONDS if many and position == 0 else 0.0
+        if plan.max_columns is None and self._deadline.remaining <= least:
             return OUT_OF_TIME  # cells would be cut before the first one is late
         result = fit(plan, self._data, self._deadline, self._listeners)
         self.results.append(result)

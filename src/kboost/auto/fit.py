@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from kboost.auto.blend import blend_weights
-from kboost.auto.certified import CertifiedResult, Problem, fit_certified
+from kboost.auto.certified import FAILED, CertifiedResult, Problem, fit_certified
 from kboost.auto.contender import Contender, ScoredRows, Scorer
 from kboost.auto.engine import choose_engine
 from kboost.auto.final_fit import CUT_SHORT, Engine, Member, fit_members
 from kboost.auto.search import SearchResult, search
-from kboost.auto.small_model import smallest_models
+from kboost.auto.small_model import ENOUGH, MOST, smallest_models
 from kboost.auto.target_scale import IDENTITY, TargetScale, heavy_tailed
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener
@@ -78,6 +78,7 @@ class AutoResult:
     winner: Contender
     candidates: tuple[Contender, ...]  # the best first
     engine: Engine | None = None  # of all columns, where engines competed
+    failure: str = ""  # of column generation
 
 
 def fit_auto(
@@ -98,24 +99,28 @@ def fit_auto(
         scales = [] if learning.labels else _scales(plan, rows)
         candidates, reason = _search(plan, learning, scales, deadline, listeners)
     chosen = [candidates[0]]  # and what stands in for it
-    ended = reason.rule in _ENDED
+    single = next(c for c in candidates if len(c.members) == 1)
+    ended, failure = reason.rule in _ENDED, ""
     if ended or not deadline.remaining:
-        chosen = [next(c for c in candidates if len(c.members) == 1)]
+        chosen = [single]
     elif plan.prefer != "accuracy":
         small = smallest_models(
             candidates, learning, plan.scorer, plan.prefer, plan.problem, deadline.share(2)
         )
-        ended = small.interrupted
-        reason = INTERRUPTED if ended else reason
-        chosen = [*small.contenders] or [next(c for c in candidates if len(c.members) == 1)]
+        ended = small.reason.rule == INTERRUPTED.rule
+        reason = small.reason if ended or small.reason.rule == OUT_OF_TIME.rule else reason
+        failure = small.reason.message if small.reason.rule == FAILED else ""
+        chosen = [*small.contenders, single]
         candidates = sorted([*candidates, *small.contenders], key=lambda c: -c.score)
     final = _Final(plan, X, rows, learning, () if ended else listeners)
     if not ended:
         final, stop = final.with_engine(chosen[0], deadline.share(3))
         reason = INTERRUPTED if stop.rule == INTERRUPTED.rule else reason
     winner, result = final.fit(chosen, deadline)
-    reason = _reason(reason, result.reason)
-    return AutoResult(replace(result, reason=reason), winner, tuple(candidates), final.engine)
+    if result.reason.rule == FAILED:
+        failure = result.reason.message
+    result = replace(result, reason=_reason(reason, result.reason, failure))
+    return AutoResult(result, winner, tuple(candidates), final.engine, failure)
 
 
 @dataclass(frozen=True)
@@ -131,7 +136,7 @@ class _Final:
 
     def with_engine(self, winner: Contender, deadline: Deadline) -> tuple[_Final, StopReason]:
         """The same with an engine for all columns; after Ctrl-C without listeners."""
-        if winner.is_small or not self.plan.engine:
+        if self.plan.prefer != "accuracy" or not self.plan.engine:
             return self, COMPLETE
         learning = replace(self.learning, targets=winner.scale.apply(self.learning.targets))
         heaviest = max(self._members(winner), key=lambda member: member.weight)
@@ -147,12 +152,14 @@ class _Final:
         winner, *others = chosen
         rows = replace(self.rows, targets=winner.scale.apply(self.rows.targets))
         members = self._members(winner)
+        few = self.plan.prefer != "accuracy"
         if winner.cost is None or self.plan.problem is None:
+            most = ENOUGH if few and winner.max_columns is None else winner.max_columns
             return winner, fit_members(
                 members, self.X, rows, labels=self.learning.labels,
-                max_columns=winner.max_columns, engine=self.engine, all_columns=self.plan.engine,
+                max_columns=most, engine=self.engine, all_columns=self.plan.engine,
                 deadline=deadline, random_state=self.plan.random_state, n_jobs=self.plan.n_jobs,
-                listeners=self.listeners,
+                listeners=self.listeners, hurry=True,
             )  # fmt: skip
         kernels = [member.kernel for member in members]
         until = deadline.share(1 / _CERTIFIED)
@@ -161,8 +168,13 @@ class _Final:
             deadline=until, listeners=self.listeners,
         )  # fmt: skip
         if result is not None:
-            return winner, result
+            n_columns, most = result.model.n_columns, MOST[self.plan.prefer]
+            if n_columns <= most:
+                return winner, result
+            reason = _too_many(n_columns, most)
         stand_in, fitted = self.fit(others, deadline)
+        if reason.rule == FAILED and fitted.reason.rule in CUT_SHORT:
+            return stand_in, fitted
         words = _STANDS_IN.get(reason.rule, reason.message)
         return stand_in, replace(fitted, reason=StopReason(reason.rule, words))
 
@@ -171,13 +183,24 @@ class _Final:
         return [Member(each.kernel(*reference), each.ridge, part) for each, part in winner.members]
 
 
-def _reason(search: StopReason, final: StopReason) -> StopReason:
+def _too_many(n_columns: int, most: int) -> StopReason:
+    words = f"column generation has {n_columns} columns on all rows, more than {most}."
+    return StopReason(FAILED, words)
+
+
+def _reason(search: StopReason, final: StopReason, failure: str) -> StopReason:
     """Why the fit ended, from the reasons of the search and the final fit."""
     if search.rule in _ENDED:
         return StopReason(search.rule, _ENDED[search.rule])
     if final.rule in CUT_SHORT:
         return final
-    return COMPLETE if search.rule == COMPARED.rule else SEARCH_CUT_SHORT
+    reason = COMPLETE if search.rule == COMPARED.rule else SEARCH_CUT_SHORT
+    return replace(reason, message=f"{reason.message} {sentence(failure)}".rstrip())
+
+
+def sentence(words: str) -> str:
+    """The words with a capital letter."""
+    return words[:1].upper() + words[1:]
 
 
 def _scales(plan: AutoPlan, rows: IndexedRows) -> list[TargetScale]:

@@ -18,14 +18,16 @@ from kboost._typing import FloatArray
 from kboost.core.model import AdditiveModel
 
 _ENTRIES = 1 << 26  # kernel values, at most
-_ROWS = 300
+_ROWS, _FEW_ROWS = 300, 60  # with and without time
 _ROWS_AT_ONCE = 20_000
 
 
-def total_effects(model: AdditiveModel, X: FloatArray, columns: Sequence[slice]) -> FloatArray:
+def total_effects(
+    model: AdditiveModel, X: FloatArray, columns: Sequence[slice], *, hurry: bool = False
+) -> FloatArray:
     """One share per column of the table; they add up to 1, or are all 0."""
     effort = max(1, model.n_columns) * max(1, len(columns))
-    n = int(np.clip(_ENTRIES // effort, 20, min(_ROWS, len(X))))
+    n = int(np.clip(_ENTRIES // effort, 20, min(_FEW_ROWS if hurry else _ROWS, len(X))))
     rows = X[np.linspace(0, len(X) - 1, max(1, n)).astype(np.intp)]
     values = model.decision(rows)
     used = [number for number, features in enumerate(columns) if features.start < features.stop]

@@ -5,12 +5,16 @@ Two engines compete on the same rows: joint fits of the best kernel on few basis
 "size" takes the fewest columns within 5 % of the lowest squared error of all fits, or a little more
 if that may be chance (auto/trial.py), "speed" at most 256 columns within 10 %. The error of labels
 is that of their calibrated probabilities.
+
+A search that time cuts short has no evidence for the last size it tried: larger ones may be much
+better. Below ENOUGH columns such a size does not count.
 """
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,15 +28,16 @@ from kboost.auto.search import global_folds
 from kboost.auto.target_scale import TargetScale
 from kboost.auto.trial import Comparison, Judge, SizeTrial
 from kboost.core.deadline import NO_LIMIT, Deadline
-from kboost.core.iterate import iterate
-from kboost.core.stopping import INTERRUPTED, StopReason
+from kboost.core.iterate import Method, iterate
+from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, StopReason
 from kboost.data.sizes import CERTIFIED_ROWS
 from kboost.metric.folds import LearningRows, fold_of, folds_of
 from kboost.metric.rounds import Fold
 from kboost.selection.learned_kernels import mixture_of
 
 _TOLERANCE = {"size": 0.05, "speed": 0.10}
-_MOST = {"size": 1024, "speed": 256}  # columns
+MOST = {"size": 1024, "speed": 256}  # columns
+ENOUGH = 256  # columns without evidence for a number
 _FEW, _SOME = 800, 2400  # rows up to which all of five folds, three of them are tried
 _TRAINING, _LEFT = 4000, 2000  # rows of the one fold above, at most
 
@@ -42,7 +47,7 @@ class SmallModels:
     """The smallest model of each engine, the winner first; none if there was no time."""
 
     contenders: tuple[Contender, ...]
-    interrupted: bool = False
+    reason: StopReason  # why no more were tried
 
 
 def smallest_models(
@@ -53,17 +58,37 @@ def smallest_models(
     problem: Problem | None = None,
     deadline: Deadline = NO_LIMIT,
 ) -> SmallModels:
-    """Try both engines in growing sizes; after Ctrl-C the joint fits so far decide.
+    """Try both engines in growing sizes; after Ctrl-C the joint fits so far decide, if any.
 
     `problem` states that of column generation; without one, or with many rows, it does not compete.
     """
     if learning.targets.size > CERTIFIED_ROWS:
         problem = None
-    search = _SmallModelSearch(candidates, learning, scorer, prefer)
-    reason = search.try_joint(deadline if problem is None else deadline.share(2))
-    if problem is not None and search.joint and reason.rule != INTERRUPTED.rule:
-        reason = search.try_certified(problem, deadline)
-    return SmallModels(search.contenders(), reason.rule == INTERRUPTED.rule)
+
+    def search_sizes() -> SmallModels:
+        search = _SmallModelSearch(candidates, learning, scorer, prefer)
+        reason = search.try_joint(deadline if problem is None else deadline.share(2))
+        if problem is not None and search.joint and reason.rule != INTERRUPTED.rule:
+            reason = search.try_certified(problem, deadline)
+        return SmallModels(search.contenders(), reason)
+
+    method = _SizeSearch(search_sizes)
+    reason = iterate(method, level=logging.DEBUG)  # Ctrl-C between the trials
+    return method.found or SmallModels((), reason)
+
+
+class _SizeSearch(Method[str]):
+    """One step compares all sizes."""
+
+    def __init__(self, search: Callable[[], SmallModels]) -> None:
+        self._search = search
+        self.found: SmallModels | None = None
+        self.trace: list[str] = []
+
+    def advance(self) -> str | StopReason:
+        """Compare them; the reason of the last engine."""
+        self.found = self._search()
+        return self.found.reason
 
 
 class _SmallModelSearch:
@@ -79,8 +104,8 @@ class _SmallModelSearch:
         self._folds, self._left = _left_out(learning, best.scale, scorer)
         judge, weight = _judge(self._left, learning), learning.weight[self._left.rows]
         self._comparison = Comparison(judge, weight, _TOLERANCE[prefer])
-        self._labels, self._most = learning.labels, _MOST[prefer]
-        self._seconds = [0.0, 0.0]
+        self._labels, self._most = learning.labels, MOST[prefer]
+        self._seconds, self._cut_short = [0.0, 0.0], [False, False]  # of the engines
         self.joint: list[SizeTrial] = []
         self.certified: list[SizeTrial] = []
 
@@ -93,6 +118,7 @@ class _SmallModelSearch:
         )  # fmt: skip
         reason = iterate(trials, deadline=deadline)
         self.joint, self._seconds[0] = trials.trace, time.perf_counter() - start
+        self._cut_short[0] = reason.rule == OUT_OF_TIME.rule
         return reason
 
     def try_certified(self, problem: Problem, deadline: Deadline) -> StopReason:
@@ -106,17 +132,23 @@ class _SmallModelSearch:
         if reason.rule != INTERRUPTED.rule:
             self.certified = [t for t in trials.trace if 0 < t.n_columns <= self._most]
         self._seconds[1] = time.perf_counter() - start
+        self._cut_short[1] = reason.rule == OUT_OF_TIME.rule
         return reason
 
     def contenders(self) -> tuple[Contender, ...]:
         """The smallest model of each engine; those close to the lowest error of both go first."""
         smallest, every = self._comparison.smallest, [*self.joint, *self.certified]
-        near, far = [], []
-        for trials in (self.certified, self.joint):
-            if (trial := smallest(trials, every)) is not None:
-                near.append(trial)
-            elif (trial := smallest(trials, trials)) is not None:
-                far.append(trial)
+        near: list[SizeTrial] = []
+        far: list[SizeTrial] = []
+        for trials, cut_short in zip(
+            (self.certified, self.joint), self._cut_short[::-1], strict=True
+        ):
+            trial, is_near = smallest(trials, every), True
+            if trial is None:
+                trial, is_near = smallest(trials, trials), False
+            if trial is None or (cut_short and trial is trials[-1] and trial.n_columns < ENOUGH):
+                continue
+            (near if is_near else far).append(trial)
         order = [*sorted(near, key=lambda trial: trial.n_columns), *far]
         return tuple(map(self._contender, order))
 

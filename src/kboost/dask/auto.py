@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from kboost._typing import FloatArray, IntArray
 from kboost._validation import check_weights
 from kboost.auto.learning_rows import row_counts
+from kboost.core.deadline import Deadline
 from kboost.dask._estimator import LabelsOnCluster, OnCluster, with_client
 from kboost.dask._given_rows import GivenRows
 from kboost.dask._input import (
@@ -53,7 +54,9 @@ class _Auto(OnCluster):
         y, weight = _on_client(client, "y", y), _on_client(client, "sample_weight", sample_weight)
         super()._learn(X, y, weight, started)  # type: ignore[misc]
 
-    def _prepared(self, X: Any, y: Any, sample_weight: Any, task: str) -> tuple[Any, FloatArray]:
+    def _prepared(
+        self, X: Any, y: Any, sample_weight: Any, task: str, deadline: Deadline
+    ) -> tuple[Any, FloatArray]:
         """The rows as numbers, on the workers if they are many, and their weights."""
         client, X = find_client(self.client), row_blocks(X)
         given = GivenRows(client, X)
@@ -63,7 +66,9 @@ class _Auto(OnCluster):
         weight = check_weights(sample_weight, n_rows)
         drawn = self._drawn(weight, X.shape[1])
         table = given.take(drawn)
-        rows = self._fit_preparation(table, y[drawn], weight[drawn], task)  # type: ignore[attr-defined]
+        rows = self._fit_preparation(  # type: ignore[attr-defined]
+            table, y[drawn], weight[drawn], task, deadline
+        )
         if n_rows <= SMALL:
             return rows, row_counts(weight)
         # a row is not encoded by its own target, in the sample as outside of it

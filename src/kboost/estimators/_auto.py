@@ -19,12 +19,13 @@ from kboost._typing import FloatArray
 from kboost._validation import check_weights
 from kboost.auto.certified import CertifiedResult, Problem
 from kboost.auto.contender import Contender, Scorer
-from kboost.auto.final_fit import ONE_PROBLEM
-from kboost.auto.fit import AutoPlan, AutoResult, fit_auto
+from kboost.auto.final_fit import CUT_SHORT, ONE_PROBLEM
+from kboost.auto.fit import AutoPlan, AutoResult, fit_auto, sentence
 from kboost.auto.importance import total_effects
 from kboost.auto.learning_rows import row_counts
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.model import AdditiveModel
+from kboost.core.stopping import OUT_OF_TIME
 from kboost.data.indexed_rows import IndexedRows
 from kboost.data.sizes import MOST_ENTRIES, search_seconds
 from kboost.estimators._kernel_boost import set_fitted
@@ -40,6 +41,7 @@ _RULES = {
     "scoring": SCORING,
     **{name: RULES[name] for name in ("random_state", "n_jobs", "verbose")},
 }
+_PREPARATION = 4  # part of the time in which encodings may be compared
 
 
 class AutoKernelBase(KernelEstimator):
@@ -76,15 +78,25 @@ class AutoKernelBase(KernelEstimator):
                 f"kboost.dask.Dask{type(self).__name__} accepts."
             )
 
-    def _prepared(self, X: Any, y: Any, sample_weight: Any, task: str) -> tuple[Any, FloatArray]:
+    def _deadline(self, n_rows: int, started: float) -> Deadline:
+        """The end of the time for a table of so many rows, which began at the moment `started`."""
+        seconds = search_seconds(n_rows) if self.max_seconds == "auto" else self.max_seconds
+        return NO_LIMIT if seconds is None else Deadline(started + seconds, seconds)
+
+    def _prepared(
+        self, X: Any, y: Any, sample_weight: Any, task: str, deadline: Deadline
+    ) -> tuple[Any, FloatArray]:
         """The table as numbers, and the weights of its rows; sets what describes the input."""
-        rows = self._fit_preparation(X, y, sample_weight, task)
+        rows = self._fit_preparation(X, y, sample_weight, task, deadline)
         return rows, row_counts(check_weights(sample_weight, rows.shape[0]))
 
-    def _fit_preparation(self, X: Any, y: Any, sample_weight: Any, task: str) -> FloatArray:
+    def _fit_preparation(
+        self, X: Any, y: Any, sample_weight: Any, task: str, deadline: Deadline
+    ) -> FloatArray:
         """Learn how a table becomes numbers, and return those of its rows."""
         self.preparation_ = TablePreparation(target_type=task)
-        rows = self.preparation_.fit_transform(X, y, sample_weight)
+        until = deadline.share(_PREPARATION)
+        rows = self.preparation_._fit_transform(X, y, sample_weight, until)
         self.n_features_in_ = self.preparation_.n_features_in_
         if hasattr(self.preparation_, "feature_names_in_"):
             self.feature_names_in_ = self.preparation_.feature_names_in_
@@ -99,11 +111,9 @@ class AutoKernelBase(KernelEstimator):
         learning: LearningRows,
         scorer: Scorer,
         problem: Problem,
-        started: float,
+        deadline: Deadline,
     ) -> AutoResult:
-        """Search and fit within the time limit, which began at the moment `started`."""
-        seconds = search_seconds(X.shape[0]) if self.max_seconds == "auto" else self.max_seconds
-        deadline = NO_LIMIT if seconds is None else Deadline(started + seconds, seconds)
+        """Search and fit within the time limit."""
         plan = AutoPlan(
             scorer=scorer,
             prefer=self.prefer,
@@ -134,7 +144,8 @@ class AutoKernelBase(KernelEstimator):
         self.reason_ = _reason(found, self.scoring_, self.prefer)
         self.stop_reason_ = result.reason
         outputs = [column.output for column in self.preparation_.columns_]
-        self.feature_importances_ = total_effects(model._model, X, outputs)
+        late = result.reason.rule == OUT_OF_TIME.rule
+        self.feature_importances_ = total_effects(model._model, X, outputs, hurry=late)
 
     @abstractmethod
     def _sparse_model(self, result: SparseResult) -> Any:
@@ -211,7 +222,7 @@ def _reason(found: AutoResult, scoring: str, prefer: str) -> str:
     """Why this model, in words."""
     winner, others = found.winner, [c for c in found.candidates if c is not found.winner]
     if winner.is_small:
-        return _small_reason(found, scoring, prefer)
+        return " ".join([_small_reason(found, scoring, prefer), sentence(found.failure)]).rstrip()
     words = f"{winner.name} has the best {scoring} on rows left out, {winner.score:.4g}"
     if others and others[0].score > winner.score:
         words = f"{winner.name} has the best {scoring} of a single kernel, {winner.score:.4g}"
@@ -220,9 +231,12 @@ def _reason(found: AutoResult, scoring: str, prefer: str) -> str:
     if len(winner.members) > 1:
         parts = [f"{weight:.2f} {each.family.name}" for each, weight in winner.members]
         words += f". The blend is {', '.join(parts)}"
-    if found.engine not in (None, ONE_PROBLEM):
+    if prefer != "accuracy":
+        n_columns = found.result.model.n_columns
+        words += f". It has {n_columns} columns; other numbers of columns were not compared"
+    if found.engine not in (None, ONE_PROBLEM) and found.result.reason.rule not in CUT_SHORT:
         words += f". All rows are fitted in {found.engine.name}"
-    return words + "."
+    return f"{words}. {sentence(found.failure)}".rstrip()
 
 
 def _small_reason(found: AutoResult, scoring: str, prefer: str) -> str:

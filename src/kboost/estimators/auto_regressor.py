@@ -166,11 +166,12 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
             raise ValueError(
                 f"y must be at most {_LARGEST:g} in size; got {np.abs(targets).max():g}."
             )
-        rows, weight = self._prepared(X, y, sample_weight, "regression")
+        deadline = self._deadline(len(targets), started)
+        rows, weight = self._prepared(X, y, sample_weight, "regression", deadline)
         indexed = indexed_rows(rows, targets, weight)
         learning = learning_rows(rows, indexed, labels=False)
         scorer = self._scorer(learning)
-        found = self._search(rows, indexed, learning, scorer, self._margin_problem, started)
+        found = self._search(rows, indexed, learning, scorer, self._margin_problem, deadline)
         self.target_scale_ = found.winner.scale
         self._show_search(found, learning.X)
 

@@ -185,7 +185,7 @@ def learn_rounds(
         out.append(best)
         if number and best.error > out[-2].error:  # later rounds would follow it
             break
-        if number < rounds:
+        if number < rounds and deadline.remaining:  # slopes take as long as a fit
             scale = _next_scale(blocks, best)
             start = best.length, best.ridge
     return out

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from kboost._typing import FloatArray
 from kboost.columns.candidates import CandidateColumns
 from kboost.core.deadline import Deadline
 from kboost.core.iterate import FirstModel, Listener
@@ -38,6 +40,7 @@ from kboost.solvers.threads import blas_threads_for
 
 _COLUMNS = 20.0  # default limit: times the square root of the rows
 _NO_LIMIT = 10**9  # steps
+_SAFE = 1e100  # size of targets: products of their squares with weights and kernels are finite
 CHOICE_CUT_SHORT = "max_seconds cut the choice of kernels and ridge short."
 
 
@@ -47,7 +50,34 @@ def fit(
     """Run the plan; Ctrl-C before there is a model is raised, later it is the reason.
 
     Ctrl-C while kernels and ridge are chosen takes the best so far and makes one step with them.
+    Targets whose squares would overflow or vanish are fitted in a unit of their size; the trace is
+    in that unit.
     """
+    unit = _unit(data.rows.targets)
+    if unit == 1.0:
+        return _fit(plan, data, deadline, listeners)
+    rows = replace(data.rows, targets=data.rows.targets / unit)
+    result = _fit(plan, replace(data, rows=rows), deadline, listeners)
+    parts: list[Any] = [part.scaled(unit) for part in result.model.parts]  # type: ignore[attr-defined]
+    objective = result.objective
+    return replace(
+        result,
+        model=AdditiveModel(tuple(parts), result.model.bias * unit),
+        objective=None if objective is None else float(objective) * unit * unit,
+    )
+
+
+def _unit(targets: FloatArray) -> float:
+    """A power of 2 near the size of targets whose squares are not safe; 1 for all others."""
+    size = float(np.abs(targets).max(initial=0.0))
+    if size == 0.0 or not np.isfinite(size) or 1 / _SAFE <= size <= _SAFE:
+        return 1.0
+    return float(np.ldexp(1.0, int(np.frexp(size)[1]) - 1))
+
+
+def _fit(
+    plan: SparsePlan, data: SparseData, deadline: Deadline, listeners: Sequence[Listener]
+) -> SparseResult:
     rng = check_random_state(plan.random_state)
     seed = int(rng.randint(2**31 - 1))
     rows = data.rows

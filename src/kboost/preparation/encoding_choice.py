@@ -13,17 +13,22 @@ or by twice as much where several others compete: the best of them looks good by
 Categories are judged one after another, those of the most values first, each in the company of the
 encodings chosen so far. Rows are divided by their content, and those of one content are one row, of
 their total weight and mean target: weights are repetitions, and the order does not matter.
+
+When the time is over, the categories that are not judged yet keep the usual encoding.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
+from kboost.core.deadline import NO_LIMIT, Deadline
+from kboost.exceptions import OutOfTimeError
 from kboost.metric.families import FAMILIES
 from kboost.metric.rounds import Fold, learn_rounds
 from kboost.preparation.categories import fit_category, means_of
@@ -46,12 +51,13 @@ class Choice(NamedTuple):
 
     how: str
     errors: Mapping[str, float]  # mean squared errors, as shares of the variance
+    late: bool = False  # whether there was no time to compare it
 
     @property
     def words(self) -> str:
         """The encoding and the errors, for the user."""
         if not self.errors:
-            return self.how
+            return f"{self.how}, without time to compare it" if self.late else self.how
         others = [f"{how} {error:.3f}" for how, error in self.errors.items() if how != self.how]
         return (
             f"{self.how}: error {self.errors[self.how]:.3f} on rows left out, {', '.join(others)}"
@@ -63,13 +69,17 @@ def choose_encodings(
     encodings: Sequence[Any],
     candidates: Mapping[int, Sequence[str]],
     max_levels: int,
+    deadline: Deadline = NO_LIMIT,
 ) -> dict[int, Choice]:
     """The choice for each column that has candidates, the usual one first."""
     chosen = {j: Choice(hows[0], {}) for j, hows in candidates.items()}
-    if rows.target is None or len(rows.distinct) < _FEWEST:
+    if not candidates or rows.target is None or len(rows.distinct) < _FEWEST:
         return chosen
     sizes = {j: len(rows.columns[j].levels) for j in candidates}
     order = sorted(candidates, key=lambda j: (-sizes[j], j))[:_COLUMNS]
+    chosen |= {j: chosen[j]._replace(late=True) for j in order}  # until it is compared
+    if not deadline.remaining:
+        return chosen
     contents = _Contents(rows, rows.target)
     context = _context(rows, encodings, candidates, contents.number[:_SAMPLE])
     parts = [_Part(rows, contents, context, max_levels, k) for k in range(_PARTS)]
@@ -78,15 +88,15 @@ def choose_encodings(
     share = weight / weight.sum()
     variance = float(share @ ((targets - share @ targets) ** 2).sum(axis=1))
     if variance <= np.finfo(float).eps * float(share @ (targets**2).sum(axis=1)):
-        return chosen
-    with one_blas_thread():  # problems are small
+        return {j: choice._replace(late=False) for j, choice in chosen.items()}
+    with one_blas_thread(), suppress(OutOfTimeError):  # problems are small
         errors: FloatArray | None = None
         for j in order:
             hows = {i: choice.how for i, choice in chosen.items()}
             usual = candidates[j][0]
-            tried = {usual: _errors(parts, hows) if errors is None else errors}
+            tried = {usual: _errors(parts, hows, deadline) if errors is None else errors}
             for how in candidates[j][1:]:
-                tried[how] = _errors(parts, hows | {j: how})
+                tried[how] = _errors(parts, hows | {j: how}, deadline)
             means = {how: float(share @ each) for how, each in tried.items()}
             best = min(means, key=lambda how: means[how])
             if not _is_lower(tried[best], tried[usual], share, min(len(tried) - 1, 2)):
@@ -104,9 +114,13 @@ def _is_lower(error: FloatArray, usual: FloatArray, share: FloatArray, times: in
     return mean > max(times * chance, _GAIN * float(share @ usual))
 
 
-def _errors(parts: Sequence[_Part], hows: Mapping[int, str]) -> FloatArray:
+def _errors(parts: Sequence[_Part], hows: Mapping[int, str], deadline: Deadline) -> FloatArray:
     """The squared errors at the rows left out, part by part."""
-    return np.concatenate([part.errors(hows) for part in parts])
+    out = []
+    for part in parts:
+        deadline.check()
+        out.append(part.errors(hows))
+    return np.concatenate(out)
 
 
 class _Contents:

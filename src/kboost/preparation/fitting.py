@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kboost._typing import FloatArray
+from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.preparation.categories import fit_category
 from kboost.preparation.date_texts import as_dates, format_of
 from kboost.preparation.dates import fit_date, span
@@ -58,8 +59,10 @@ class _Options:
         return [usual, *(_RIVALS if n_levels > self.max_levels else ("both",))]
 
 
-def fit_columns(rows: TrainingRows, many: str, max_levels: int, n_text: int) -> list[FittedColumn]:
-    """Fit each column."""
+def fit_columns(
+    rows: TrainingRows, many: str, max_levels: int, n_text: int, deadline: Deadline = NO_LIMIT
+) -> list[FittedColumn]:
+    """Fit each column; encodings are compared until the deadline."""
     if rows.target is None and many not in ("one-hot", "both"):
         many = "frequency"
     options = _Options(many, max_levels, n_text)
@@ -67,11 +70,11 @@ def fit_columns(rows: TrainingRows, many: str, max_levels: int, n_text: int) -> 
         FittedColumn(c.name, kind, int(c.gaps.sum()), note, encoding)
         for c, (kind, note, encoding) in ((c, _fit(c, rows, options)) for c in rows.ordered)
     ]
-    return _with_choices(fitted, rows, options)
+    return _with_choices(fitted, rows, options, deadline)
 
 
 def _with_choices(
-    fitted: list[FittedColumn], rows: TrainingRows, options: _Options
+    fitted: list[FittedColumn], rows: TrainingRows, options: _Options, deadline: Deadline
 ) -> list[FittedColumn]:
     """The columns with the encodings of categories that do best on rows left out."""
     candidates = {
@@ -81,7 +84,7 @@ def _with_choices(
     }
     rivals = {j: hows for j, hows in candidates.items() if len(hows) > 1}
     encodings = [column.encoding for column in fitted]
-    choices = choose_encodings(rows, encodings, rivals, options.max_levels) if rivals else {}
+    choices = choose_encodings(rows, encodings, rivals, options.max_levels, deadline)
     for j, hows in candidates.items():
         how, words = (choices[j].how, choices[j].words) if j in choices else (hows[0], hows[0])
         if how != hows[0]:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import (
 
 from kboost._rules import COUNT, check_params, one_of
 from kboost._typing import FloatArray
+from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.kernels.rows import as_weights
 from kboost.preparation import reading
 from kboost.preparation.categories import ENCODINGS, means_of
@@ -149,7 +150,11 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         ndarray or CSR matrix of shape (n_samples, n_outputs)
             Numbers without gaps; sparse if X is sparse.
         """
-        X, rows = self._fit(X, y, sample_weight)
+        return self._fit_transform(X, y, sample_weight, NO_LIMIT)
+
+    def _fit_transform(self, X: Any, y: Any, sample_weight: Any, deadline: Deadline) -> Any:
+        """`fit_transform`; encodings are compared until the deadline."""
+        X, rows = self._fit(X, y, sample_weight, deadline)
         if rows is None:
             return self._encode_matrix(X)
         out = self._encode(rows.columns)
@@ -201,7 +206,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         out = [e.names(str(name)) for name, e in zip(names, self._encodings, strict=True) if e]
         return np.array([name for each in out for name in each], dtype=object)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, TrainingRows | None]:
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, deadline: Deadline = NO_LIMIT
+    ) -> tuple[Any, TrainingRows | None]:
         """Fit; return the table as read and, unless it is a matrix of numbers, its columns."""
         check_params(self.get_params(deep=False), _RULES)
         X = reading.as_table(X)
@@ -220,7 +227,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             else:
                 target = self._target(columns, y, weight)
                 rows = TrainingRows.of(columns, target, weight)
-                fitted = fit_columns(rows, self.many, self.max_levels, self.n_text)
+                fitted = fit_columns(rows, self.many, self.max_levels, self.n_text, deadline)
         self._set_fitted(fitted)
         self._is_matrix = rows is None and all(e is not None for e in self._encodings)
         if rows is None and not self._is_matrix:  # a column has no values

@@ -63,12 +63,19 @@ class TypedColumn:
             return _nothing(self.name, kind, len(self.values))
         made: TypedColumn | None = _CONVERSIONS[kind](self)
         if made is None:
-            odd = self.levels[0] if self.kind == "strings" else self.values[~self.gaps][0]
             words = {"number": "numbers", "boolean": "true or false", "date": "dates"}[kind]
             raise ValueError(
-                f"column {self.name!r} must hold {words}, as in fit; got {str(odd)!r}."
+                f"column {self.name!r} must hold {words}, as in fit; got {self._odd(kind)!r}."
             )
         return made
+
+    def _odd(self, kind: str) -> str:
+        """The first value that is not of a kind."""
+        if self.kind == "strings":
+            return next(t for t in self.levels if _CONVERSIONS[kind](strings("", [t])) is None)
+        known = np.unique(self.values[~self.gaps])
+        each = (replace(self, values=known[i : i + 1]) for i in range(len(known)))
+        return str(next(one.values[0] for one in each if _CONVERSIONS[kind](one) is None))
 
 
 def strings(name: str, values: Iterable[str | None]) -> TypedColumn:
