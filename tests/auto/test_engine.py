@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kboost.auto import engine as engine_module
+from kboost.auto import sample
 from kboost.auto.engine import EngineTrials, choose_engine, engines_for
 from kboost.auto.final_fit import (
     CELLS,
@@ -92,14 +93,14 @@ def test_without_time_the_default_stands():
 
 
 def test_after_ctrl_c_the_engines_so_far_compete(monkeypatch):
-    real = engine_module.fit_members
+    real = sample.fit_members
 
     def once(*args, engine, **options):
         if engine is OVERLAPPING:
             raise KeyboardInterrupt
         return real(*args, engine=engine, **options)
 
-    monkeypatch.setattr(engine_module, "fit_members", once)
+    monkeypatch.setattr(sample, "fit_members", once)
     engine, reason = choose_engine(Member(Gaussian(1.0), 0.1, 1.0), 50_000, table(600, 2))
     assert engine is CELLS
     assert reason.rule == "interrupted"

@@ -18,29 +18,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from kboost.auto.final_fit import (
     CELL_SECONDS,
     CELLS,
-    CUT_SHORT,
     FEW_COLUMNS,
     ONE_PROBLEM,
     OVERLAPPING,
     Engine,
     Member,
-    fit_members,
 )
+from kboost.auto.sample import Sample
 from kboost.auto.search import ONE_CELL
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Method, iterate
 from kboost.core.stopping import OUT_OF_TIME, StopReason
-from kboost.data.indexed_rows import indexed_rows
-from kboost.metric.folds import LearningRows, fold_of
+from kboost.metric.folds import LearningRows
 
-_TRAINING, _LEFT = 10_000, 2000  # rows of the sample, at most
 _MANY_FEATURES = 50
 _MARGIN = {OVERLAPPING: 0.98, FEW_COLUMNS: 0.95}  # of the error of cells that must be reached
 _TRIED = StopReason("engines", "every engine was tried.")
@@ -92,27 +86,18 @@ class EngineTrials(Method[EngineStep]):
         self, member: Member, engines: Sequence[Engine], learning: LearningRows, deadline: Deadline
     ) -> None:
         self._member, self._engines = member, engines
-        self._labels, self._deadline = learning.labels, deadline
-        n_left = min(_LEFT, len(learning) // 5)
-        rows = np.arange(min(len(learning), _TRAINING + n_left))
-        self._fold = fold_of(learning, rows[n_left:], rows[:n_left])
-        targets = self._fold.targets + self._fold.mean
-        self._rows: Any = indexed_rows(self._fold.X, targets, self._fold.weight)
+        self._sample, self._deadline = Sample(learning), deadline
         self.trace = []
 
     def advance(self) -> EngineStep | StopReason:
         """Fit the next engine."""
         if len(self.trace) == len(self._engines):
             return _TRIED
-        engine, fold = self._engines[len(self.trace)], self._fold
-        fitted = fit_members(
-            [self._member], fold.X, self._rows, labels=self._labels, engine=engine,
-            deadline=self._deadline, hurry=False,
-        )  # fmt: skip
-        if fitted.reason.rule in CUT_SHORT:
-            return fitted.reason
-        error = fold.error(fitted.model.decision(fold.X_left) - fold.mean)
-        return EngineStep(engine, error)
+        engine, fold = self._engines[len(self.trace)], self._sample.fold
+        values = self._sample.values([self._member], engine, self._deadline)
+        if isinstance(values, StopReason):
+            return values
+        return EngineStep(engine, fold.error(values - fold.mean))
 
     def best(self) -> Engine:
         """The engine of the lowest error so far."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from kboost.auto.contender import Contender
 from kboost.auto.search import CELL, ONE_CELL
 from kboost.columns.cells import CellPart
 from kboost.core.deadline import NO_LIMIT, Deadline
@@ -23,6 +24,7 @@ from kboost.data.indexed_rows import IndexedRows
 from kboost.exceptions import OutOfTimeError
 from kboost.kernels.base import Kernel
 from kboost.kernels.dot_product import Linear
+from kboost.metric.folds import LearningRows
 from kboost.plans.least_squares import fit
 from kboost.plans.sparse import SparseData, SparsePlan, SparseResult, location_of
 from kboost.settings import Cells, Joint, MaxResidual, Random
@@ -66,6 +68,12 @@ class Member:
     kernel: Kernel
     ridge: float
     weight: float
+
+
+def members_of(contender: Contender, learning: LearningRows) -> list[Member]:
+    """The members of a candidate, with kernels for these rows."""
+    reference = learning.reference()
+    return [Member(each.kernel(*reference), each.ridge, part) for each, part in contender.members]
 
 
 def fit_members(

@@ -2,9 +2,11 @@
 
 Few rows     every row is left out once, and the fits of the search are those of the final model:
              kernel ridge regression on all other rows.
-More rows    metrics are learned on a random sample first. Above the rows of one least-squares
-             problem, width, ridge and metric are learned again inside cells of the final size,
-             where rows are as dense as in the final model.
+More rows    metrics are learned and judged on a random sample.
+
+Above the rows of one least-squares problem, width, ridge and metric can be learned again inside
+cells of the final size. Rows are as dense there as in the final model, but two cells are not the
+table: auto/finalists.py judges what comes of it.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from kboost._typing import FloatArray, IntArray
 from kboost.columns.cell_tree import descend
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener
-from kboost.core.stopping import OUT_OF_TIME, StopReason
+from kboost.core.stopping import StopReason
 from kboost.metric.compare import COMPARED, Judged, compare_families
 from kboost.metric.families import FAMILIES, MetricFamily
 from kboost.metric.folds import LearningRows, fold_of, folds_of
@@ -66,21 +68,33 @@ def search(
     listeners: Sequence[Listener] = (),
 ) -> SearchResult:
     """Judge the families on rows left out; Ctrl-C keeps those judged so far, perhaps none."""
-    many = len(rows) > ONE_CELL
     folds = global_folds(rows)
-    until = deadline.share(2) if many else deadline
-    judged, reason = compare_families(folds, families, rounds, until, listeners=listeners)
-    finalists = [each for each in judged if each.family.learned][:_FINALISTS]
-    in_order = reason.rule in (COMPARED.rule, OUT_OF_TIME.rule)
-    if many and finalists and in_order and deadline.remaining:
-        inside = local_folds(rows, judged[0])
-        again, reason = compare_families(
-            inside, [each.family for each in finalists], min(rounds, 1), deadline,
-            {each.family.name: each for each in finalists}, listeners,
-        )  # fmt: skip
-        judged, folds = (again, inside) if again else (judged, folds)
-    folds = folds[: len(judged[0].errors)] if judged else []
-    return SearchResult(tuple(judged), tuple(folds), reason)
+    judged, reason = compare_families(folds, families, rounds, deadline, listeners=listeners)
+    return _result(judged, folds, reason)
+
+
+def search_in_cells(
+    rows: LearningRows,
+    before: Sequence[Judged],
+    rounds: int = ROUNDS,
+    deadline: Deadline = NO_LIMIT,
+    listeners: Sequence[Listener] = (),
+) -> SearchResult:
+    """Learn the best of these families again, inside cells; none of them without a width."""
+    finalists = [each for each in before if each.family.learned][:_FINALISTS]
+    if not finalists:
+        return SearchResult((), (), COMPARED)
+    folds = local_folds(rows, finalists[0])
+    judged, reason = compare_families(
+        folds, [each.family for each in finalists], min(rounds, 1), deadline,
+        {each.family.name: each for each in finalists}, listeners,
+    )  # fmt: skip
+    return _result(judged, folds, reason)
+
+
+def _result(judged: Sequence[Judged], folds: Sequence[Fold], reason: StopReason) -> SearchResult:
+    n_folds = len(judged[0].errors) if judged else 0
+    return SearchResult(tuple(judged), tuple(folds[:n_folds]), reason)
 
 
 def global_folds(rows: LearningRows) -> list[Fold]:

@@ -20,9 +20,10 @@ from kboost._validation import check_weights
 from kboost.auto.certified import CertifiedResult, Problem
 from kboost.auto.contender import Contender, Scorer
 from kboost.auto.final_fit import CUT_SHORT, ONE_PROBLEM
-from kboost.auto.fit import AutoPlan, AutoResult, fit_auto, sentence
+from kboost.auto.fit import AutoResult, fit_auto, sentence
 from kboost.auto.importance import total_effects
 from kboost.auto.learning_rows import row_counts
+from kboost.auto.plan import AutoPlan
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.model import AdditiveModel
 from kboost.core.stopping import OUT_OF_TIME
