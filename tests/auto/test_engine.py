@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kboost.auto import engine as engine_module
-from kboost.auto import sample
-from kboost.auto.engine import EngineTrials, choose_engine, engines_for
+from kboost.auto import trial_rows
+from kboost.auto.engine import EngineStep, EngineTrials, choose_engine, engines_for
 from kboost.auto.final_fit import (
     CELLS,
     FEW_COLUMNS,
@@ -86,21 +86,45 @@ def test_plain_cells_stand_unless_another_engine_is_better_by_a_margin(monkeypat
 def test_without_time_the_default_stands():
     learning = table(600, 2)
     engine, reason = choose_engine(
-        Member(Gaussian(1.0), 0.1, 1.0), 50_000, learning, Deadline.after(1e-9)
+        [Member(Gaussian(1.0), 0.1, 1.0)], 50_000, learning, Deadline.after(1e-9)
     )
     assert engine is CELLS
     assert reason.rule == "max_seconds"
 
 
 def test_after_ctrl_c_the_engines_so_far_compete(monkeypatch):
-    real = sample.fit_members
+    real = trial_rows.fit_members
 
     def once(*args, engine, **options):
         if engine is OVERLAPPING:
             raise KeyboardInterrupt
         return real(*args, engine=engine, **options)
 
-    monkeypatch.setattr(sample, "fit_members", once)
-    engine, reason = choose_engine(Member(Gaussian(1.0), 0.1, 1.0), 50_000, table(600, 2))
+    monkeypatch.setattr(trial_rows, "fit_members", once)
+    engine, reason = choose_engine([Member(Gaussian(1.0), 0.1, 1.0)], 50_000, table(600, 2))
     assert engine is CELLS
     assert reason.rule == "interrupted"
+
+
+def test_an_engine_without_the_time_for_all_rows_and_members_is_not_taken():
+    trials, _ = tried(Member(Gaussian(1.0), 0.1, 1.0), (SMALL, WIDE), table(600, 2))
+    assert trials.n_rows == 480
+    assert trials.best(2 * trials.trace[1].seconds) is WIDE
+    assert trials.best(0.5 * trials.trace[1].seconds) is SMALL
+    assert trials.best(0.0) is SMALL
+
+
+@pytest.mark.parametrize(("n_members", "engine"), [(1, OVERLAPPING), (3, CELLS)])
+def test_the_seconds_of_the_sample_are_those_of_a_part_of_the_rows(monkeypatch, n_members, engine):
+    """A sample of 480 of 48,000 rows that takes 1 s leaves 100 s per member."""
+    errors = iter([1.0, 0.5])
+
+    def fitted(self):
+        if len(self.trace) == 2:
+            return engine_module._TRIED
+        return EngineStep((CELLS, OVERLAPPING)[len(self.trace)], next(errors), 1.0)
+
+    monkeypatch.setattr(EngineTrials, "advance", fitted)
+    members = [Member(Gaussian(1.0), 0.1, 1.0)] * n_members
+    found, _ = choose_engine(members, 48_000, table(600, 2), NO_LIMIT, Deadline.after(200))
+    assert found is engine

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kboost.auto import finalists, sample, search
+from kboost.auto import finalists, search, trial_rows
 from kboost.auto.candidates import find_candidates
 from kboost.auto.final_fit import CELLS, Engine, fit_members, members_of
 from kboost.auto.finalists import judge_finalists
@@ -88,7 +88,7 @@ def test_the_better_finalist_is_first(monkeypatch, better):
         truth = learning.targets[self.fold.left]
         return truth + (0.1 if len(calls) - 1 == better else 0.2)
 
-    monkeypatch.setattr(sample.Sample, "values", values)
+    monkeypatch.setattr(trial_rows.TrialRows, "values", values)
     judged, _ = judge_finalists(plan, before, learning)
     assert judged[0].name.endswith(" learned in cells") == bool(better)
     assert judged[0].score == pytest.approx(-0.01)
@@ -111,7 +111,7 @@ def test_ctrl_c_in_a_trial_leaves_the_candidates(monkeypatch):
     def interrupted(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sample, "fit_members", interrupted)
+    monkeypatch.setattr(trial_rows, "fit_members", interrupted)
     judged, reason = judge_finalists(plan, before, learning)
     assert judged == before
     assert reason.rule == "interrupted"
@@ -131,9 +131,9 @@ def test_a_blend_is_fitted_whole():
     learning = two_regions()
     plan = plan_for(learning)
     blend = next(c for c in found(learning, plan) if len(c.members) > 1)
-    values = sample.Sample(learning).values(members_of(blend, learning), CELLS, NO_LIMIT)
+    values = trial_rows.TrialRows(learning).values(members_of(blend, learning), CELLS, NO_LIMIT)
     alone = [
-        sample.Sample(learning).values([replace(m, weight=1.0)], CELLS, NO_LIMIT)
+        trial_rows.TrialRows(learning).values([replace(m, weight=1.0)], CELLS, NO_LIMIT)
         for m in members_of(blend, learning)
     ]
     parts = [part for _, part in blend.members]

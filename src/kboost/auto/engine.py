@@ -10,14 +10,18 @@ compete with the kernel and the ridge of the heaviest member:
 
 Each of them is fitted to the same sample of rows and judged by its squared error on other rows. To
 replace plain cells an engine must be better by a margin: overlapping cells cost three times as
-much, and few columns gain less from the rows beyond the sample.
+much, and few columns gain less from the rows beyond the sample. It must also have the time for all
+rows and members, by the seconds of the sample.
 """
 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from kboost.auto.final_fit import (
     CELL_SECONDS,
@@ -28,8 +32,8 @@ from kboost.auto.final_fit import (
     Engine,
     Member,
 )
-from kboost.auto.sample import Sample
 from kboost.auto.search import ONE_CELL
+from kboost.auto.trial_rows import TrialRows
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Method, iterate
 from kboost.core.stopping import OUT_OF_TIME, StopReason
@@ -46,6 +50,7 @@ class EngineStep:
 
     engine: Engine
     error: float
+    seconds: float  # of the fit to the sample
 
     def __str__(self) -> str:
         return f"{self.engine.name}: error {self.error:.4g}"
@@ -60,11 +65,16 @@ def engines_for(n_rows: int, n_features: int) -> tuple[Engine, ...]:
 
 
 def choose_engine(
-    member: Member, n_rows: int, learning: LearningRows, deadline: Deadline = NO_LIMIT
+    members: Sequence[Member],
+    n_rows: int,
+    learning: LearningRows,
+    deadline: Deadline = NO_LIMIT,
+    final: Deadline = NO_LIMIT,
 ) -> tuple[Engine, StopReason]:
     """The engine of the lowest error, and why no more were tried.
 
-    Targets of `learning` are on the scale of the fit. Without time, or after Ctrl-C, engines that
+    Trials end at `deadline`, the fit of all rows and members that follows at `final`. Targets of
+    `learning` are on the scale of the fit. Without time, or after Ctrl-C, engines that
     were tried so far compete, and the default stands without any.
     """
     engines = engines_for(n_rows, learning.X.shape[1])
@@ -72,9 +82,11 @@ def choose_engine(
         return engines[0], _TRIED
     if deadline.remaining < CELL_SECONDS:
         return engines[0], OUT_OF_TIME
-    trials = EngineTrials(member, engines, learning, deadline)
+    heaviest = max(members, key=lambda member: member.weight)
+    trials = EngineTrials(heaviest, engines, learning, deadline)
     reason = iterate(trials, deadline=deadline, level=logging.DEBUG)
-    return trials.best(), reason
+    seconds = final.remaining / len(members) * trials.n_rows / n_rows
+    return trials.best(seconds), reason
 
 
 class EngineTrials(Method[EngineStep]):
@@ -86,20 +98,25 @@ class EngineTrials(Method[EngineStep]):
         self, member: Member, engines: Sequence[Engine], learning: LearningRows, deadline: Deadline
     ) -> None:
         self._member, self._engines = member, engines
-        self._sample, self._deadline = Sample(learning), deadline
+        self._trial, self._deadline = TrialRows(learning), deadline
+        self.n_rows = len(self._trial.fold.weight)
         self.trace = []
 
     def advance(self) -> EngineStep | StopReason:
         """Fit the next engine."""
         if len(self.trace) == len(self._engines):
             return _TRIED
-        engine, fold = self._engines[len(self.trace)], self._sample.fold
-        values = self._sample.values([self._member], engine, self._deadline)
+        engine, fold = self._engines[len(self.trace)], self._trial.fold
+        start = time.perf_counter()
+        values = self._trial.values([self._member], engine, self._deadline)
         if isinstance(values, StopReason):
             return values
-        return EngineStep(engine, fold.error(values - fold.mean))
+        error = fold.error(values - fold.mean)
+        return EngineStep(engine, error, time.perf_counter() - start)
 
-    def best(self) -> Engine:
-        """The engine of the lowest error so far."""
-        errors = {step.engine: step.error / _MARGIN.get(step.engine, 1.0) for step in self.trace}
-        return min(errors, key=lambda engine: errors[engine], default=self._engines[0])
+    def best(self, seconds: float = np.inf) -> Engine:
+        """The engine of the lowest error so far that takes at most `seconds` for the sample."""
+        default = self._engines[0]
+        quick = [s for s in self.trace if s.engine is default or s.seconds <= seconds]
+        errors = {step.engine: step.error / _MARGIN.get(step.engine, 1.0) for step in quick}
+        return min(errors, key=lambda engine: errors[engine], default=default)

@@ -22,8 +22,8 @@ from kboost.auto.candidates import ENDED, candidates_of
 from kboost.auto.contender import Contender, ScoredRows
 from kboost.auto.final_fit import CELLS, members_of
 from kboost.auto.plan import AutoPlan
-from kboost.auto.sample import Sample
 from kboost.auto.search import search_in_cells
+from kboost.auto.trial_rows import TrialRows
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.stopping import StopReason
@@ -84,8 +84,8 @@ class FinalistTrials(Method[FinalistStep]):
         deadline: Deadline,
     ) -> None:
         self._finalists, self._scaled, self._deadline = finalists, scaled, deadline
-        self._sample = Sample(scaled)
-        left = self._sample.fold.left
+        self._trial = TrialRows(scaled)
+        left = self._trial.fold.left
         self._scored = ScoredRows(
             plan.scorer, scaled, finalists[0].scale, left, np.arange(len(left)) % _SPREAD_PARTS
         )
@@ -97,7 +97,7 @@ class FinalistTrials(Method[FinalistStep]):
             return _JUDGED
         finalist, start = self._finalists[len(self.trace)], time.perf_counter()
         members = members_of(finalist, self._scaled)
-        values = self._sample.values(members, CELLS, self._deadline)
+        values = self._trial.values(members, CELLS, self._deadline)
         if isinstance(values, StopReason):
             return values
         seconds = finalist.seconds + time.perf_counter() - start

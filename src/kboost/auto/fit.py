@@ -40,6 +40,7 @@ COMPLETE = StopReason("complete", "every family was compared, and the best model
 SEARCH_CUT_SHORT = StopReason(
     "search", "max_seconds cut the search short; the best model so far is fitted to all rows."
 )
+_SEARCH = 0.65  # of the time for the search on a sample of many rows
 _CERTIFIED = 0.8  # of the rest for column generation, before a joint fit stands in for it
 _STANDS_IN = {
     INTERRUPTED.rule: "interrupted; a joint fit stands in for column generation.",
@@ -93,7 +94,7 @@ def fit_auto(
         candidates = sorted([*candidates, *small.contenders], key=lambda c: -c.score)
     final = _Final(plan, X, rows, learning, () if ended else listeners)
     if not ended:
-        final, stop = final.with_engine(chosen[0], deadline.share(3))
+        final, stop = final.with_engine(chosen[0], deadline)
         reason = INTERRUPTED if stop.rule == INTERRUPTED.rule else reason
     winner, result = final.fit(chosen, deadline)
     if result.reason.rule == FAILED:
@@ -112,7 +113,7 @@ def _judged(
     """The candidates, the best first; with many rows judged again in cells."""
     if len(learning) <= ONE_CELL or plan.prefer != "accuracy" or not plan.engine:
         return find_candidates(plan, learning, scales, deadline, listeners)
-    until = deadline.share(2)
+    until = deadline.share(1 / _SEARCH)
     candidates, reason = find_candidates(plan, learning, scales, until, listeners)
     if reason.rule in ENDED:
         return candidates, reason
@@ -136,9 +137,9 @@ class _Final:
         if self.plan.prefer != "accuracy" or not self.plan.engine:
             return self, COMPLETE
         learning = replace(self.learning, targets=winner.scale.apply(self.learning.targets))
-        heaviest = max(self._members(winner), key=lambda member: member.weight)
+        members = self._members(winner)
         n_rows = len(self.rows.center_rows)
-        engine, stop = choose_engine(heaviest, n_rows, learning, deadline)
+        engine, stop = choose_engine(members, n_rows, learning, deadline.share(3), deadline)
         interrupted = stop.rule == INTERRUPTED.rule
         return replace(self, engine=engine, listeners=() if interrupted else self.listeners), stop
 

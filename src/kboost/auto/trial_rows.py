@@ -17,7 +17,7 @@ from kboost.metric.folds import LearningRows, fold_of
 _TRAINING, _LEFT = 10_000, 2000  # rows, at most
 
 
-class Sample:
+class TrialRows:
     """Rows to fit, and rows left out, of a table in random order."""
 
     def __init__(self, learning: LearningRows) -> None:
