@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from kboost.baselines import KernelDesignClassifier
 from kboost.boosting.kernel_design import KernelDesign, design, pivoted_cholesky
 from kboost.kernels import Gaussian, Linear, Sigmoid
+from tests.checks import checks_of_variants
 from tests.contracts.reference import table
 
 NEW = np.random.default_rng(9).normal(size=(15, 3))
@@ -17,10 +18,17 @@ BASES = {"linear": Linear(), "Gaussian": Gaussian(0.3)}
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(
-    [KernelDesignClassifier(), KernelDesignClassifier([Gaussian()], loss="log", max_iter=5)]
-)
+@parametrize_with_checks([KernelDesignClassifier()])
 def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    checks_of_variants(KernelDesignClassifier([Gaussian()], loss="log", max_iter=5)),
+)
+def test_scikit_learn_check_of_a_variant(estimator, check):
     check(estimator)
 
 

@@ -26,6 +26,7 @@ from kboost.mkl.level import least_norm
 from kboost.mkl.svm import MixtureSVM
 from kboost.settings import LpNorm
 from kboost.solvers.libsvm import solve_dual
+from tests.checks import checks_of_variants
 from tests.contracts.reference import table
 
 LIBRARY = [Linear(), Polynomial(2, gamma=0.5), Gaussian(0.1), Gaussian(1.0), Laplacian(0.5)]
@@ -93,8 +94,16 @@ def problem():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks([MKLClassifier(), MKLClassifier([Gaussian()], method=LpNorm(1.5))])
+@parametrize_with_checks([MKLClassifier()])
 def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.parametrize(
+    ("estimator", "check"), checks_of_variants(MKLClassifier([Gaussian()], method=LpNorm(1.5)))
+)
+def test_scikit_learn_check_of_a_variant(estimator, check):
     check(estimator)
 
 

@@ -28,7 +28,7 @@ from tests.contracts.reference import (
 )
 
 MANY = 10**9  # of few_rows: always the LP with one row per sample
-N_ROWS = 16
+N_ROWS = 12
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,11 @@ def test_duals_are_exactly_feasible(case, seed):
     problem = make(case, seed)
     library, run = problem.columns, case.master.start(problem)
     check_duals(case, problem.rows, run.fit)
-    for ids in np.array_split(np.random.default_rng(seed).permutation(80), 16):
-        run.extend(Proposal(ids, library.hypotheses(ids), library.values(ids), 1.0, None, 80))
+    n_columns = library.n_columns
+    for ids in np.array_split(np.random.default_rng(seed).permutation(n_columns), 12):
+        run.extend(
+            Proposal(ids, library.hypotheses(ids), library.values(ids), 1.0, None, n_columns)
+        )
         check_duals(case, problem.rows, run.fit)
 
 

@@ -143,12 +143,12 @@ def test_page_runs(page, in_tmp, monkeypatch):
         pytest.skip("callbacks need scikit-learn 1.9")
     module = ModuleType("page")
     monkeypatch.setitem(sys.modules, "page", module)  # classes of a page can be pickled
-    scope = vars(module)
-    scope.update(names())
+    scope, given = vars(module), names()
+    scope.update(given)
     for code in python(f"docs/{page}.md"):
         if ELSEWHERE not in code:
             exec(compile(code, f"docs/{page}.md", "exec"), scope)
-    assert set(scope) >= set(names())
+    assert set(scope) >= set(given)
 
 
 def test_no_page_is_left_out():

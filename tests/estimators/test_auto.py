@@ -5,6 +5,7 @@ import datetime
 import logging
 import pickle
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -56,6 +57,19 @@ def table(n=N):
 
 
 FRAME, EFFECT = table()
+
+
+@cache
+def default(cls):
+    """The default model of X; do not change it."""
+    return cls().fit(X, dict(MODELS)[cls])
+
+
+@cache
+def friedman():
+    """Rows and targets, of which 300 are fitted by the default model; do not change it."""
+    X, y = make_friedman1(400, noise=0.3, random_state=0)
+    return X, y, AutoKernelRegressor().fit(X[:300], y[:300])
 
 
 # Tables --------------------------------------------------------------------------------------
@@ -140,7 +154,7 @@ def test_classes_and_probabilities():
 
 
 def test_the_decision_of_two_classes_is_the_log_odds():
-    model = AutoKernelClassifier().fit(X, LABEL)
+    model = default(AutoKernelClassifier)
     proba = model.predict_proba(X)
     assert model.classes_.tolist() == ["other", "same"]
     np.testing.assert_allclose(model.decision_function(X), np.log(proba[:, 1] / proba[:, 0]))
@@ -196,7 +210,7 @@ def test_a_constant_target():
 
 @pytest.mark.parametrize("scale", [1e-150, 1e149])
 def test_units_of_the_target_do_not_matter(scale):
-    plain = AutoKernelRegressor().fit(X, VALUE).predict(X)
+    plain = default(AutoKernelRegressor).predict(X)
     np.testing.assert_allclose(
         AutoKernelRegressor().fit(X, scale * VALUE).predict(X) / scale, plain, rtol=0.2, atol=0.2
     )
@@ -212,7 +226,7 @@ def test_targets_whose_squares_overflow_are_refused():
 
 @BOTH
 def test_the_leaderboard(cls, y):
-    model = cls().fit(X, y)
+    model = default(cls)
     board = model.leaderboard_
     assert board
     assert [line["score"] for line in board] == sorted((e["score"] for e in board), reverse=True)
@@ -227,7 +241,7 @@ def test_the_leaderboard(cls, y):
 
 @BOTH
 def test_an_explanation_adds_up_to_the_values(cls, y):
-    model = cls().fit(X, y)
+    model = default(cls)
     explanation = model.explain(X[:5])
     values = model.estimator_._decision(model.preparation_.transform(X[:5]))
     total = explanation.by_kernel.sum(axis=1).reshape(5, -1) + explanation.intercept
@@ -239,10 +253,10 @@ def test_an_explanation_adds_up_to_the_values(cls, y):
 
 @pytest.mark.parametrize(("prefer", "most"), [("size", 1024), ("speed", 256)])
 def test_few_columns_are_preferred(prefer, most):
-    X, y = make_friedman1(400, noise=0.3, random_state=0)
+    X, y, plain = friedman()
     small = AutoKernelRegressor(prefer=prefer).fit(X[:300], y[:300])
     assert small.n_columns_ <= most
-    assert small.n_columns_ < AutoKernelRegressor().fit(X[:300], y[:300]).n_columns_
+    assert small.n_columns_ < plain.n_columns_
     assert small.score(X[300:], y[300:]) > 0.8
     assert f"{small.n_columns_} columns" in small.reason_
     assert prefer in small.reason_
@@ -312,7 +326,7 @@ PARAMETERS = [
 @BOTH
 @pytest.mark.parametrize(("params", "message"), PARAMETERS)
 def test_a_bad_parameter_leaves_the_model_unchanged(cls, y, params, message):
-    model = cls().fit(X[:30], y[:30])
+    model = copy.deepcopy(default(cls))
     before = model.predict(X)
     state = {name: id(value) for name, value in vars(model).items()}
     old = {name: getattr(model, name) for name in params}
@@ -348,7 +362,7 @@ def test_bad_labels_leave_no_trace(params, y, message):
 @BOTH
 def test_the_order_of_the_rows_does_not_matter(cls, y):
     order = RNG.permutation(N)
-    one, other = cls().fit(X, y), cls().fit(X[order], y[order])
+    one, other = default(cls), cls().fit(X[order], y[order])
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
 
 
@@ -505,7 +519,7 @@ def test_weights_are_routed(cls, y):
 
 @BOTH
 def test_predictions_in_float32(cls, y):
-    model = cls().fit(X, y)
+    model = copy.deepcopy(default(cls))
     values = model._decision(X)
     model.set_predict_dtype("float32")
     size = np.abs(model.estimator_.coef_).sum()  # the kernels are at most 1

@@ -43,7 +43,7 @@ MODELS = {
 @pytest.fixture(scope="module", params=[2, 3])
 def noisy(request):
     return make_classification(
-        150, 6, n_informative=4, n_classes=request.param, flip_y=0.15, random_state=request.param
+        80, 6, n_informative=4, n_classes=request.param, flip_y=0.15, random_state=request.param
     )
 
 

@@ -26,6 +26,13 @@ from kboost.local.executor import Executor
 from kboost.local.rows import LocalRows
 from kboost.plans import cells as cells_plan
 from kboost.settings import ALD, RAN, Cells, Full, Joint, MatchingPursuit, One
+from tests.checks import FIT, PREDICTION, checks_of_variants
+
+SPARSE = {
+    "check_estimator_sparse_array",
+    "check_estimator_sparse_matrix",
+    "check_estimator_sparse_tag",
+}
 
 
 def surface(n, seed=0, noise=0.05):
@@ -477,19 +484,26 @@ def test_auto_counts_distinct_rows(monkeypatch):
     assert model.fit(np.vstack([X, X]), np.tile(y, 2)).n_cells_ is None
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        SparseKernelRegressor([Gaussian("mean")], cells=20),
-        SparseKernelClassifier([Gaussian("mean")], cells=20),
-        SparseKernelRegressor([Gaussian("mean")], cells="auto"),
-        SparseKernelClassifier([Gaussian("mean")], cells="auto"),
-    ],
-)
-def test_estimator_checks(estimator):
+@pytest.mark.parametrize("cls", [SparseKernelRegressor, SparseKernelClassifier])
+def test_estimator_checks(cls):
     """scikit-learn 1.6 tries sparse rows also where the tags say that they are refused."""
+    estimator = cls([Gaussian("mean")], cells=20)
     failed = [r for r in check_estimator(estimator, on_fail=None) if r["status"] == "failed"]
-    assert get_tags(estimator).input_tags.sparse == (estimator.cells == "auto")
-    if parse_version(sklearn.__version__) < parse_version("1.7") and estimator.cells != "auto":
+    assert not get_tags(estimator).input_tags.sparse
+    if parse_version(sklearn.__version__) < parse_version("1.7"):
         failed = [r for r in failed if not r["check_name"].endswith("on_sparse_data")]
     assert failed == []
+
+
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    checks_of_variants(
+        SparseKernelRegressor([Gaussian("mean")], cells="auto"),
+        SparseKernelClassifier([Gaussian("mean")], cells="auto"),
+        names=FIT | PREDICTION | SPARSE,
+    ),
+)
+def test_estimator_checks_of_auto(estimator, check):
+    """The rows are too few for cells; parameters and messages are those without cells."""
+    assert get_tags(estimator).input_tags.sparse
+    check(estimator)

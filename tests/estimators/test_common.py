@@ -1,11 +1,7 @@
 """scikit-learn's own checks, with no list of expected failures."""
 
 import pytest
-from sklearn.utils.estimator_checks import (
-    check_classifiers_classes,
-    estimator_checks_generator,
-    parametrize_with_checks,
-)
+from sklearn.utils.estimator_checks import check_classifiers_classes, parametrize_with_checks
 
 from kboost import (
     AutoKernelClassifier,
@@ -21,6 +17,7 @@ from kboost import (
 from kboost.kernels import Gaussian
 from kboost.selection import c_path
 from kboost.settings import ColumnGeneration, Full
+from tests.checks import FIT, checks_of_variants
 
 ALL_CHECKS = [
     AutoKernelClassifier(),
@@ -33,10 +30,10 @@ ALL_CHECKS = [
     SparseKernelClassifier(),
     SparseKernelRegressor(),
 ]
-VARIANTS = [
+# Fitted in another way; columns are those of the default.
+OTHER_FITS = [
     AutoKernelClassifier(prefer="speed", scoring="accuracy", class_weight="balanced"),
     AutoKernelRegressor(prefer="size", scoring="neg_mean_absolute_error"),
-    KernelBoostClassifier([Gaussian()], C=1.0, intercept="penalized", column_scaling=None),
     KernelBoostClassifier(
         C=1.0, class_weight="balanced", solver=ColumnGeneration(early_stopping=0.3)
     ),
@@ -44,28 +41,15 @@ VARIANTS = [
         C=0.1, penalty="l2", max_columns=40, solver=ColumnGeneration(pricing="stratified")
     ),
     KernelBoostRegressor(C=0.1, penalty="l2", epsilon=0.1, max_columns=40),
+]
+OTHER_COLUMNS = [
+    KernelBoostClassifier([Gaussian()], C=1.0, intercept="penalized", column_scaling=None),
     KernelBoostRegressor("active", C=0.1, max_iter=10),
     KernelBoostRegressor("halfspaces", C=0.1, solver="barrier", max_iter=10),
     MKBoostClassifier(variant="S2", max_iter=10, column_scaling="trace", multi_class="ovr"),
     SparseKernelClassifier(loss="log", update=Full(10), max_columns=30, ridge=0.1),
     SparseKernelRegressor("ard", selection="ran", update="full", max_columns=30),
 ]
-# What depends on the numerics of a variant; parameters, containers and messages do not.
-NUMERICS = {
-    "check_class_weight_classifiers",
-    "check_classifiers_classes",
-    "check_dict_unchanged",
-    "check_estimators_pickle",
-    "check_fit2d_1feature",
-    "check_fit2d_1sample",
-    "check_fit_idempotent",
-    "check_methods_sample_order_invariance",
-    "check_methods_subset_invariance",
-    "check_non_transformer_estimators_n_iter",
-    "check_regressors_int",
-    "check_sample_weight_equivalence_on_dense_data",
-    "check_sample_weight_equivalence_on_sparse_data",
-}
 # What gives one model many containers: C="auto" is chosen in each, on one split of the rows.
 CONTAINERS = {
     "check_dtype_object",
@@ -73,13 +57,6 @@ CONTAINERS = {
     "check_estimator_sparse_matrix",
     "check_estimators_dtypes",
 }
-
-
-def checks_of_variants():
-    for number, estimator in enumerate(VARIANTS):
-        for instance, check in estimator_checks_generator(estimator):
-            if check.func.__name__ in NUMERICS:
-                yield pytest.param(instance, check, id=f"{number}-{check.func.__name__}")
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
@@ -100,6 +77,9 @@ def test_scikit_learn_check(estimator, check, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.parametrize(("estimator", "check"), checks_of_variants())
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    [*checks_of_variants(*OTHER_FITS, names=FIT), *checks_of_variants(*OTHER_COLUMNS)],
+)
 def test_scikit_learn_check_of_a_variant(estimator, check):
     check(estimator)

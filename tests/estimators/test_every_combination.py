@@ -133,7 +133,7 @@ def test_regression(penalty, nonnegative, intercept, width, table):
     check(model, optimum, float(rows.slack_costs[: len(y)] @ np.abs(y)))
 
 
-def moons_like(seed, n=40):
+def moons_like(seed, n=14):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2))
     return X, np.where(X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=n) > 0.6, 1, 0), rng

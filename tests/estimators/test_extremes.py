@@ -1,6 +1,7 @@
 """Data that break careless code: no NaN, no endless loop, no warnings."""
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -88,22 +89,29 @@ def test_narrow_widths_do_not_overfit_under_the_defaults():
     assert scores[1] >= scores[0] - 0.02
 
 
+def a_curve(n):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2))
+    return X, np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=n)
+
+
+@cache
+def tube_of_the_curve(n, **options):
+    """The model of plain targets, one for all scales; do not change it."""
+    return KernelBoostRegressor([Gaussian(1.0)], C=0.5, **options).fit(*a_curve(n))
+
+
 @pytest.mark.parametrize(("scale", "shift"), [(1e-8, 0.0), (1e8, 0.0), (1e12, 0.0), (1.0, 1e7)])
 @pytest.mark.parametrize("options", [{}, {"penalty": "l2"}, {"solver": "barrier"}])
 @pytest.mark.parametrize("n", [40, 90])
 def test_targets_of_any_size_and_place(n, options, scale, shift):
     """Objective and tube are multiples of the targets' size, and a free offset takes a shift."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n, 2))
-    y = np.sin(2 * X[:, 0]) + 0.1 * rng.normal(size=n)
+    X, y = a_curve(n)
     # 1/2 |x|^2 is of second order: its price of errors grows with the targets
     price = scale if options.get("penalty") == "l2" else 1.0
     unit = scale * price
-
-    def fitted(targets, **more):
-        return KernelBoostRegressor([Gaussian(1.0)], **options, **more).fit(X, targets)
-
-    plain, other = fitted(y, C=0.5), fitted(scale * y + shift, C=0.5 * price)
+    plain, other = tube_of_the_curve(n, **options), KernelBoostRegressor([Gaussian(1.0)], **options)
+    other.set_params(C=0.5 * price).fit(X, scale * y + shift)
     gap = plain.dual_gap_ + other.dual_gap_
     assert gap < 5e-3
     np.testing.assert_allclose(other.objective_ / unit, plain.objective_, rtol=gap + 1e-6)
