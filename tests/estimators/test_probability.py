@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.model_selection import train_test_split
 
-from kboost import KernelBoostClassifier
+from kboost import KernelBoostClassifier, SparseKernelClassifier
 from kboost.data.merged_rows import merge_rows
 from kboost.kernels import Gaussian, Linear, default_kernels
 from kboost.selection import calibration as _probability
@@ -200,3 +200,19 @@ def test_two_rows_have_probabilities():
     model = boost([Linear()]).fit([[0.0], [1.0]], ["a", "b"])
     assert not model.calibration_.held_out
     assert model.predict_proba([[1.0]])[0, 1] > 0.5
+
+
+@pytest.mark.parametrize("loss", ["squared", "log", "hinge"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_logarithms_of_sparse_classifiers_are_finite_far_from_the_border(loss, n_classes):
+    X, y = make_classification(
+        80, 6, n_informative=4, n_classes=n_classes, flip_y=0.1, random_state=n_classes
+    )
+    model = SparseKernelClassifier(Linear(), loss=loss, max_columns=7).fit(X, y)
+    logs = model.predict_log_proba(X)
+    np.testing.assert_allclose(np.exp(logs), model.predict_proba(X), rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(model.classes_[logs.argmax(axis=1)], model.predict(X))
+    far = 1e5 * X[:3]
+    assert (model.predict_proba(far) == 0).any()
+    assert np.isfinite(model.predict_log_proba(far)).all()
+    np.testing.assert_allclose(model.compile().predict_log_proba(X), logs, rtol=1e-9, atol=1e-12)

@@ -38,8 +38,8 @@ IMPORTANT, SMALLEST = 5, 0.005  # columns that are named, and their shares
 _STEPS = {
     "number": "numbers: the median in place of a gap, and a column that marks gaps",
     "date": "dates: as the numbers days since 1970, month, weekday, hour, where they vary",
-    "category": f"categories: a 0/1 column per value; the mean target of each of more than "
-    f"{MAX_LEVELS} values",
+    "category": f"categories: a 0/1 column per value; with more than {MAX_LEVELS} values the mean "
+    "target and the frequency of each, or what does better on rows left out",
     "text": "text: the leading directions of its letter sequences, and its length",
 }
 

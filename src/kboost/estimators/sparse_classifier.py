@@ -18,7 +18,11 @@ from kboost.core.deadline import Deadline
 from kboost.data.class_weight import class_factors
 from kboost.estimators._sparse_kernel import SparseKernelBase, is_memory_map
 from kboost.plans.sparse import SparsePlan
-from kboost.selection.calibration import Calibration, normalised_logistic
+from kboost.selection.calibration import (
+    Calibration,
+    log_normalised_logistic,
+    normalised_logistic,
+)
 
 _LOSS_RULE = {"loss": one_of("squared", "log", "hinge")}
 
@@ -263,6 +267,25 @@ class SparseKernelClassifier(KernelClassifierMixin, SparseKernelBase):
         if calibration is not None:
             return calibration.probabilities(flat(values))
         return normalised_logistic(values)
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """Return the logarithms of the probabilities.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            Logarithms in the order of `classes_`; finite, also where `predict_proba` gives 0.
+        """
+        values = self._decision(X)
+        calibration: Calibration | None = getattr(self, "calibration_", None)
+        if calibration is not None:
+            return calibration.log_probabilities(flat(values))
+        return log_normalised_logistic(values)
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
         plan, deadline = self._checked_plan(), Deadline.after(self.max_seconds)

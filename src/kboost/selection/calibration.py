@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import logsumexp
 
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.core.deadline import Deadline
@@ -234,10 +235,21 @@ def deal(rows: MergedRows, rng: np.random.RandomState) -> list[BoolArray]:
 
 def normalised_logistic(values: FloatArray) -> FloatArray:
     """`1 / (1 + exp(-f_k))` of the outputs (n, q), divided by their sum; the largest f stays so."""
-    scores = np.hstack([-values, values]) if values.shape[1] == 1 else values
-    logs = -np.logaddexp(0.0, -scores)
+    scores, logs = _log_logistic(values)
     raw = np.exp(logs - logs.max(axis=1, keepdims=True))
     return _agreeing(raw / raw.sum(axis=1, keepdims=True), scores)
+
+
+def log_normalised_logistic(values: FloatArray) -> FloatArray:
+    """The logarithm of `normalised_logistic`, finite also where that is 0."""
+    scores, logs = _log_logistic(values)
+    return _agreeing(logs - logsumexp(logs, axis=1, keepdims=True), scores)
+
+
+def _log_logistic(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """A score per class, and `log(1 / (1 + exp(-f_k)))` of each."""
+    scores = np.hstack([-values, values]) if values.shape[1] == 1 else values
+    return scores, -np.logaddexp(0.0, -scores)
 
 
 def _agreeing(values: FloatArray, scores: FloatArray) -> FloatArray:
