@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -44,6 +45,23 @@ def classes():
 
 def test_no_class_name_is_defined_twice():
     assert [name for name, count in Counter(classes()).items() if count > 1] == []
+
+
+def test_the_page_on_design_lists_every_method_of_the_driver():
+    """Those of one step, which only pass Ctrl-C on, are private and not listed."""
+    methods = {
+        (node.name, path)
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+        for base in node.bases
+        if isinstance(base, ast.Subscript) and getattr(base.value, "id", "") == "Method"
+    }
+    page = (SOURCE.parents[1] / "docs" / "design.md").read_text()
+    listed = set(re.findall(r"`(\w+)`, `([\w/]+\.py)`", page))
+    assert len(methods) > 10
+    assert sorted(methods - listed) == []
+    assert all((SOURCE / path).is_file() for _, path in listed)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
