@@ -219,3 +219,19 @@ def test_the_type_of_a_target_can_be_given(frame):
     assert number == [":mean"]
     assert classes == [":mean 0", ":mean 1", ":mean 2"]
     assert columns_of(frame, "city", y, many="mean") == classes
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("unit", [1e-250, 1e-170, 1e100, 1e160, 1e300])
+def test_means_of_targets_of_any_size_tell_the_levels_apart(unit):
+    """They are in a unit of their own: powers of 2 change no digit."""
+    rng = np.random.default_rng(0)
+    town = rng.integers(40, size=400)
+    table = np.array([f"town{t}" for t in range(40)], dtype=object)[town][:, None]
+    y = np.sin(town) + 0.1 * rng.normal(size=400)
+    size = 2.0 ** round(np.log2(unit))
+    plain = TablePreparation(many="mean").fit_transform(table, y)
+    found = TablePreparation(many="mean").fit_transform(table, y * size)
+    assert np.isfinite(found).all()
+    np.testing.assert_allclose(found / found.std(), plain / plain.std(), rtol=1e-9)
+    assert abs(np.corrcoef(found[:, 0], np.sin(town))[0, 1]) > 0.9

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from kboost._typing import FloatArray
 from kboost.columns.candidates import CandidateColumns
 from kboost.core.deadline import Deadline
 from kboost.core.iterate import FirstModel, Listener
@@ -25,6 +24,7 @@ from kboost.core.stopping import StopReason
 from kboost.core.validation import ValidationMonitor
 from kboost.data.indexed_rows import IndexedRows
 from kboost.data.kernel_checks import nugget_of, sample_rows
+from kboost.data.units import safe_unit
 from kboost.formulations import TargetRows
 from kboost.kernels.base import Kernel
 from kboost.local.choice import LocalChoice
@@ -53,7 +53,7 @@ def fit(
     Targets whose squares would overflow or vanish are fitted in a unit of their size; the trace is
     in that unit.
     """
-    unit = _unit(data.rows.targets)
+    unit = safe_unit(data.rows.targets, _SAFE)
     if unit == 1.0:
         return _fit(plan, data, deadline, listeners)
     rows = replace(data.rows, targets=data.rows.targets / unit)
@@ -65,14 +65,6 @@ def fit(
         model=AdditiveModel(tuple(parts), result.model.bias * unit),
         objective=None if objective is None else float(objective) * unit * unit,
     )
-
-
-def _unit(targets: FloatArray) -> float:
-    """A power of 2 near the size of targets whose squares are not safe; 1 for all others."""
-    size = float(np.abs(targets).max(initial=0.0))
-    if size == 0.0 or not np.isfinite(size) or 1 / _SAFE <= size <= _SAFE:
-        return 1.0
-    return float(np.ldexp(1.0, int(np.frexp(size)[1]) - 1))
 
 
 def _fit(

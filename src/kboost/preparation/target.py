@@ -11,8 +11,10 @@ from sklearn.utils import check_array
 
 from kboost._typing import FloatArray
 from kboost.data.sizes import MOST_LABELS
+from kboost.data.units import safe_unit
 
 MOST_TARGETS = 10  # columns
+_SAFE = 1e50  # size of targets: fourth powers, which compare encodings, are finite
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class Target:
     values: FloatArray  # (n, targets)
     labels: list[str]  # of the targets; [""] if there is one
     classes: Any = None  # those that have indicators; None if the target is numbers
+    unit: float = 1.0  # of the numbers, a power of 2
 
     def of_rows(self, y: Any) -> Iterator[FloatArray]:
         """The same targets at other rows, one after another."""
@@ -30,7 +33,8 @@ class Target:
             if self.classes is not None:
                 yield (array.reshape(len(array)) == self.classes[j]).astype(np.float64)
             else:
-                yield (array if array.ndim == 1 else array[:, j]).astype(np.float64)
+                column = array if array.ndim == 1 else array[:, j]
+                yield column.astype(np.float64) / self.unit
 
 
 def target_columns(y: Any, weight: FloatArray, target_type: str) -> Target | None:
@@ -49,7 +53,7 @@ def target_columns(y: Any, weight: FloatArray, target_type: str) -> Target | Non
     column = array[:, 0]
     classes = np.unique(column[weight > 0])
     if target_type == "regression" or (target_type == "auto" and _are_numbers(column, classes)):
-        return Target(column.astype(np.float64)[:, None], [""])
+        return _numbers(column.astype(np.float64)[:, None], [""])
     if len(classes) <= 2:
         return Target((column == classes[-1]).astype(np.float64)[:, None], [""], classes[-1:])
     mass = np.array([weight[column == label].sum() for label in classes])
@@ -62,7 +66,13 @@ def _outputs(array: Any) -> Target:
     if array.dtype.kind not in "biuf":
         raise ValueError(f"y must be numeric if it has several columns; got dtype {array.dtype}.")
     values = array[:, :MOST_TARGETS].astype(np.float64)
-    return Target(values, [str(j) for j in range(values.shape[1])])
+    return _numbers(values, [str(j) for j in range(values.shape[1])])
+
+
+def _numbers(values: FloatArray, labels: list[str]) -> Target:
+    """Numbers in a unit of their own if their squares would not be finite, or vanish."""
+    unit = safe_unit(values, _SAFE)
+    return Target(values / unit, labels, unit=unit)
 
 
 def _are_numbers(column: Any, classes: Any) -> bool:
