@@ -109,6 +109,7 @@ def test_after_ctrl_c_the_engines_so_far_compete(monkeypatch):
 def test_an_engine_without_the_time_for_all_rows_and_members_is_not_taken():
     trials, _ = tried(Member(Gaussian(1.0), 0.1, 1.0), (SMALL, WIDE), table(600, 2))
     assert trials.n_rows == 480
+    assert EngineTrials(trials._member, (SMALL,), table(600, 2), NO_LIMIT).n_rows == 0
     assert trials.best(2 * trials.trace[1].seconds) is WIDE
     assert trials.best(0.5 * trials.trace[1].seconds) is SMALL
     assert trials.best(0.0) is SMALL
@@ -125,6 +126,17 @@ def test_the_seconds_of_the_sample_are_those_of_a_part_of_the_rows(monkeypatch, 
         return EngineStep((CELLS, OVERLAPPING)[len(self.trace)], next(errors), 1.0)
 
     monkeypatch.setattr(EngineTrials, "advance", fitted)
+    monkeypatch.setattr(EngineTrials, "n_rows", 480)
     members = [Member(Gaussian(1.0), 0.1, 1.0)] * n_members
     found, _ = choose_engine(members, 48_000, table(600, 2), NO_LIMIT, Deadline.after(200))
     assert found is engine
+
+
+def test_ctrl_c_while_the_sample_is_drawn_leaves_the_default(monkeypatch):
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engine_module, "TrialRows", interrupted)
+    engine, reason = choose_engine([Member(Gaussian(1.0), 0.1, 1.0)], 50_000, table(600, 2))
+    assert engine is CELLS
+    assert reason.rule == "interrupted"

@@ -69,7 +69,7 @@ def test_without_time_the_first_member_is_fitted_to_few_rows(monkeypatch):
     monkeypatch.setattr(final_fit, "HURRIED", 20)
     result = fitted(MEMBERS, deadline=Deadline.after(1e-9))
     assert result.reason.rule == "max_seconds"
-    assert "20 of 60 rows are fitted" in result.reason.message
+    assert "20 of 60 distinct rows are fitted" in result.reason.message
     few = ROWS.take(np.arange(60) < 20)
     expected = fit_members(MEMBERS[:1], X, few, labels=False).model
     np.testing.assert_array_equal(result.model.decision(X), expected.decision(X))
@@ -85,7 +85,7 @@ def test_without_time_few_columns_are_fitted_to_few_rows_in_a_hurry(monkeypatch)
     monkeypatch.setattr(final_fit, "HURRIED", 20)
     result = fitted(MEMBERS[:1], max_columns=7, deadline=Deadline.after(1e-9), hurry=True)
     assert result.reason.rule == "max_seconds"
-    assert "20 of 60 rows are fitted" in result.reason.message
+    assert "20 of 60 distinct rows are fitted" in result.reason.message
     assert result.model.n_columns == 7
 
 

@@ -95,15 +95,28 @@ def test_the_better_finalist_is_first(monkeypatch, better):
     assert judged[1].score == pytest.approx(-0.04)
 
 
-def test_without_time_the_candidates_stay():
+def test_without_time_nothing_is_learned_and_the_candidates_stay(monkeypatch):
     learning = two_regions()
     plan = plan_for(learning)
     before = found(learning, plan)
-    judged, _ = judge_finalists(plan, before, learning, Deadline.after(1e-9))
+    monkeypatch.delattr(finalists, "search_in_cells")
+    judged, reason = judge_finalists(plan, before, learning, Deadline.after(1e-9))
     assert judged == before
+    assert reason.rule == "max_seconds"
 
 
-def test_ctrl_c_in_a_trial_leaves_the_candidates(monkeypatch):
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        (search, "local_folds"),
+        (finalists, "candidates_of"),
+        (finalists, "TrialRows"),
+        (finalists, "members_of"),
+        (trial_rows, "fit_members"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_ctrl_c_leaves_the_candidates(monkeypatch, module, name):
     learning = two_regions()
     plan = plan_for(learning)
     before = found(learning, plan)
@@ -111,10 +124,43 @@ def test_ctrl_c_in_a_trial_leaves_the_candidates(monkeypatch):
     def interrupted(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(trial_rows, "fit_members", interrupted)
+    monkeypatch.setattr(module, name, interrupted)
     judged, reason = judge_finalists(plan, before, learning)
     assert judged == before
     assert reason.rule == "interrupted"
+
+
+def test_a_finalist_without_a_score_decides_nothing():
+    learning = two_regions()
+    plan = plan_for(learning)
+    before = found(learning, plan)
+    judged, _ = judge_finalists(
+        replace(plan, scorer=lambda values, rows: -np.inf), before, learning
+    )
+    assert judged == before
+
+
+def test_cells_for_learning_differ_and_are_not_larger_than_a_cell():
+    learning = two_regions()
+    best = found(learning, plan_for(learning))[0].members[0][0]
+    first, second = search.local_folds(learning, best)
+    assert not set(first.left) & set(second.left)
+    equal = replace(learning, X=np.repeat([[0.0], [1.0]], 450, axis=0)[:, [0, 0]])
+    for fold in search.local_folds(equal, best):
+        assert len(fold.weight) + len(fold.left) == 150
+
+
+def test_every_class_is_among_the_rows_left_out():
+    rng = np.random.default_rng(0)
+    codes = np.append(rng.integers(0, 2, size=990), np.full(10, 2))
+    order = rng.permutation(1000)
+    targets = np.where(np.eye(3)[codes[order]] > 0, 1.0, -1.0)
+    learning = LearningRows(rng.normal(size=(1000, 2)), targets, np.ones(1000), labels=True)
+    trial = trial_rows.TrialRows(learning)
+    left = codes[order][trial.fold.left]
+    assert len(trial) + len(left) == 1000
+    assert len(left) == pytest.approx(200, abs=2)
+    np.testing.assert_array_equal(np.bincount(left)[2], 2)
 
 
 def test_families_without_a_width_are_not_learned_again():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kboost import AutoKernelClassifier
+from kboost import AutoKernelClassifier, AutoKernelRegressor
 from kboost.auto.learning_rows import learning_rows, row_counts
 from kboost.data.indexed_rows import indexed_rows
 
@@ -72,3 +72,23 @@ def test_weights_that_are_shares_count_as_rows():
     np.testing.assert_allclose(row_counts(np.array([0.1, 0.0, 0.3])), [0.5, 0.0, 1.5])
     whole = np.array([1.0, 0.0, 3.0])
     assert row_counts(whole) is whole
+
+
+@pytest.mark.parametrize("n", [6, 49, 103, 2000])
+def test_weights_of_one_over_n_are_one_row_each(n):
+    np.testing.assert_array_equal(row_counts(np.full(n, 1.0 / n)), np.ones(n))
+    part = np.full(n, 1.0 / n)
+    part[0] *= 1.5
+    assert (row_counts(part) != np.round(row_counts(part))).any()
+
+
+def test_a_transformed_target_has_the_mean_of_rows_of_one_x():
+    """Merged rows: the mean of the targets is transformed, not the mean of their logarithms."""
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.uniform(size=(400, 2)), 5, axis=0)
+    y = np.exp(2.5 * X.sum(axis=1) + rng.normal(size=len(X)))
+    weight = rng.uniform(0.5, 1.5, size=len(X))
+    model = AutoKernelRegressor(max_seconds=None).fit(X, y, weight)
+    assert model.target_scale_.kind == "log"
+    mean = np.average(model.predict(X), weights=weight)
+    assert mean == pytest.approx(np.average(y, weights=weight), rel=0.1)

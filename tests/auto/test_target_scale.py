@@ -47,3 +47,17 @@ def test_the_identity_changes_nothing():
     assert IDENTITY.apply(y) is y
     assert IDENTITY.invert(y) is y
     assert IDENTITY.with_residuals(y, y) is IDENTITY
+
+
+def test_residuals_count_by_their_weights():
+    scale = TargetScale("log")
+    rng = np.random.default_rng(1)
+    quiet, loud = 0.1 * rng.normal(size=500), 2.0 * rng.normal(size=500)
+    y = np.concatenate([quiet, loud])[:, None]
+    values = np.zeros_like(y)
+    weight = np.repeat([1.0, 0.0], 500)
+    alone = TargetScale("log").with_residuals(values[:500], y[:500])
+    weighted = scale.with_residuals(values, y, weight)
+    np.testing.assert_allclose(weighted.residuals, alone.residuals, atol=0.02)
+    equal = scale.with_residuals(values, y, np.full(1000, 3.0))
+    assert equal == scale.with_residuals(values, y)

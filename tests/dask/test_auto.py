@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss, r2_score
 
 from kboost import AutoKernelClassifier, AutoKernelRegressor
-from kboost.auto import engine, final_fit, search, small_model
+from kboost.auto import engine, final_fit, finalists, fit, search, small_model
 from kboost.auto.final_fit import Engine
 from kboost.columns import cell_tree
 from kboost.dask import DaskAutoKernelClassifier, DaskAutoKernelRegressor, _table, auto
@@ -85,9 +85,9 @@ def test_a_small_collection_gives_the_local_model(client):
 
 @pytest.mark.parametrize("prefer", ["accuracy", "speed"])
 def test_rows_on_the_workers_give_the_local_model_too(client, few, prefer, monkeypatch):
-    for module in (search, final_fit, engine):  # several cells
+    for module in (fit, final_fit, engine):  # several cells
         monkeypatch.setattr(module, "ONE_CELL", 150)
-    for module in (final_fit, engine):
+    for module in (final_fit, engine, finalists):
         monkeypatch.setattr(module, "CELLS", Engine("cells", Cells(80)))
     monkeypatch.setattr(engine, "OVERLAPPING", Engine("overlap", Cells(80, overlap=1.0)))
     monkeypatch.setattr(search, "_CELL_ROWS", 60)
@@ -103,6 +103,8 @@ def test_rows_on_the_workers_give_the_local_model_too(client, few, prefer, monke
     assert model.n_columns_ == local.n_columns_
     assert model.estimator_.n_cells_ == local.estimator_.n_cells_
     assert prefer == "speed" or model.estimator_.n_cells_ > 1
+    learned = [line["candidate"] for line in model.leaderboard_[:2]]
+    assert any(" learned in cells" in each for each in learned) == (prefer == "accuracy")
     assert_allclose(model.predict(X), local.predict(X), atol=1e-5)
     assert_allclose(model.feature_importances_, local.feature_importances_, atol=1e-5)
 

@@ -399,7 +399,7 @@ def test_there_is_a_model_without_time(cls, y):
 
 
 def test_a_limit_is_a_warning():
-    with pytest.warns(ConvergenceWarning, match="max_seconds reached: 90 of 90 rows are fitted"):
+    with pytest.warns(ConvergenceWarning, match="max_seconds reached: all rows are fitted"):
         AutoKernelRegressor(max_seconds=1e-6).fit(X, VALUE)
 
 
@@ -408,7 +408,7 @@ def test_without_time_few_of_many_rows_are_fitted(monkeypatch):
     monkeypatch.setattr("kboost.auto.final_fit.HURRIED", 20)
     model = AutoKernelRegressor(max_seconds=1e-6).fit(X, VALUE)
     assert model.n_columns_ == 20
-    assert "20 of 90 rows" in model.stop_reason_.message
+    assert "20 of 90 distinct rows" in model.stop_reason_.message
 
 
 def interrupt_at(number, monkeypatch):

@@ -29,7 +29,7 @@ ENDED = {  # what ends the search at once
     INTERRUPTED.rule: "interrupted; the best candidate so far is fitted to all rows.",
     "callback": "a callback requested the stop; the best candidate so far is fitted to all rows.",
 }
-_SEARCH = 0.8  # of the time for the search; the rest is for the final fit
+_SEARCH = 0.8  # of the time given for candidates, without transforms of the target
 
 
 def scales_for(plan: AutoPlan, rows: IndexedRows) -> list[TargetScale]:
@@ -74,8 +74,7 @@ def _candidates(
     n, d = learning.X.shape
     families = families_for(n, d, learning.targets.shape[1], plan.families)
     found = search(scaled, families, plan.rounds, deadline, listeners)
-    suffix = "" if scale.kind == "identity" else f" of {scale.kind} y"
-    return candidates_of(plan, scaled, scale, found, suffix), found.reason
+    return candidates_of(plan, scaled, scale, found), found.reason
 
 
 def candidates_of(
@@ -83,11 +82,15 @@ def candidates_of(
     scaled: LearningRows,
     scale: TargetScale,
     found: SearchResult,
-    suffix: str,
+    learned: str = "",
 ) -> list[Contender]:
-    """Every family of a search, and their blend, with scores on the rows left out."""
+    """Every family of a search, and their blend, with scores on the rows left out.
+
+    `learned` ends their names.
+    """
     if not found.judged:
         return []
+    suffix = learned if scale.kind == "identity" else f" of {scale.kind} y{learned}"
     left = ScoredRows(plan.scorer, scaled, scale, found.left, found.fold_numbers)
     out = [
         _contender(left, found, f"{each.family.name}{suffix}", ((each, 1.0),))

@@ -58,7 +58,8 @@ class ScoredRows:
 
     def on_original_scale(self, values: FloatArray) -> tuple[FloatArray, TargetScale]:
         """The values on the original scale, and the scale with the residuals of these rows."""
-        scale = self.scale.with_residuals(values, self.learning.targets[self.rows])
+        targets, weight = self.learning.targets[self.rows], self.learning.weight[self.rows]
+        scale = self.scale.with_residuals(values, targets, weight)
         return scale.invert(values), scale
 
     def contender(

@@ -27,12 +27,12 @@ from kboost.auto.final_fit import (
     CELL_SECONDS,
     CELLS,
     FEW_COLUMNS,
+    ONE_CELL,
     ONE_PROBLEM,
     OVERLAPPING,
     Engine,
     Member,
 )
-from kboost.auto.search import ONE_CELL
 from kboost.auto.trial_rows import TrialRows
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Method, iterate
@@ -98,21 +98,27 @@ class EngineTrials(Method[EngineStep]):
         self, member: Member, engines: Sequence[Engine], learning: LearningRows, deadline: Deadline
     ) -> None:
         self._member, self._engines = member, engines
-        self._trial, self._deadline = TrialRows(learning), deadline
-        self.n_rows = len(self._trial.fold.weight)
+        self._learning, self._deadline = learning, deadline
+        self._trial: TrialRows | None = None
         self.trace = []
 
     def advance(self) -> EngineStep | StopReason:
         """Fit the next engine."""
         if len(self.trace) == len(self._engines):
             return _TRIED
-        engine, fold = self._engines[len(self.trace)], self._trial.fold
+        trial = self._trial = self._trial or TrialRows(self._learning)
+        engine, fold = self._engines[len(self.trace)], trial.fold
         start = time.perf_counter()
-        values = self._trial.values([self._member], engine, self._deadline)
+        values = trial.values([self._member], engine, self._deadline)
         if isinstance(values, StopReason):
             return values
         error = fold.error(values - fold.mean)
         return EngineStep(engine, error, time.perf_counter() - start)
+
+    @property
+    def n_rows(self) -> int:
+        """The rows of the sample; 0 before the first step."""
+        return 0 if self._trial is None else len(self._trial)
 
     def best(self, seconds: float = np.inf) -> Engine:
         """The engine of the lowest error so far that takes at most `seconds` for the sample."""

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from kboost.auto.contender import Contender
-from kboost.auto.search import CELL, ONE_CELL
 from kboost.columns.cells import CellPart
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
@@ -30,6 +29,8 @@ from kboost.plans.sparse import SparseData, SparsePlan, SparseResult, location_o
 from kboost.settings import Cells, Joint, MaxResidual, Random
 from kboost.settings.sparse_kernel import Selection
 
+ONE_CELL = 6000  # rows up to which one least-squares problem holds all of them
+CELL = 4000  # rows per cell above that
 _BUDGET = 1 << 30
 FITTED = StopReason("fitted", "every member is fitted.")
 CUT_SHORT = {  # what ends a fit early
@@ -121,7 +122,8 @@ def fit_members(
         plan = _plan(members[0], ONE_PROBLEM, width, labels, max_columns, random_state)
         plan = plan if max_columns is None else replace(plan, selection=Random())
         found = fit(plan, replace(data, rows=few), NO_LIMIT)
-        return _cut(found, reason, f"{n_few} of {n_rows} rows")
+        fitted = f"{n_few} of {n_rows} distinct rows" if n_few < n_rows else "all rows"
+        return _cut(found, reason, fitted)
     if fits.results:
         return fits.results[0]
     if reason.rule == OUT_OF_TIME.rule:

@@ -14,6 +14,7 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from kboost.auto.search import search_in_cells
 from kboost.auto.trial_rows import TrialRows
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
-from kboost.core.stopping import StopReason
+from kboost.core.stopping import OUT_OF_TIME, StopReason
 from kboost.metric.folds import LearningRows
 
 _JUDGED = StopReason("finalists", "every finalist was judged.")
@@ -52,21 +53,58 @@ def judge_finalists(
 ) -> tuple[list[Contender], StopReason]:
     """The candidates, the best first: finalists with their new scores, then the others.
 
-    Without time to judge both finalists, or after Ctrl-C, the candidates stay as they are.
+    Without time to judge both finalists, without a score, or after Ctrl-C, the candidates stay as
+    they are.
     """
+    if not deadline.remaining:
+        return list(candidates), OUT_OF_TIME
+    comparison = _Comparison(plan, candidates, learning, deadline, listeners)
+    reason = iterate(comparison, level=logging.DEBUG)  # Ctrl-C between the trials
+    return comparison.found, comparison.reason or reason
+
+
+class _Comparison(Method[str]):
+    """One step judges the finalists."""
+
+    def __init__(
+        self,
+        plan: AutoPlan,
+        candidates: Sequence[Contender],
+        learning: LearningRows,
+        deadline: Deadline,
+        listeners: Sequence[Listener],
+    ) -> None:
+        self._judge = partial(_judge, plan, candidates, learning, deadline, listeners)
+        self.found = list(candidates)
+        self.reason: StopReason | None = None
+        self.trace: list[str] = []
+
+    def advance(self) -> str | StopReason:
+        """Judge them; the reason of the last trial."""
+        self.found, self.reason = self._judge()
+        return self.reason
+
+
+def _judge(
+    plan: AutoPlan,
+    candidates: Sequence[Contender],
+    learning: LearningRows,
+    deadline: Deadline,
+    listeners: Sequence[Listener],
+) -> tuple[list[Contender], StopReason]:
     first = candidates[0]
     scaled = replace(learning, targets=first.scale.apply(learning.targets))
     same = [c for c in candidates if c.scale.kind == first.scale.kind]
     single = [c.members[0][0] for c in same if len(c.members) == 1]
     found = search_in_cells(scaled, single, plan.rounds, deadline.share(2), listeners)
-    inside = candidates_of(plan, scaled, first.scale, found, " learned in cells")
+    inside = candidates_of(plan, scaled, first.scale, found, learned=" learned in cells")
     if found.reason.rule in ENDED or not inside:
         return list(candidates), found.reason
     finalists = [first, max(inside, key=lambda c: c.score)]
     trials = FinalistTrials(plan, finalists, scaled, deadline)
     reason = iterate(trials, deadline=deadline, level=logging.DEBUG)
     judged = [step.finalist for step in trials.trace]
-    if len(judged) < len(finalists):
+    if len(judged) < len(finalists) or not all(np.isfinite(c.score) for c in judged):
         return list(candidates), reason
     return [*sorted(judged, key=lambda c: -c.score), *candidates[1:]], reason
 

@@ -21,10 +21,9 @@ from kboost.auto.candidates import ENDED, find_candidates, scales_for
 from kboost.auto.certified import FAILED, CertifiedResult, fit_certified
 from kboost.auto.contender import Contender
 from kboost.auto.engine import choose_engine
-from kboost.auto.final_fit import CUT_SHORT, Engine, Member, fit_members, members_of
+from kboost.auto.final_fit import CUT_SHORT, ONE_CELL, Engine, Member, fit_members, members_of
 from kboost.auto.finalists import judge_finalists
 from kboost.auto.plan import AutoPlan
-from kboost.auto.search import ONE_CELL
 from kboost.auto.small_model import ENOUGH, MOST, smallest_models
 from kboost.auto.target_scale import TargetScale
 from kboost.core.deadline import NO_LIMIT, Deadline
@@ -40,7 +39,7 @@ COMPLETE = StopReason("complete", "every family was compared, and the best model
 SEARCH_CUT_SHORT = StopReason(
     "search", "max_seconds cut the search short; the best model so far is fitted to all rows."
 )
-_SEARCH = 0.65  # of the time for the search on a sample of many rows
+_CANDIDATES = 0.65  # of the time for candidates, where finalists follow
 _CERTIFIED = 0.8  # of the rest for column generation, before a joint fit stands in for it
 _STANDS_IN = {
     INTERRUPTED.rule: "interrupted; a joint fit stands in for column generation.",
@@ -77,7 +76,8 @@ def fit_auto(
     """
     with one_blas_thread():  # folds are small: a second thread would only spin
         scales = [] if learning.labels else scales_for(plan, rows)
-        candidates, reason = _judged(plan, learning, scales, deadline, listeners)
+        n_rows = len(rows.center_rows)
+        candidates, reason = _judged(plan, learning, n_rows, scales, deadline, listeners)
     chosen = [candidates[0]]  # and what stands in for it
     single = next(c for c in candidates if len(c.members) == 1)
     ended, failure = reason.rule in ENDED, ""
@@ -106,19 +106,20 @@ def fit_auto(
 def _judged(
     plan: AutoPlan,
     learning: LearningRows,
+    n_rows: int,
     scales: Sequence[TargetScale],
     deadline: Deadline,
     listeners: Sequence[Listener],
 ) -> tuple[list[Contender], StopReason]:
-    """The candidates, the best first; with many rows judged again in cells."""
-    if len(learning) <= ONE_CELL or plan.prefer != "accuracy" or not plan.engine:
+    """The candidates, the best first; with many distinct rows judged again in cells."""
+    if n_rows <= ONE_CELL or plan.prefer != "accuracy" or not plan.engine:
         return find_candidates(plan, learning, scales, deadline, listeners)
-    until = deadline.share(1 / _SEARCH)
+    until = deadline.share(1 / _CANDIDATES)
     candidates, reason = find_candidates(plan, learning, scales, until, listeners)
     if reason.rule in ENDED:
         return candidates, reason
     candidates, stop = judge_finalists(plan, candidates, learning, deadline.share(2), listeners)
-    return candidates, stop if stop.rule in ENDED else reason
+    return candidates, stop if stop.rule in (*ENDED, OUT_OF_TIME.rule) else reason
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ class _Final:
     ) -> tuple[Contender, SparseResult | CertifiedResult]:
         """The first that can be fitted; column generation that is cut short leaves the next one."""
         winner, *others = chosen
-        rows = replace(self.rows, targets=winner.scale.apply(self.rows.targets))
+        rows = self._rows_on(winner.scale)
         members = self._members(winner)
         few = self.plan.prefer != "accuracy"
         if winner.cost is None or self.plan.problem is None:
@@ -175,6 +176,16 @@ class _Final:
             return stand_in, fitted
         words = _STANDS_IN.get(reason.rule, reason.message)
         return stand_in, replace(fitted, reason=StopReason(reason.rule, words))
+
+    def _rows_on(self, scale: TargetScale) -> IndexedRows:
+        """All rows with transformed targets.
+
+        Where the search merged rows of one x, their mean is transformed, as it was there: the mean
+        of transformed targets is another one, to which the residuals do not belong.
+        """
+        merged = scale.kind != "identity" and len(self.learning) == len(self.rows.center_rows)
+        rows = self.rows.by_center()[0] if merged else self.rows
+        return replace(rows, targets=scale.apply(rows.targets))
 
     def _members(self, winner: Contender) -> list[Member]:
         return members_of(winner, self.learning)

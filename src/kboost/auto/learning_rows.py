@@ -25,7 +25,11 @@ _MOST = 100_000  # rows
 def row_counts(weight: FloatArray) -> FloatArray:
     """Weights that are shares of 1, or the like, count as rows in the mean."""
     total, n_weighted = float(weight.sum()), int(np.count_nonzero(weight))
-    return weight * (n_weighted / total) if total < n_weighted else weight
+    if total >= n_weighted:
+        return weight
+    counts = weight * (n_weighted / total)
+    whole = np.round(counts)
+    return whole if np.allclose(counts, whole, rtol=1e-9, atol=0.0) else counts
 
 
 def learning_rows(X: Any, rows: IndexedRows, *, labels: bool) -> LearningRows:

@@ -26,12 +26,11 @@ from kboost.metric.families import FAMILIES, MetricFamily
 from kboost.metric.folds import LearningRows, fold_of, folds_of
 from kboost.metric.rounds import ROUNDS, Fold
 
-ONE_CELL = 6000  # rows up to which one least-squares problem holds all of them
-CELL = 4000  # rows per cell above that
 _FEWEST = 10  # rows that can be left out in turn
 _FEW, _SOME = 800, 2400  # rows up to which there are five folds, three folds
 _SAMPLE, _LEFT = 2000, 2000  # training rows and rows left out of a fold, with more rows
 _CELLS, _CELL_ROWS, _CELL_LEFT = 2, 2500, 0.2  # folds in cells: their rows, the part left out
+_ANCHORS = 4  # rows among which two are in different cells
 _FINALISTS = 3  # families that are learned again in cells
 _REFERENCE = 5000  # rows for transforms and the unit of lengths, in cells
 
@@ -120,13 +119,14 @@ def global_folds(rows: LearningRows) -> list[Fold]:
 
 
 def local_folds(rows: LearningRows, judged: Judged) -> list[Fold]:
-    """Folds inside cells of the metric found so far."""
+    """Folds inside cells of the metric found so far; equal rows may fill more than a cell."""
     reference = rows.X[:_REFERENCE], rows.weight[:_REFERENCE]
     kernel = judged.kernel(*reference)
-    anchors = np.arange(_CELLS)
-    cells = descend(rows.X, np.arange(len(rows)), _CELL_ROWS, kernel.pairing.view, anchors)
+    anchors = np.arange(min(_ANCHORS, len(rows)))
+    found = descend(rows.X, np.arange(len(rows)), _CELL_ROWS, kernel.pairing.view, anchors)
+    cells = list({int(cell[0]): cell[:_CELL_ROWS] for cell in found}.values())
     folds = []
-    for cell in cells:
+    for cell in cells[:_CELLS]:
         n_left = int(_CELL_LEFT * len(cell))
         folds.append(fold_of(rows, cell[n_left:], cell[:n_left], reference))
     return folds

@@ -54,18 +54,28 @@ class TargetScale:
                 blocks.append(np.mean(block, axis=0))
         return np.asarray(np.clip(np.concatenate(blocks), *self.bounds))
 
-    def with_residuals(self, values: FloatArray, y: FloatArray) -> TargetScale:
+    def with_residuals(
+        self, values: FloatArray, y: FloatArray, weight: FloatArray | None = None
+    ) -> TargetScale:
         """The transform with the residuals of rows left out; values and y on its own scale."""
         if self.kind == "identity":
             return self
         levels = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
-        return replace(self, residuals=tuple(np.quantile(y - values, levels).tolist()))
+        found = _quantiles((y - values)[:, 0], levels, weight)
+        return replace(self, residuals=tuple(found.tolist()))
 
     def _plain(self, values: FloatArray) -> FloatArray:
         values = np.clip(values, -REACH, REACH)
         if self.kind == "log":
             return np.asarray(np.exp(values) * self.spread - self.shift)
         return np.asarray(np.sinh(values) * self.spread + self.shift)
+
+
+def _quantiles(values: FloatArray, levels: FloatArray, weight: FloatArray | None) -> FloatArray:
+    """Quantiles; interpolated where weights are equal."""
+    if weight is None or np.all(weight == weight[0]):
+        return np.asarray(np.quantile(values, levels))
+    return np.asarray(np.quantile(values, levels, weights=weight, method="inverted_cdf"))
 
 
 IDENTITY = TargetScale("identity")
