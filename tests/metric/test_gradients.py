@@ -42,9 +42,3 @@ def test_a_row_of_weight_two_equals_the_row_twice(kernel):
     twice = slopes(kernel, CENTERS, np.vstack([ROWS, ROWS[:1]]), COEF, np.ones(8))
     heavy = slopes(kernel, CENTERS, ROWS, COEF, np.array([2.0, 1, 1, 1, 1, 1, 1]))
     np.testing.assert_allclose(twice, heavy, rtol=1e-12)
-
-
-def test_features_are_taken_in_blocks(monkeypatch):
-    whole = slopes(KERNELS[0], CENTERS, ROWS, COEF, WEIGHT)
-    monkeypatch.setattr("kboost.metric.gradients._ENTRIES", 1)
-    np.testing.assert_allclose(slopes(KERNELS[0], CENTERS, ROWS, COEF, WEIGHT), whole, rtol=1e-12)

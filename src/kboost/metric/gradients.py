@@ -20,8 +20,6 @@ import numpy as np
 from kboost._typing import FloatArray
 from kboost.kernels.stationary import Gaussian, Laplacian
 
-_ENTRIES = 1 << 22  # of a block of differences
-
 
 def slopes(
     kernel: Any, Z: FloatArray, rows: FloatArray, coef: FloatArray, weight: FloatArray
@@ -50,12 +48,8 @@ def _city_slopes(
     steep: FloatArray, Z: FloatArray, rows: FloatArray, coef: FloatArray, share: FloatArray
 ) -> FloatArray:
     out = np.zeros(Z.shape[1])
-    step = max(1, _ENTRIES // steep.size)
-    for start in range(0, Z.shape[1], step):
-        features = slice(start, start + step)
-        signs = np.sign(rows[:, None, features] - Z[None, :, features])
-        slope = np.einsum(
-            "ijd,ij,jq->idq", signs, steep, coef, optimize=["einsum_path", (0, 1), (0, 1)]
-        )
-        out[features] = np.einsum("i,idq->d", share, slope**2)
+    for d, (ours, theirs) in enumerate(zip(rows.T, Z.T, strict=True)):
+        signs = np.sign(ours[:, None] - theirs)
+        slope = np.multiply(signs, steep, out=signs) @ coef
+        out[d] = share @ np.sum(slope**2, axis=1)
     return np.sqrt(out)
