@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import machine, mkb_pages
+from benchmarks import evidence, machine, mkb_pages
 from benchmarks.datasets.mkb import FILES
 from benchmarks.objective import ROOT
 from benchmarks.store import RESULTS
@@ -77,6 +77,7 @@ def main() -> int:
     found = [result for name in ("mkb_tables", "mkb_rivals") if (result := read(name)) is not None]
     for name, text in mkb_pages.pages([row for one in found for row in one["rows"]]).items():
         (TABLES / f"{name}.inc").write_text(text)
+    evidence.write()
     return 0
 
 
