@@ -48,7 +48,7 @@ def test_no_class_name_is_defined_twice():
 
 
 def test_the_page_on_design_lists_every_method_of_the_driver():
-    """Those of one step, which only pass Ctrl-C on, are private and not listed."""
+    """That of one step, `core/interruptible.py`, is private and not listed."""
     methods = {
         (node.name, path)
         for path, tree in trees().items()

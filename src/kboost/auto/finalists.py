@@ -26,6 +26,7 @@ from kboost.auto.plan import AutoPlan
 from kboost.auto.search import search_in_cells
 from kboost.auto.trial_rows import TrialRows
 from kboost.core.deadline import NO_LIMIT, Deadline
+from kboost.core.interruptible import interruptible
 from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.stopping import OUT_OF_TIME, StopReason
 from kboost.metric.folds import LearningRows
@@ -58,31 +59,8 @@ def judge_finalists(
     """
     if not deadline.remaining:
         return list(candidates), OUT_OF_TIME
-    comparison = _Comparison(plan, candidates, learning, deadline, listeners)
-    reason = iterate(comparison, level=logging.DEBUG)  # Ctrl-C between the trials
-    return comparison.found, comparison.reason or reason
-
-
-class _Comparison(Method[str]):
-    """One step judges the finalists."""
-
-    def __init__(
-        self,
-        plan: AutoPlan,
-        candidates: Sequence[Contender],
-        learning: LearningRows,
-        deadline: Deadline,
-        listeners: Sequence[Listener],
-    ) -> None:
-        self._judge = partial(_judge, plan, candidates, learning, deadline, listeners)
-        self.found = list(candidates)
-        self.reason: StopReason | None = None
-        self.trace: list[str] = []
-
-    def advance(self) -> str | StopReason:
-        """Judge them; the reason of the last trial."""
-        self.found, self.reason = self._judge()
-        return self.reason
+    judge = partial(_judge, plan, candidates, learning, deadline, listeners)
+    return interruptible(judge, list(candidates))
 
 
 def _judge(

@@ -12,9 +12,8 @@ better. Below ENOUGH columns such a size does not count.
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,7 +27,8 @@ from kboost.auto.search import global_folds
 from kboost.auto.target_scale import TargetScale
 from kboost.auto.trial import Comparison, Judge, SizeTrial
 from kboost.core.deadline import NO_LIMIT, Deadline
-from kboost.core.iterate import Method, iterate
+from kboost.core.interruptible import interruptible
+from kboost.core.iterate import iterate
 from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, StopReason
 from kboost.data.sizes import CERTIFIED_ROWS
 from kboost.metric.folds import LearningRows, fold_of, folds_of
@@ -65,30 +65,15 @@ def smallest_models(
     if learning.targets.size > CERTIFIED_ROWS:
         problem = None
 
-    def search_sizes() -> SmallModels:
+    def search_sizes() -> tuple[SmallModels, StopReason]:
         search = _SmallModelSearch(candidates, learning, scorer, prefer)
         reason = search.try_joint(deadline if problem is None else deadline.share(2))
         if problem is not None and search.joint and reason.rule != INTERRUPTED.rule:
             reason = search.try_certified(problem, deadline)
-        return SmallModels(search.contenders(), reason)
+        return SmallModels(search.contenders(), reason), reason
 
-    method = _SizeSearch(search_sizes)
-    reason = iterate(method, level=logging.DEBUG)  # Ctrl-C between the trials
-    return method.found or SmallModels((), reason)
-
-
-class _SizeSearch(Method[str]):
-    """One step compares all sizes."""
-
-    def __init__(self, search: Callable[[], SmallModels]) -> None:
-        self._search = search
-        self.found: SmallModels | None = None
-        self.trace: list[str] = []
-
-    def advance(self) -> str | StopReason:
-        """Compare them; the reason of the last engine."""
-        self.found = self._search()
-        return self.found.reason
+    found, reason = interruptible(search_sizes, None)  # Ctrl-C between the trials
+    return found or SmallModels((), reason)
 
 
 class _SmallModelSearch:

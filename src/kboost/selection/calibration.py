@@ -25,6 +25,7 @@ from scipy.special import logsumexp
 
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.core.deadline import Deadline
+from kboost.core.interruptible import interruptible
 from kboost.core.iterate import Method, iterate, logger
 from kboost.core.protocols import Fit, Hypothesis
 from kboost.core.stopping import OUT_OF_TIME, StopReason
@@ -179,9 +180,16 @@ def calibrate_on(
 
     Without a result (None, no time, Ctrl-C, a solver that fails) the slope is `fallback`.
     """
-    method = _OneComputation(compute, deadline)
-    reason = iterate(method, level=logging.DEBUG)
-    found = method.found
+
+    def left_out() -> tuple[LeftOut | None, StopReason]:
+        if not deadline.remaining:
+            return None, OUT_OF_TIME
+        try:
+            return compute(), COMPUTED
+        except SolverError as error:
+            return None, StopReason("solver", str(error))
+
+    found, reason = interruptible(left_out, None)
     if found is None or not len(np.unique(found.codes)) > 1:
         calibration = Calibration(fallback, 0, held_out=False)
     else:
@@ -189,26 +197,6 @@ def calibrate_on(
         calibration = Calibration(slope, len(found.codes), held_out=True)
     logger.info("%s", calibration)
     return calibration, reason
-
-
-class _OneComputation(Method[str]):
-    """A single step, so that time and Ctrl-C are handled by the driver."""
-
-    def __init__(self, compute: Callable[[], LeftOut | None], deadline: Deadline) -> None:
-        self._compute, self._deadline = compute, deadline
-        self.found: LeftOut | None = None
-        self.trace: list[str] = []
-
-    def advance(self) -> str | StopReason:
-        if self.trace:
-            return COMPUTED
-        if not self._deadline.remaining:
-            return OUT_OF_TIME
-        try:
-            self.found = self._compute()
-        except SolverError as error:
-            return StopReason("solver", str(error))
-        return "rows left out"
 
 
 def deal(rows: MergedRows, rng: np.random.RandomState) -> list[BoolArray]:
