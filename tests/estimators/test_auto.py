@@ -579,3 +579,12 @@ def test_labels_that_are_objects_of_one_kind_are_labels(labels):
     model = AutoKernelClassifier(max_seconds=None).fit(np.arange(20.0)[:, None], y)
     np.testing.assert_array_equal(model.classes_, labels)
     assert model.classes_.dtype != object
+
+
+def test_without_time_the_matrix_of_probabilities_is_not_searched(monkeypatch):
+    monkeypatch.setattr("kboost.estimators.auto_classifier.calibrate_jointly", None)
+    with pytest.warns(ConvergenceWarning, match="max_seconds reached"):
+        model = AutoKernelClassifier(max_seconds=1e-6).fit(IRIS_X, IRIS_Y)
+    matrix = model.probabilities_.matrix
+    np.testing.assert_array_equal(matrix, matrix[0, 0] * np.eye(3))
+    np.testing.assert_allclose(model.predict_proba(IRIS_X).sum(axis=1), 1.0)

@@ -22,7 +22,7 @@ from kboost.auto.probabilities import (
     shares_of,
 )
 from kboost.auto.scores import negative_log_loss
-from kboost.core.deadline import now
+from kboost.core.deadline import Deadline, now
 from kboost.data.class_weight import class_factors
 from kboost.data.indexed_rows import indexed_rows
 from kboost.data.merged_rows import merge_rows
@@ -237,7 +237,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         learning = learning_rows(rows, indexed, labels=True)
         scorer = self._scorer(learning)
         found = self._search(rows, indexed, learning, scorer, self._margin_problem, deadline)
-        self.probabilities_ = _calibrated(found, learning)
+        self.probabilities_ = _calibrated(found, learning, deadline)
         self._show_search(found, learning.X)
         slope = self.probabilities_.slope * (2.0 if n_classes == 2 else 1.0)
         self.estimator_.calibration_ = Calibration(slope, len(found.winner.rows), held_out=True)
@@ -276,7 +276,9 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         return score
 
 
-def _calibrated(found: AutoResult, rows: LearningRows) -> Probabilities:
+def _calibrated(found: AutoResult, rows: LearningRows, deadline: Deadline) -> Probabilities:
+    """Probabilities from the rows left out; without time the simple kind."""
     left = found.winner.rows
     shares = shares_of(rows.targets)[left]
-    return calibrate_jointly(found.winner.values, shares, rows.weight[left])
+    fit = calibrate_jointly if deadline.remaining else calibrate
+    return fit(found.winner.values, shares, rows.weight[left])
