@@ -85,10 +85,11 @@ def test_plain_cells_stand_unless_another_engine_is_better_by_a_margin(monkeypat
 
 def test_without_time_the_default_stands():
     learning = table(600, 2)
-    engine, reason = choose_engine(
+    engine, reason, row_seconds = choose_engine(
         [Member(Gaussian(1.0), 0.1, 1.0)], 50_000, learning, Deadline.after(1e-9)
     )
     assert engine is CELLS
+    assert row_seconds == 0
     assert reason.rule == "max_seconds"
 
 
@@ -101,7 +102,7 @@ def test_after_ctrl_c_the_engines_so_far_compete(monkeypatch):
         return real(*args, engine=engine, **options)
 
     monkeypatch.setattr(trial_rows, "fit_members", once)
-    engine, reason = choose_engine([Member(Gaussian(1.0), 0.1, 1.0)], 50_000, table(600, 2))
+    engine, reason, _ = choose_engine([Member(Gaussian(1.0), 0.1, 1.0)], 50_000, table(600, 2))
     assert engine is CELLS
     assert reason.rule == "interrupted"
 
@@ -128,8 +129,9 @@ def test_the_seconds_of_the_sample_are_those_of_a_part_of_the_rows(monkeypatch, 
     monkeypatch.setattr(EngineTrials, "advance", fitted)
     monkeypatch.setattr(EngineTrials, "n_rows", 480)
     members = [Member(Gaussian(1.0), 0.1, 1.0)] * n_members
-    found, _ = choose_engine(members, 48_000, table(600, 2), NO_LIMIT, Deadline.after(200))
-    assert found is engine
+    found = choose_engine(members, 48_000, table(600, 2), NO_LIMIT, Deadline.after(200))
+    assert found.engine is engine
+    assert found.row_seconds == pytest.approx(1 / 480)
 
 
 def test_ctrl_c_while_the_sample_is_drawn_leaves_the_default(monkeypatch):
@@ -137,6 +139,6 @@ def test_ctrl_c_while_the_sample_is_drawn_leaves_the_default(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(engine_module, "TrialRows", interrupted)
-    engine, reason = choose_engine([Member(Gaussian(1.0), 0.1, 1.0)], 50_000, table(600, 2))
+    engine, reason, _ = choose_engine([Member(Gaussian(1.0), 0.1, 1.0)], 50_000, table(600, 2))
     assert engine is CELLS
     assert reason.rule == "interrupted"

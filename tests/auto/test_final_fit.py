@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kboost.auto import final_fit
-from kboost.auto.final_fit import Member, first_rows, fit_members
-from kboost.core.deadline import Deadline
+from kboost.auto.final_fit import CUT_SHORT, Member, first_rows, fit_in_time, fit_members
+from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.data.indexed_rows import indexed_rows
 from kboost.exceptions import OutOfTimeError
 from kboost.kernels import Gaussian, Laplacian, Linear
@@ -143,3 +143,48 @@ def test_ctrl_c_before_there_are_columns_is_raised(monkeypatch):
     interrupt_at(1, monkeypatch)
     with pytest.raises(KeyboardInterrupt, match="nothing has changed"):
         fitted(MEMBERS, max_columns=7)
+
+
+def in_time(members, row_seconds, deadline):
+    return fit_in_time(
+        members, X, ROWS, row_seconds=row_seconds, deadline=deadline, labels=False, hurry=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("row_seconds", "kept", "words"),
+    [
+        (0.0, 3, "complete"),  # unknown
+        (2.0, 3, "complete"),
+        (5.0, 2, "max_seconds reached: 2 of 3 members are fitted; raise max_seconds."),
+        (9.0, 1, "max_seconds reached: 1 of 3 members are fitted; raise max_seconds."),
+    ],
+)
+def test_members_are_fitted_as_far_as_their_seconds_allow(row_seconds, kept, words):
+    """60 rows, with 1,000 s of which 800 may be used."""
+    result = in_time(MEMBERS[::-1], row_seconds, Deadline.after(1000))
+    heaviest = sorted(MEMBERS, key=lambda member: -member.weight)[:kept]
+    np.testing.assert_allclose(result.model.decision(X), fitted(heaviest).model.decision(X))
+    if words == "complete":
+        assert result.reason.rule not in CUT_SHORT
+    else:
+        assert result.reason.message == words
+
+
+def test_one_member_learns_from_the_rows_that_there_is_time_for(monkeypatch):
+    monkeypatch.setattr(final_fit, "HURRIED", 20)
+    result = in_time(MEMBERS, 20.0, Deadline.after(1000))  # of 60 rows, 40 in 800 s
+    n = int(result.reason.message.split()[2])
+    assert 39 <= n <= 40
+    words = f"max_seconds reached: {n} of 60 distinct rows are fitted; raise max_seconds."
+    assert result.reason.message == words
+    expected = fit_members(MEMBERS[:1], X, first_rows(ROWS, n), labels=False).model
+    np.testing.assert_allclose(result.model.decision(X), expected.decision(X))
+    fewest = in_time(MEMBERS, 1e6, Deadline.after(1000))
+    assert "20 of 60 distinct rows" in fewest.reason.message
+
+
+def test_without_a_limit_everything_is_fitted():
+    result = in_time(MEMBERS, 1e9, NO_LIMIT)
+    np.testing.assert_allclose(result.model.decision(X), fitted(MEMBERS).model.decision(X))
+    assert result.reason.rule != "max_seconds"

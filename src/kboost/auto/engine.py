@@ -20,6 +20,7 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,7 +40,7 @@ from kboost.core.iterate import Method, iterate
 from kboost.core.stopping import OUT_OF_TIME, StopReason
 from kboost.metric.folds import LearningRows
 
-_MANY_FEATURES = 50
+MANY_FEATURES = 50
 _MARGIN = {OVERLAPPING: 0.98, FEW_COLUMNS: 0.95}  # of the error of cells that must be reached
 _TRIED = StopReason("engines", "every engine was tried.")
 
@@ -56,12 +57,20 @@ class EngineStep:
         return f"{self.engine.name}: error {self.error:.4g}"
 
 
+class EngineChoice(NamedTuple):
+    """An engine, why no more were tried, and what it takes."""
+
+    engine: Engine
+    reason: StopReason
+    row_seconds: float = 0.0  # per row and member; 0 if it was not tried
+
+
 def engines_for(n_rows: int, n_features: int) -> tuple[Engine, ...]:
     """The engines that compete for a table of so many distinct rows, the default first."""
     if n_rows <= ONE_CELL:
         return (ONE_PROBLEM,)
     local = CELLS, OVERLAPPING
-    return local if n_features < _MANY_FEATURES else (*local, FEW_COLUMNS)
+    return local if n_features < MANY_FEATURES else (*local, FEW_COLUMNS)
 
 
 def choose_engine(
@@ -70,7 +79,7 @@ def choose_engine(
     learning: LearningRows,
     deadline: Deadline = NO_LIMIT,
     final: Deadline = NO_LIMIT,
-) -> tuple[Engine, StopReason]:
+) -> EngineChoice:
     """The engine of the lowest error, and why no more were tried.
 
     Trials end at `deadline`, the fit of all rows and members that follows at `final`. Targets of
@@ -79,14 +88,15 @@ def choose_engine(
     """
     engines = engines_for(n_rows, learning.X.shape[1])
     if len(engines) == 1:
-        return engines[0], _TRIED
+        return EngineChoice(engines[0], _TRIED)
     if deadline.remaining < CELL_SECONDS:
-        return engines[0], OUT_OF_TIME
+        return EngineChoice(engines[0], OUT_OF_TIME)
     heaviest = max(members, key=lambda member: member.weight)
     trials = EngineTrials(heaviest, engines, learning, deadline)
     reason = iterate(trials, deadline=deadline, level=logging.DEBUG)
-    seconds = final.remaining / len(members) * trials.n_rows / n_rows
-    return trials.best(seconds), reason
+    engine = trials.best(final.remaining / len(members) * trials.n_rows / n_rows)
+    seconds = sum(step.seconds for step in trials.trace if step.engine is engine)
+    return EngineChoice(engine, reason, seconds / max(1, trials.n_rows))
 
 
 class EngineTrials(Method[EngineStep]):

@@ -39,6 +39,7 @@ CUT_SHORT = {  # what ends a fit early
     "callback": "a callback requested the stop: {} are fitted.",
 }
 HURRIED = 2000  # rows of the model, without time for all of them
+_SAFE = 0.8  # of the time that is left for rows whose seconds are estimated
 CELL_SECONDS = 0.5  # that a cell of more rows takes: with less time none is begun
 
 
@@ -129,6 +130,33 @@ def fit_members(
     if reason.rule == OUT_OF_TIME.rule:
         raise OutOfTimeError("the time is over.")
     raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
+
+
+def fit_in_time(
+    members: Sequence[Member],
+    X: Any,
+    rows: IndexedRows,
+    *,
+    row_seconds: float,
+    deadline: Deadline,
+    **options: Any,
+) -> SparseResult:
+    """Fit the members and rows that there is time for, by the seconds per row and member.
+
+    The heaviest members come first; with too little time for one of them, it learns from some rows.
+    """
+    n_rows = len(rows.center_rows)
+    left, each = _SAFE * deadline.remaining, row_seconds * n_rows
+    if each * len(members) <= left or not deadline.remaining:
+        return fit_members(members, X, rows, deadline=deadline, **options)
+    by_weight = sorted(members, key=lambda member: -member.weight)
+    kept = by_weight[: max(1, int(left / each))]
+    fitted = f"{len(kept)} of {len(members)} members"
+    if each > left:
+        rows = first_rows(rows, max(HURRIED, int(left / row_seconds)))
+        fitted = f"{len(rows.center_rows)} of {n_rows} distinct rows"
+    result = fit_members(kept, X, rows, deadline=deadline, **options)
+    return result if result.reason.rule in CUT_SHORT else _cut(result, OUT_OF_TIME, fitted)
 
 
 def first_rows(rows: IndexedRows, count: int) -> IndexedRows:

@@ -20,8 +20,8 @@ from typing import Any
 from kboost.auto.candidates import ENDED, find_candidates, scales_for
 from kboost.auto.certified import FAILED, CertifiedResult, fit_certified
 from kboost.auto.contender import Contender
-from kboost.auto.engine import choose_engine
-from kboost.auto.final_fit import CUT_SHORT, ONE_CELL, Engine, Member, fit_members, members_of
+from kboost.auto.engine import MANY_FEATURES, choose_engine
+from kboost.auto.final_fit import CUT_SHORT, ONE_CELL, Engine, Member, fit_in_time, members_of
 from kboost.auto.finalists import judge_finalists
 from kboost.auto.plan import AutoPlan
 from kboost.auto.small_model import ENOUGH, MOST, smallest_models
@@ -111,8 +111,12 @@ def _judged(
     deadline: Deadline,
     listeners: Sequence[Listener],
 ) -> tuple[list[Contender], StopReason]:
-    """The candidates, the best first; with many distinct rows judged again in cells."""
-    if n_rows <= ONE_CELL or plan.prefer != "accuracy" or not plan.engine:
+    """The candidates, the best first; with many distinct rows judged again in cells.
+
+    With many features cells are far from local: nothing is gained by learning inside them.
+    """
+    few = n_rows <= ONE_CELL or learning.X.shape[1] >= MANY_FEATURES
+    if few or plan.prefer != "accuracy" or not plan.engine:
         return find_candidates(plan, learning, scales, deadline, listeners)
     until = deadline.share(1 / _CANDIDATES)
     candidates, reason = find_candidates(plan, learning, scales, until, listeners)
@@ -132,6 +136,7 @@ class _Final:
     learning: LearningRows
     listeners: Sequence[Listener]
     engine: Engine | None = None  # None: the default, or a limit on the columns
+    row_seconds: float = 0.0  # of the engine, per row and member; 0 if unknown
 
     def with_engine(self, winner: Contender, deadline: Deadline) -> tuple[_Final, StopReason]:
         """The same with an engine for all columns; after Ctrl-C without listeners."""
@@ -140,9 +145,12 @@ class _Final:
         learning = replace(self.learning, targets=winner.scale.apply(self.learning.targets))
         members = self._members(winner)
         n_rows = len(self.rows.center_rows)
-        engine, stop = choose_engine(members, n_rows, learning, deadline.share(3), deadline)
-        interrupted = stop.rule == INTERRUPTED.rule
-        return replace(self, engine=engine, listeners=() if interrupted else self.listeners), stop
+        found = choose_engine(members, n_rows, learning, deadline.share(3), deadline)
+        listeners = () if found.reason.rule == INTERRUPTED.rule else self.listeners
+        final = replace(
+            self, engine=found.engine, row_seconds=found.row_seconds, listeners=listeners
+        )
+        return final, found.reason
 
     def fit(
         self, chosen: Sequence[Contender], deadline: Deadline
@@ -154,8 +162,8 @@ class _Final:
         few = self.plan.prefer != "accuracy"
         if winner.cost is None or self.plan.problem is None:
             most = ENOUGH if few and winner.max_columns is None else winner.max_columns
-            return winner, fit_members(
-                members, self.X, rows, labels=self.learning.labels,
+            return winner, fit_in_time(
+                members, self.X, rows, row_seconds=self.row_seconds, labels=self.learning.labels,
                 max_columns=most, engine=self.engine, all_columns=self.plan.engine,
                 deadline=deadline, random_state=self.plan.random_state, n_jobs=self.plan.n_jobs,
                 listeners=self.listeners, hurry=True,
