@@ -343,14 +343,14 @@ def test_a_solver_that_fails_on_the_way_keeps_a_model_near_the_optimum(monkeypat
 
 
 def test_ctrl_c_in_the_joint_fit_after_a_solver_failed_is_raised(monkeypatch):
-    calls, fit_members = [], auto_fit.fit_members
+    calls, fit_in_time = [], auto_fit.fit_in_time
 
     def interrupted(*arguments, **options):
         calls.append(options["max_columns"])
-        return certified.replace(fit_members(*arguments, **options), reason=INTERRUPTED)
+        return certified.replace(fit_in_time(*arguments, **options), reason=INTERRUPTED)
 
     monkeypatch.setattr(certified, "fit_margin", fails)
-    monkeypatch.setattr(auto_fit, "fit_members", interrupted)
+    monkeypatch.setattr(auto_fit, "fit_in_time", interrupted)
     model = small()
     with pytest.raises(KeyboardInterrupt):
         model.fit(GAPS, SIGN)

@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kboost.auto.candidates import ENDED, find_candidates, scales_for
@@ -39,7 +39,7 @@ COMPLETE = StopReason("complete", "every family was compared, and the best model
 SEARCH_CUT_SHORT = StopReason(
     "search", "max_seconds cut the search short; the best model so far is fitted to all rows."
 )
-_CANDIDATES = 0.65  # of the time for candidates, where finalists follow
+_CANDIDATES = 0.65  # of the time for candidates of many rows
 _CERTIFIED = 0.8  # of the rest for column generation, before a joint fit stands in for it
 _STANDS_IN = {
     INTERRUPTED.rule: "interrupted; a joint fit stands in for column generation.",
@@ -115,12 +115,11 @@ def _judged(
 
     With many features cells are far from local: nothing is gained by learning inside them.
     """
-    few = n_rows <= ONE_CELL or learning.X.shape[1] >= MANY_FEATURES
-    if few or plan.prefer != "accuracy" or not plan.engine:
+    if n_rows <= ONE_CELL or plan.prefer != "accuracy" or not plan.engine:
         return find_candidates(plan, learning, scales, deadline, listeners)
     until = deadline.share(1 / _CANDIDATES)
     candidates, reason = find_candidates(plan, learning, scales, until, listeners)
-    if reason.rule in ENDED:
+    if reason.rule in ENDED or learning.X.shape[1] >= MANY_FEATURES:
         return candidates, reason
     candidates, stop = judge_finalists(plan, candidates, learning, deadline.share(2), listeners)
     return candidates, stop if stop.rule in (*ENDED, OUT_OF_TIME.rule) else reason
@@ -137,6 +136,9 @@ class _Final:
     listeners: Sequence[Listener]
     engine: Engine | None = None  # None: the default, or a limit on the columns
     row_seconds: float = 0.0  # of the engine, per row and member; 0 if unknown
+    known: dict[int, list[Member]] = field(
+        default_factory=dict
+    )  # members by the id of their winner
 
     def with_engine(self, winner: Contender, deadline: Deadline) -> tuple[_Final, StopReason]:
         """The same with an engine for all columns; after Ctrl-C without listeners."""
@@ -196,7 +198,10 @@ class _Final:
         return replace(rows, targets=scale.apply(rows.targets))
 
     def _members(self, winner: Contender) -> list[Member]:
-        return members_of(winner, self.learning)
+        """The members of a winner; their transforms of many rows are fitted once."""
+        if id(winner) not in self.known:
+            self.known[id(winner)] = members_of(winner, self.learning)
+        return self.known[id(winner)]
 
 
 def _too_many(n_columns: int, most: int) -> StopReason:
