@@ -136,9 +136,7 @@ class _Final:
     listeners: Sequence[Listener]
     engine: Engine | None = None  # None: the default, or a limit on the columns
     row_seconds: float = 0.0  # of the engine, per row and member; 0 if unknown
-    known: dict[int, list[Member]] = field(
-        default_factory=dict
-    )  # members by the id of their winner
+    known: dict[int, list[Member]] = field(default_factory=dict)  # by the id of a winner
 
     def with_engine(self, winner: Contender, deadline: Deadline) -> tuple[_Final, StopReason]:
         """The same with an engine for all columns; after Ctrl-C without listeners."""
