@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kboost.auto import importance
 from kboost.auto.final_fit import Member, fit_members
 from kboost.auto.importance import total_effects
 from kboost.data.indexed_rows import indexed_rows
@@ -42,3 +43,19 @@ def test_the_features_of_a_column_count_together():
 def test_a_constant_has_no_shares():
     shares = total_effects(model_of(np.ones(200)), X, [slice(j, j + 1) for j in range(4)])
     assert not shares.any()
+
+
+@pytest.mark.parametrize(("hurry", "n_rows"), [(False, 20), (True, 5)])
+def test_large_models_are_evaluated_at_few_rows(monkeypatch, hurry, n_rows):
+    monkeypatch.setattr(importance, "_ENTRIES", 1)
+    model = model_of(X @ [3.0, 2.0, 1.0, 0.0], Linear())
+    seen, decision = [], type(model).decision
+
+    def counted(self, rows):
+        seen.append(len(rows))
+        return decision(self, rows)
+
+    monkeypatch.setattr(type(model), "decision", counted)
+    shares = total_effects(model, X, [slice(j, j + 1) for j in range(4)], hurry=hurry)
+    assert seen == [n_rows, 4 * n_rows]
+    assert shares.argmin() == 3

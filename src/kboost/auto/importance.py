@@ -18,7 +18,7 @@ from kboost._typing import FloatArray
 from kboost.core.model import AdditiveModel
 
 _ENTRIES = 1 << 26  # kernel values, at most
-_ROWS, _FEW_ROWS = 300, 60  # with and without time
+_ROWS, _HURRIED = (20, 300), (5, 60)  # the fewest and the most, with and without time
 _ROWS_AT_ONCE = 20_000
 
 
@@ -27,7 +27,8 @@ def total_effects(
 ) -> FloatArray:
     """One share per column of the table; they add up to 1, or are all 0."""
     effort = max(1, model.n_columns) * max(1, len(columns))
-    n = int(np.clip(_ENTRIES // effort, 20, min(_FEW_ROWS if hurry else _ROWS, len(X))))
+    fewest, most = _HURRIED if hurry else _ROWS
+    n = int(np.clip(_ENTRIES // effort, fewest, min(most, len(X))))
     rows = X[np.linspace(0, len(X) - 1, max(1, n)).astype(np.intp)]
     values = model.decision(rows)
     used = [number for number, features in enumerate(columns) if features.start < features.stop]
