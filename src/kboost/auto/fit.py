@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kboost.auto.candidates import ENDED, find_candidates, scales_for
@@ -93,10 +93,11 @@ def fit_auto(
         chosen = [*small.contenders, single]
         candidates = sorted([*candidates, *small.contenders], key=lambda c: -c.score)
     final = _Final(plan, X, rows, learning, () if ended else listeners)
+    members = members_of(chosen[0], learning)
     if not ended:
-        final, stop = final.with_engine(chosen[0], deadline)
+        final, stop = final.with_engine(chosen[0].scale, members, deadline)
         reason = INTERRUPTED if stop.rule == INTERRUPTED.rule else reason
-    winner, result = final.fit(chosen, deadline)
+    winner, result = final.fit(chosen, members, deadline)
     if result.reason.rule == FAILED:
         failure = result.reason.message
     result = replace(result, reason=_reason(reason, result.reason, failure))
@@ -136,14 +137,14 @@ class _Final:
     listeners: Sequence[Listener]
     engine: Engine | None = None  # None: the default, or a limit on the columns
     row_seconds: float = 0.0  # of the engine, per row and member; 0 if unknown
-    known: dict[int, list[Member]] = field(default_factory=dict)  # by the id of a winner
 
-    def with_engine(self, winner: Contender, deadline: Deadline) -> tuple[_Final, StopReason]:
+    def with_engine(
+        self, scale: TargetScale, members: Sequence[Member], deadline: Deadline
+    ) -> tuple[_Final, StopReason]:
         """The same with an engine for all columns; after Ctrl-C without listeners."""
         if self.plan.prefer != "accuracy" or not self.plan.engine:
             return self, COMPLETE
-        learning = replace(self.learning, targets=winner.scale.apply(self.learning.targets))
-        members = self._members(winner)
+        learning = replace(self.learning, targets=scale.apply(self.learning.targets))
         n_rows = len(self.rows.center_rows)
         found = choose_engine(members, n_rows, learning, deadline.share(3), deadline)
         listeners = () if found.reason.rule == INTERRUPTED.rule else self.listeners
@@ -153,12 +154,14 @@ class _Final:
         return final, found.reason
 
     def fit(
-        self, chosen: Sequence[Contender], deadline: Deadline
+        self, chosen: Sequence[Contender], members: Sequence[Member], deadline: Deadline
     ) -> tuple[Contender, SparseResult | CertifiedResult]:
-        """The first that can be fitted; column generation that is cut short leaves the next one."""
+        """The first that can be fitted; column generation that is cut short leaves the next one.
+
+        `members` are those of the first.
+        """
         winner, *others = chosen
         rows = self._rows_on(winner.scale)
-        members = self._members(winner)
         few = self.plan.prefer != "accuracy"
         if winner.cost is None or self.plan.problem is None:
             most = ENOUGH if few and winner.max_columns is None else winner.max_columns
@@ -179,7 +182,7 @@ class _Final:
             if n_columns <= most:
                 return winner, result
             reason = _too_many(n_columns, most)
-        stand_in, fitted = self.fit(others, deadline)
+        stand_in, fitted = self.fit(others, members_of(others[0], self.learning), deadline)
         if reason.rule == FAILED and fitted.reason.rule in CUT_SHORT:
             return stand_in, fitted
         words = _STANDS_IN.get(reason.rule, reason.message)
@@ -194,12 +197,6 @@ class _Final:
         merged = scale.kind != "identity" and len(self.learning) == len(self.rows.center_rows)
         rows = self.rows.by_center()[0] if merged else self.rows
         return replace(rows, targets=scale.apply(rows.targets))
-
-    def _members(self, winner: Contender) -> list[Member]:
-        """The members of a winner; their transforms of many rows are fitted once."""
-        if id(winner) not in self.known:
-            self.known[id(winner)] = members_of(winner, self.learning)
-        return self.known[id(winner)]
 
 
 def _too_many(n_columns: int, most: int) -> StopReason:

@@ -10,7 +10,6 @@ import dask.array as da
 import numpy as np
 from dask.delayed import delayed
 from sklearn.base import clone
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from kboost._typing import FloatArray
@@ -224,7 +223,6 @@ class LabelsOnCluster(OnCluster):
         """
         return self._blockwise("predict_proba", X)
 
-    @available_if(lambda self: hasattr(self.local_class, "predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Any:
         """Return the logarithm of the probability of each class as a lazy collection.
 
