@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import time
 
 import pytest
 
@@ -40,8 +41,20 @@ def cluster():
         yield started
 
 
+def wait_until_idle(scheduler, timeout=60):
+    """Wait until the scheduler has forgotten the client of the test before, and its tasks.
+
+    A message about such a task goes to every client. A client that gets one together with the
+    reply to its registration fails in an assertion of distributed.
+    """
+    end = time.monotonic() + timeout
+    while (scheduler.client_comms or scheduler.tasks) and time.monotonic() < end:
+        time.sleep(0.01)
+
+
 @pytest.fixture
 def client(cluster):
+    wait_until_idle(cluster.scheduler)
     with distributed.Client(cluster) as connected:
         connected.wait_for_workers(2, timeout=60)
         yield connected
