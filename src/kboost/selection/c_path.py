@@ -4,7 +4,8 @@ The path starts where the first columns become worth their price and rises in eq
 search and the solver stay warm from one C to the next. Each C is evaluated on held-out rows (on
 several splits where rows are few), and the path ends when the loss has not fallen for a few
 values: larger values of C overfit. Models without columns do not count among them, and those with
-the same loss count half: where one label is rare, the path of a hinge loss is flat at first.
+the same loss count half: where one label is rare, the path of a hinge loss is flat at first. Those
+whose loss is far above the lowest count twice: they are the largest models, and cost the most.
 
 The loss of a classifier is the log loss of the decisions of all splits after one logistic function
 was fitted to them (selection/platt.py): unlike the share of wrong labels it falls as soon as the
@@ -40,6 +41,7 @@ PATIENCE, PATIENCE_OF_FEW_ROWS = 2, 4  # values of C without a lower error
 SPLITS = ((FEW_ROWS, 5), (2_000, 3))  # so many splits up to so many rows; one beyond
 HELD_OUT = 0.2
 FEW_COLUMNS = 3  # patience begins with a model of so many
+FAR_ABOVE = 0.1  # of the lowest loss
 _IN_USE = 1e-3  # of the largest coefficient: an interior solution has traces of other columns
 
 
@@ -161,12 +163,15 @@ def _held_out(fits: Sequence[PathFit], points: Sequence[PathPoint]) -> HeldOut:
 
 
 def _steps_since_best(tried: Sequence[Tried], alike: float) -> float:
-    """Values of C since that of the lowest loss, with a few columns; a loss as low counts half."""
+    """Values of C since that of the lowest loss, with a few columns.
+
+    A loss as low counts half, and one far above it twice.
+    """
     losses = [value.error for value in tried]
     best = int(np.argmin(losses))
-    limit = losses[best] * (1.0 + alike)
+    as_low, far = losses[best] * (1.0 + alike), losses[best] * (1.0 + FAR_ABOVE)
     later = [value for value in tried[best + 1 :] if value.n_columns >= FEW_COLUMNS]
-    return sum(0.5 if value.error <= limit else 1.0 for value in later)
+    return sum(0.5 if v.error <= as_low else 2.0 if v.error > far else 1.0 for v in later)
 
 
 def first_best(losses: FloatArray, alike: float) -> int:
