@@ -144,7 +144,7 @@ def test_any_of_asks_no_further_once_there_is_a_reason():
     assert AnyOf((lambda _trace: reason, refuse))(one()) is reason
 
 
-@pytest.mark.parametrize(("bound", "optimal"), [(1.9999, True), (1.0, False)])
+@pytest.mark.parametrize(("bound", "optimal"), [(1.9999, True), (1.99, False), (1.0, False)])
 def test_optimal_is_said_only_where_the_gap_agrees(bound, optimal):
     reason = PriceBelow(1e-4)(one(price=0.0, bound=bound))
     assert reason.message.startswith("optimal") == optimal

@@ -26,6 +26,7 @@ class StopReason:
         return self.message
 
 
+_ROUNDING = 1e-6  # relative gap that rounding may leave
 INTERRUPTED = StopReason("interrupted", "interrupted; the model holds the columns found so far.")
 UNFINISHED = StopReason("unfinished", "not finished; the model of a step on the way.")
 EXHAUSTED = StopReason("exhausted", "no column is left that would lower the objective.")
@@ -82,7 +83,10 @@ class StopRule(Protocol):
 
 @dataclass(frozen=True)
 class PriceBelow:
-    """TR2: no column is worth more than `tol`: the optimum over what the oracle can see."""
+    """TR2: no column is worth more than `tol`.
+
+    A price is no distance: the reason says "optimal" only if the relative gap is within `tol` too.
+    """
 
     tol: float
 
@@ -90,7 +94,7 @@ class PriceBelow:
         last = trace[-1]
         if not (last.converged and last.complete) or last.price > self.tol:
             return None
-        if last.gap is not None and last.gap > max(100 * self.tol, 1e-6):
+        if last.gap is not None and last.gap > max(self.tol, _ROUNDING):
             return StopReason(
                 "tol",
                 f"no remaining column has a price above tol={self.tol:g}; the objective is within "
