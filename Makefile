@@ -12,10 +12,10 @@ COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-ver
 	--generate-hashes --no-emit-index-url --no-emit-find-links --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lowest lint format docs bench lock upgrade clean
+.PHONY: help setup demo test lowest lint format docs bench bench-check lock upgrade clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.stamp-dev ## create .venv with the locked packages and kboost itself, editable
 
@@ -48,6 +48,9 @@ docs: $(VENV)/.stamp-docs ## build the documentation into docs/_build/html
 
 bench: $(VENV)/.stamp-bench ## run the benchmarks
 	$(BIN)/python -m benchmarks $(ARGS)
+
+bench-check: $(VENV)/.stamp-bench ## repeat the cheapest fits of stored results, and name what got worse
+	$(BIN)/python -m benchmarks.check $(ARGS)
 
 lock: $(VENV)/.stamp-dev ## bring requirements/ in line with pyproject.toml, keeping versions where possible
 	$(COMPILE) --extra dev --output-file requirements/dev.txt
