@@ -21,7 +21,13 @@ from kboost.preparation.categories import means_of
 from kboost.preparation.fitting import values_note
 from kboost.preparation.fold_sums import FoldSums
 from kboost.preparation.joined_levels import JoinedEncoding
-from kboost.preparation.level_means import N_FOLDS, MeanEncoding, is_repeated, log_counts
+from kboost.preparation.level_means import (
+    N_FOLDS,
+    MeanEncoding,
+    is_repeated,
+    level_means,
+    log_counts,
+)
 from kboost.preparation.levels import codes_in, counts
 from kboost.preparation.merging import Hashes, as_repetitions, distinct_rows, folds_of, row_hashes
 from kboost.preparation.readable import readable
@@ -97,13 +103,17 @@ def with_all_rows(
         made.columns_[j] = replace(made.columns_[j], note=values_note(column, weight))
         column = _frequent(column, weight)
         old = _means_in(encodings[j])
-        sums = FoldSums(column, folds, weight, target if old.labels else None, y)
+        n, told_apart = len(column.levels), column.values < len(column.levels)
+        levels = np.where(column.values < 0, n + 1, column.values)
+        targets = target.of_rows(y) if old.labels else ()
+        sums = FoldSums(np.where(told_apart, levels, -1), n + 2, folds, N_FOLDS, weight, targets)
+        count = sums.of_levels().rows
         new = replace(
-            old, levels=list(column.levels), means=sums.means(), log_count=log_counts(sums.count)
+            old, levels=list(column.levels), means=level_means(sums), log_count=log_counts(count)
         )
         encodings[j] = replace(encodings[j], means=new) if encodings[j] is not old else new
-        if new.labels and not is_repeated(sums.places, weight, hashes):
-            tables[j] = np.stack([sums.means(without=fold) for fold in range(N_FOLDS)])
+        if new.labels and not is_repeated(levels, weight, hashes):
+            tables[j] = np.stack([level_means(sums, fold) for fold in range(N_FOLDS)])
     made._encodings = encodings
     return TrainingEncoder(made, tables)
 

@@ -11,55 +11,63 @@ added anew for each f: a difference would leave rounding errors where a level ha
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.preparation.level_means import N_FOLDS, LevelSums, shrunken_means
-from kboost.preparation.target import Target
-from kboost.preparation.typed_column import TypedColumn
+
+
+class LevelSums(NamedTuple):
+    """Sums over the rows of each level: what its mean is guessed from."""
+
+    rows: FloatArray  # (levels,), of the weights
+    sums: FloatArray  # (levels, targets), of the deviations from the mean of all rows
+    squares: FloatArray  # (targets,), of their squares over all levels
 
 
 class FoldSums:
-    """The sums over the rows of each level in each fold."""
+    """The sums over the rows of each level in each fold.
+
+    `levels` are numbers below `n_levels`, and those of rows that count in the mean of all rows only
+    are negative. `targets` has one array per target.
+    """
 
     def __init__(
         self,
-        column: TypedColumn,
+        levels: IntArray,
+        n_levels: int,
         folds: IntArray,
+        n_folds: int,
         weight: FloatArray,
-        target: Target | None,
-        y: Any,
+        targets: Iterable[FloatArray],
     ) -> None:
-        n = len(column.levels)
-        self.places = np.append(np.arange(n + 1), n + 1)[column.values]  # n: not told apart
-        self._known = self.places != n
-        self._cells = (self.places * N_FOLDS + folds)[self._known]
-        self._size = (n + 2, N_FOLDS)
+        self._known = levels >= 0
+        self._cells = (levels * n_folds + folds)[self._known]
+        self._size = (n_levels, n_folds)
         self._counts = self._by_cell(weight)
-        self.count: FloatArray = self._counts.sum(axis=1)
         sums, squares, means = [], [], []
-        for values in () if target is None else target.of_rows(y):
+        for values in targets:
             means.append(float(weight @ values / weight.sum()))
             centred = values - means[-1]
             sums.append(self._by_cell(weight * centred))
             squares.append(self._by_cell(weight * centred**2).sum(axis=0))
-        self._mean = np.array(means)
+        self.mean: FloatArray = np.array(means)  # of each target, over all rows
         self._sums = np.array(sums).reshape(-1, *self._size)
-        self._squares = np.array(squares).reshape(-1, N_FOLDS)
+        self._squares = np.array(squares).reshape(-1, n_folds)
 
-    def means(self, without: int | None = None) -> FloatArray:
-        """The guess of the mean of each level, from the rows of all folds or of all but one."""
-        used = [fold for fold in range(N_FOLDS) if fold != without]
+    def of_levels(self, without: int | None = None) -> LevelSums:
+        """The sums over the rows of all folds, or of all but one."""
+        n_folds = self._size[1]
+        used = [fold for fold in range(n_folds) if fold != without]
         if not self._counts[:, used].any():  # all rows are in one fold
-            used = list(range(N_FOLDS))
-        given = LevelSums(
+            used = list(range(n_folds))
+        return LevelSums(
             self._counts[:, used].sum(axis=1),
             self._sums[:, :, used].sum(axis=2).T,
             self._squares[:, used].sum(axis=1),
         )
-        return shrunken_means(given, self._mean)
 
     def _by_cell(self, values: FloatArray) -> FloatArray:
         n_levels, n_folds = self._size

@@ -21,12 +21,12 @@ content, this would leave nothing; if those rows are repeated, all rows are used
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.preparation.levels import codes_in, counts
+from kboost.preparation.fold_sums import FoldSums
+from kboost.preparation.levels import codes_in
 from kboost.preparation.merging import Hashes, folds_of
 from kboost.preparation.target import Target
 from kboost.preparation.typed_column import TypedColumn
@@ -66,26 +66,17 @@ class MeanEncoding:
         return rows
 
 
-class LevelSums(NamedTuple):
-    """Sums over the rows of each level: what its mean is guessed from."""
-
-    rows: FloatArray  # (levels,), of the weights
-    sums: FloatArray  # (levels, targets), of the deviations from the mean of all rows
-    squares: FloatArray  # (targets,), of their squares over all levels
-
-
 def fit_means(
     column: TypedColumn, target: Target | None, weight: FloatArray, *, counted: bool = True
 ) -> MeanEncoding:
     """The encoding; without a target it has only the frequencies."""
     n = len(column.levels)
-    places = np.where(column.values < 0, n + 1, column.values)
-    values = np.zeros((len(places), 0)) if target is None else target.values
+    levels = np.where(column.values < 0, n + 1, column.values)
+    targets = () if target is None else target.values.T
     labels = [] if target is None else target.labels
-    mean = weight @ values / weight.sum()
-    means = shrunken_means(level_sums(places, n + 2, values, weight, mean), mean)
-    count = np.insert(counts(column, weight), n, 0.0)
-    return MeanEncoding(list(column.levels), labels, means, log_counts(count), counted)
+    sums = FoldSums(levels, n + 2, np.zeros_like(levels), 1, weight, targets)
+    count = sums.of_levels().rows
+    return MeanEncoding(list(column.levels), labels, level_means(sums), log_counts(count), counted)
 
 
 def log_counts(count: FloatArray) -> FloatArray:
@@ -103,43 +94,26 @@ def crossfitted_means(
     `target` and `weight` are those of the rows `order`, the ones of positive weight.
     """
     n = len(column.levels)
-    places = np.where(column.values < 0, n, column.values)
-    if is_repeated(places[order], weight, hashes[order]):
+    levels = np.where(column.values < 0, n, column.values)
+    if is_repeated(levels[order], weight, hashes[order]):
         return None
     folds = folds_of(hashes, N_FOLDS)
-    out = np.empty((len(places), target.values.shape[1]))
-    mean = weight @ target.values / weight.sum()
-    for fold in range(N_FOLDS):
-        held, kept = folds == fold, folds[order] != fold
-        kept = kept if kept.any() else ~kept  # all rows are in this fold
-        sums = level_sums(places[order[kept]], n + 1, target.values[kept], weight[kept], mean)
-        out[held] = shrunken_means(sums, mean)[places[held]]
-    return out
+    sums = FoldSums(levels[order], n + 1, folds[order], N_FOLDS, weight, target.values.T)
+    return np.stack([level_means(sums, fold) for fold in range(N_FOLDS)])[folds, levels]
 
 
-def level_sums(
-    places: IntArray, n_levels: int, values: FloatArray, weight: FloatArray, mean: FloatArray
-) -> LevelSums:
-    """The sums over the rows of each level, given the mean of all rows."""
-    rows = np.bincount(places, weights=weight, minlength=n_levels).astype(np.float64)
-    sums = np.empty((n_levels, values.shape[1]))
-    squares = np.empty(values.shape[1])
-    for j, target in enumerate(values.T):
-        centred = target - mean[j]
-        sums[:, j] = np.bincount(places, weights=weight * centred, minlength=n_levels)
-        squares[j] = weight @ centred**2
-    return LevelSums(rows, sums, squares)
+def level_means(sums: FoldSums, without: int | None = None) -> FloatArray:
+    """The guess of the mean of each level, (levels, targets); m for levels without rows.
 
-
-def shrunken_means(given: LevelSums, mean: FloatArray) -> FloatArray:
-    """The guess of the mean of each level, (levels, targets); m for levels without rows."""
-    count = given.rows
+    It is made from the rows of all folds, or of all but one.
+    """
+    count, all_sums, squares = sums.of_levels(without)
     n_levels, total = len(count), count.sum()
-    out = np.empty(given.sums.shape)
+    out = np.empty(all_sums.shape)
     n_seen = int((count > 0).sum())
     size = np.maximum(count, np.finfo(float).tiny)
-    for j, (sums, square) in enumerate(zip(given.sums.T, given.squares, strict=True)):
-        between = float((sums**2 / size).sum())
+    for j, (deviation, square) in enumerate(zip(all_sums.T, squares, strict=True)):
+        between = float((deviation**2 / size).sum())
         within = max(0.0, float(square) - between)
         error = within / (total - n_seen) if total > n_seen else np.inf
         spread = total - float((count**2).sum()) / total
@@ -147,14 +121,14 @@ def shrunken_means(given: LevelSums, mean: FloatArray) -> FloatArray:
         known = (count > 0) & (signal > 0)  # others get the mean of all rows
         part = np.where(known, count * max(signal, 0.0), 0.0)
         shrink = np.divide(part, part + error, out=np.zeros(n_levels), where=known)
-        out[:, j] = mean[j] + shrink * sums / size
+        out[:, j] = sums.mean[j] + shrink * deviation / size
     return out
 
 
-def is_repeated(places: IntArray, weight: FloatArray, hashes: Hashes) -> bool:
+def is_repeated(levels: IntArray, weight: FloatArray, hashes: Hashes) -> bool:
     """Whether most rows are repeated, and most levels have rows of one content only."""
     _, rows = np.unique(hashes, return_index=True)
     if weight.sum() < 2 * len(rows):
         return False
-    contents = np.bincount(places[rows], minlength=places.max() + 1)
-    return bool(weight[contents[places] > 1].sum() < weight.sum() / 2)
+    contents = np.bincount(levels[rows], minlength=levels.max() + 1)
+    return bool(weight[contents[levels] > 1].sum() < weight.sum() / 2)
