@@ -20,24 +20,16 @@ SETTINGS = {"C": C, "rounds": ROUNDS, "sample_ratio": RATIO, "kernel_decay": DEC
 
 
 def paper_kernels() -> list[Any]:
-    """Gaussians exp(-|x-z|^2 / (2 s^2)) of 14 widths, polynomials (x.z + 1)^d of three degrees."""
-    from kboost.kernels import Gaussian, Polynomial
+    from kboost.presets import mkboost_kernels
 
-    gaussians = [Gaussian(1 / (2 * width**2)) for width in WIDTHS]
-    return [*gaussians, *(Polynomial(degree) for degree in DEGREES)]
+    return list(mkboost_kernels())
 
 
 def mkboost(variant: str, *, column_scaling: str | None, seed: int, **changes: Any) -> Any:
-    from kboost import MKBoostClassifier
+    from kboost import presets
 
-    settings = {"C": C, "max_iter": ROUNDS, "sample_ratio": RATIO, "kernel_decay": DECAY}
-    return MKBoostClassifier(
-        paper_kernels(),
-        variant=variant,
-        column_scaling=column_scaling,
-        random_state=seed,
-        **(settings | changes),
-    )
+    given = {"max_iter": ROUNDS, "column_scaling": column_scaling, "random_state": seed}
+    return presets.mkboost(variant, **{**given, **changes})
 
 
 def timed_fit(fit: Callable[[], Any]) -> tuple[Any, float, float]:

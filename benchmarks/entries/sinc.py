@@ -85,20 +85,15 @@ def deviation(half: float) -> float:
 
 def rounds(half: float) -> Row:
     """Fits without noise, and objectives round by round with and without."""
-    from kboost import KernelBoostRegressor
+    from kboost import presets
     from kboost.datasets import make_sinc
-    from kboost.kernels import Gaussian
     from kboost.settings import Barrier, ColumnGeneration
 
     start = time.process_time()
     X, _ = make_sinc(100, half_width=half)
-    kernels, curves, fits = [Gaussian(0.5)], {}, {}
+    curves, fits = {}, {}
     grid = np.linspace(-half, half, SHOWN)[:, None]
-    makers = {
-        "CG-k": KernelBoostRegressor(kernels, **PLAIN),
-        "Bar-k": KernelBoostRegressor(kernels, solver="barrier", **PLAIN),
-        "CG-LP": KernelBoostRegressor("halfspaces", C=0.1, nu=0.5),
-    }
+    makers = {method: presets.regression_ensemble(method) for method in ("CG-k", "Bar-k", "CG-LP")}
     for noise in (0.0, deviation(half)):
         _, values = make_sinc(100, half_width=half, noise=noise, random_state=0)
         for method, model in makers.items():

@@ -159,18 +159,14 @@ Fitted = tuple[Callable[[FloatArray], Any], Row]
 
 
 def mixture(draw: Draw, *, pooled: bool, columns_per_step: int | str = "auto") -> Fitted:
-    from kboost import KernelBoostClassifier, SemiSupervisedKernelBoostClassifier
-    from kboost.kernels import Gaussian, Linear
+    from kboost import KernelBoostClassifier, presets
     from kboost.settings import ColumnGeneration
 
-    kernels = [Linear(), Gaussian("mean")]
-    solver = ColumnGeneration(columns_per_step=columns_per_step)
-    options = {**SETTINGS, "C": PRICE / len(draw.y), "solver": solver}
+    model = presets.ssmk(len(draw.y), solver=ColumnGeneration(columns_per_step=columns_per_step))
     if pooled:
-        model = SemiSupervisedKernelBoostClassifier(kernels, **options)
         model.fit(draw.pool, draw.labels)
     else:
-        model = KernelBoostClassifier(kernels, **options).fit(draw.X, draw.y)
+        model = KernelBoostClassifier(**model.get_params()).fit(draw.X, draw.y)
     linear, gaussian = model.columns_per_kernel_.values()
     steps = len(model.trace_)
     facts = {"columns": model.n_columns_, "L": linear, "R": gaussian, "iterations": steps}
