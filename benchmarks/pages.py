@@ -23,7 +23,7 @@ TABLES, PICTURES = ROOT / "docs" / "papers" / "tables", ROOT / "docs" / "_static
 TABLED = (
     *("toy", "table2", "table3", "table4", "table5", "curves"),
     *("sinc", "mackey_glass", "santa_fe", "few_rows"),
-    *("ssmk", "sre_speed"),
+    *("ssmk", "ssmk_protocols", "sre_speed"),
     *("fuzz_files", "onnx_parity", "mkl_speed", "mkb_speed", "mkb_mnist"),
     *("kin40k", "mnist_rls", "growth"),
     *("covtype", "covtype_series", "dask_covtype"),

@@ -21,6 +21,7 @@ NAMES = (
     "table5",
     "curves",
     "ssmk",
+    "ssmk_protocols",
     "sre_speed",
     "sinc",
     "mackey_glass",

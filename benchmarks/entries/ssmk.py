@@ -133,11 +133,12 @@ def answer(method: str, n_labels: int, seed: int) -> Row:
 class Draw:
     """The rows of one trial, with 0 for even and 1 for odd digits."""
 
-    def __init__(self, n_labels: int, seed: int) -> None:
+    def __init__(self, n_labels: int, seed: int, *, centred: bool = True) -> None:
         X, digit = archive(data_file(FILE))
         order = np.random.default_rng(seed).permutation(ROWS)[: N_TEST + N_UNLABELLED + n_labels]
         rows = X[order].astype(np.float64) / 255
-        rows -= rows[N_TEST:].mean(axis=0)
+        if centred:
+            rows -= rows[N_TEST:].mean(axis=0)
         odd = (digit[order] % 2).astype(int)
         ends = N_TEST, N_TEST + N_UNLABELLED
         self.test, self.unlabelled, (self.X, self.y) = zip(

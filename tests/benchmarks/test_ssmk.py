@@ -1,7 +1,9 @@
 """The judgement of the semi-supervised entry, on errors that are made up."""
 
+import numpy as np
 import pytest
 
+from benchmarks.entries import ssmk_protocols
 from benchmarks.entries.ssmk import compare, differences
 
 
@@ -25,3 +27,17 @@ def test_few_labels_must_gain_and_many_must_not_lose_a_point(n_labels, ours, met
     found = compare(n_labels, rows([ours, ours], [0.3, 0.3]))
     assert found["met"] is met
     assert found["test"] == pytest.approx(100 * (ours - 0.3))
+
+
+def test_protocols_compare_draw_by_draw():
+    found = ssmk_protocols.compare([0.3, 0.2], [0.4, 0.2])
+    assert found == pytest.approx({"SSMK": 25.0, "IMK": 30.0, "difference": -5.0, "error": 5.0})
+
+
+@pytest.mark.parametrize("protocol", ssmk_protocols.PROTOCOLS)
+def test_pixels_are_prepared_by_the_rows_seen(protocol):
+    seen = np.array([[0.0, 2.0, 5.0], [4.0, 2.0, 1.0]])
+    shift, scale = ssmk_protocols.preparation(protocol, seen)
+    expected = {"as they are": seen, "own, by spread": [[-1, 0, 1], [1, 0, -1]]}
+    centred = [[-2, 0, 2], [2, 0, -2]]
+    np.testing.assert_allclose((seen - shift) / scale, expected.get(protocol, centred))
