@@ -73,6 +73,8 @@ def test_a_small_collection_gives_the_local_model(client):
     local = AutoKernelRegressor(max_seconds=None).fit(X, y)
     assert model.reason_ == local.reason_
     assert_array_equal(model.predict(X), local.predict(X))
+    spread = da.from_array(X, chunks=CHUNKS)
+    assert_array_equal(model.predict_interval(spread, 0.8), local.predict_interval(X, 0.8))
     frame, value = mixed(200)
     labels = np.where(value > 2, "high", "low")
     spread = dd.from_pandas(frame, npartitions=3)

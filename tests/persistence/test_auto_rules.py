@@ -18,6 +18,7 @@ FORGED = {  # a model, one of its attributes, and its value as a function of ano
     "another number of classes": ("auto", "classes_", lambda m: m.classes_),
     "offsets of another model": ("auto", "probabilities_", lambda m: m.probabilities_),
     "no transform of the target": ("auto numbers", "target_scale_", lambda m: None),
+    "no residuals": ("auto numbers", "residuals_", lambda m: None),
 }
 
 
@@ -36,4 +37,12 @@ def test_a_transform_without_residuals(tmp_path):
     model.target_scale_ = replace(model.target_scale_, residuals=())
     save_model(model, tmp_path / "m.kboost")
     with pytest.raises(ValueError, match="the fields of a TargetScale are inconsistent"):
+        load_model(tmp_path / "m.kboost")
+
+
+def test_quantiles_that_are_not_in_pairs(tmp_path):
+    model = copy(fitted("auto numbers"))
+    model.residuals_ = replace(model.residuals_, lower=model.residuals_.lower[1:])
+    save_model(model, tmp_path / "m.kboost")
+    with pytest.raises(ValueError, match="the fields of a LeftOutResiduals are inconsistent"):
         load_model(tmp_path / "m.kboost")

@@ -64,6 +64,13 @@ class TargetScale:
         found = _quantiles((y - values)[:, 0], levels, weight)
         return replace(self, residuals=tuple(found.tolist()))
 
+    def invert_exactly(self, values: FloatArray) -> FloatArray:
+        """The targets whose transform has these values; infinite ones stay so."""
+        if self.kind == "identity":
+            return values
+        finite = np.isfinite(values)
+        return np.where(finite, self._plain(np.where(finite, values, 0.0)), values)
+
     def _plain(self, values: FloatArray) -> FloatArray:
         values = np.clip(values, -REACH, REACH)
         if self.kind == "log":

@@ -9,9 +9,11 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import _check_y
 
+from kboost._rules import FRACTION, check_params
 from kboost._typing import FloatArray
 from kboost._validation import check_numeric
 from kboost.auto.contender import Scorer
+from kboost.auto.intervals import LeftOutResiduals, interval, left_out_residuals
 from kboost.auto.learning_rows import learning_rows
 from kboost.auto.scores import negative_squared_error
 from kboost.auto.target_scale import TargetScale
@@ -68,6 +70,8 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
         The transformer from the table to numbers.
     target_scale_ : TargetScale
         The transform of the target.
+    residuals_ : LeftOutResiduals
+        Residuals of rows left out, for `predict_interval`.
     reason_ : str
         Why this model.
     scoring_ : str
@@ -101,6 +105,7 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
     """
 
     target_scale_: TargetScale
+    residuals_: LeftOutResiduals
 
     def __init__(
         self,
@@ -157,6 +162,40 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
         values = self._decision(X)  # raises before fit
         return self.target_scale_.invert(values)[:, 0]
 
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> FloatArray:
+        """Return an interval for each row that contains its target with this probability or more.
+
+        The intervals come from the residuals of rows left out (split conformal prediction): the
+        probability is over rows drawn like those of `fit`, not for each row by itself. A target
+        that is fitted on a logarithmic scale has intervals in proportion to its predictions; others
+        have intervals of one width.
+
+        Parameters
+        ----------
+        X : table of shape (n, n_columns)
+            With the columns of `fit`.
+        coverage : float, default=0.9
+            Between 0 and 1. With few rows, intervals of a high coverage are infinite.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+            Lower and upper bounds.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from kboost import AutoKernelRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = AutoKernelRegressor().fit(X[:300], y[:300])
+        >>> low, high = model.predict_interval(X[300:], coverage=0.8).T
+        >>> bool(((low <= y[300:]) & (y[300:] <= high)).mean() > 0.7)
+        True
+        """
+        check_params({"coverage": coverage}, {"coverage": FRACTION})
+        predicted = np.asarray(self.predict(X))
+        return interval(self.target_scale_, self.residuals_, predicted, coverage)
+
     def _learn(self, X: Any, y: Any, sample_weight: Any, started: float) -> None:
         self._check_given(X, y)
         check_numeric(y, "y")
@@ -172,7 +211,12 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
         learning = learning_rows(rows, indexed, labels=False)
         scorer = self._scorer(learning)
         found = self._search(rows, indexed, learning, scorer, self._margin_problem, deadline)
-        self.target_scale_ = found.winner.scale
+        winner = found.winner
+        self.target_scale_ = winner.scale
+        self.residuals_ = left_out_residuals(
+            winner.scale, learning.targets[winner.rows, 0], winner.values[:, 0],
+            learning.weight[winner.rows],
+        )  # fmt: skip
         self._show_search(found, learning.X)
 
     def _sparse_model(self, result: SparseResult) -> Any:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kboost._rules import Rule, one_of
+from kboost._rules import POSITIVE, Rule, one_of
+from kboost.auto.intervals import LeftOutResiduals
 from kboost.auto.probabilities import Probabilities
 from kboost.auto.target_scale import TargetScale
 from kboost.core.model import AdditiveModel
@@ -16,6 +17,7 @@ from kboost.preparation import TablePreparation
 _NUMBERS = Rule("a tuple of numbers", lambda v: isinstance(v, tuple) and all(map(NUMBER.holds, v)))
 
 FIELDS = {
+    "intervals.LeftOutResiduals": {"lower": VECTOR, "upper": VECTOR, "total": POSITIVE},
     "probabilities.Probabilities": {"matrix": TABLE, "offsets": VECTOR},
     "target_scale.TargetScale": {
         "kind": one_of("identity", "log", "asinh"),
@@ -28,7 +30,9 @@ FIELDS = {
 
 
 def part_fits(made: Any) -> bool:
-    """A transform of the target has residuals and two bounds."""
+    """A transform of the target has residuals and two bounds; quantiles are in pairs."""
+    if isinstance(made, LeftOutResiduals):
+        return len(made.lower) == len(made.upper) > 0
     return not isinstance(made, TargetScale) or bool(made.residuals and len(made.bounds) == 2)
 
 
@@ -49,7 +53,9 @@ def auto_fits(made: Any) -> bool:
         return False
     classes, n_outputs = attributes.get("classes_"), len(model.bias)
     if classes is None:
-        return isinstance(attributes.get("target_scale_"), TargetScale) and n_outputs == 1
+        scale, residuals = attributes.get("target_scale_"), attributes.get("residuals_")
+        known = isinstance(scale, TargetScale) and isinstance(residuals, LeftOutResiduals)
+        return known and n_outputs == 1
     head = attributes.get("probabilities_")
     return (
         isinstance(head, Probabilities)

@@ -1,0 +1,73 @@
+"""Prediction intervals from the residuals of rows left out (split conformal prediction).
+
+With the transform g of the target, the residuals r_i = g(y_i) - g(f_i) of rows left out, of weights
+w_i and total weight W, and the coverage c,
+
+    g^-1(g(f(x)) + l) <= y <= g^-1(g(f(x)) + u)
+
+where u is the smallest residual that a share (1 + c) / 2 of W + 1 does not exceed, and -l that of
+the residuals -r_i; infinite if there are too few rows for that share. A new row is covered with
+probability c or more if it comes like the rows left out. The residuals are those of models that
+learned from fewer rows than the final one, so intervals tend to be a little too wide.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kboost._typing import FloatArray
+from kboost.auto.target_scale import TargetScale
+
+_LEVELS = 512  # quantiles that are kept
+
+
+@dataclass(frozen=True)
+class LeftOutResiduals:
+    """Quantiles of the residuals at the levels k / n, k = 1, ..., n, from below and from above."""
+
+    lower: FloatArray  # of -r
+    upper: FloatArray  # of r
+    total: float  # weight of the rows left out
+
+    def bounds(self, coverage: float) -> tuple[float, float]:
+        """What to add to a prediction, on the scale of the transform."""
+        level = (1.0 + coverage) / 2 * (1.0 + 1.0 / self.total)
+        if level > 1.0:
+            return -np.inf, np.inf
+        place = int(np.ceil(level * len(self.upper) - 1e-9)) - 1
+        return -float(self.lower[place]), float(self.upper[place])
+
+
+def left_out_residuals(
+    scale: TargetScale, y: FloatArray, predicted: FloatArray, weight: FloatArray
+) -> LeftOutResiduals:
+    """The residuals of these rows, on the scale of the transform."""
+    residuals = scale.apply(y) - scale.apply(_inside(scale, predicted))
+    return LeftOutResiduals(
+        _quantiles(-residuals, weight), _quantiles(residuals, weight), float(weight.sum())
+    )
+
+
+def interval(
+    scale: TargetScale, residuals: LeftOutResiduals, predicted: FloatArray, coverage: float
+) -> FloatArray:
+    """Lower and upper bounds, (n, 2)."""
+    middle = scale.apply(_inside(scale, predicted))
+    low, high = residuals.bounds(coverage)
+    return np.column_stack(
+        [scale.invert_exactly(middle + low), scale.invert_exactly(middle + high)]
+    )
+
+
+def _inside(scale: TargetScale, predicted: FloatArray) -> FloatArray:
+    """Predictions at which the transform is defined."""
+    if scale.kind != "log":
+        return predicted
+    return np.maximum(predicted, -scale.shift + 1e-9 * scale.spread)
+
+
+def _quantiles(values: FloatArray, weight: FloatArray) -> FloatArray:
+    levels = np.arange(1, _LEVELS + 1) / _LEVELS
+    return np.asarray(np.quantile(values, levels, weights=weight, method="inverted_cdf"))
