@@ -2,6 +2,7 @@
 
 NAMES = (
     "import_time",
+    "intervals",
     "fuzz_files",
     "onnx_parity",
     "bundled",
