@@ -6,13 +6,14 @@ WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := .venv-lowest
+WHEEL := .venv-wheel
 # The locks are complete, so pip need not resolve; byte code is written when a module is first imported.
 INSTALL := $(BIN)/python -m pip --disable-pip-version-check install -qq --no-deps
 COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-emit-find-links --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lowest lint format docs bench bench-check lock upgrade clean
+.PHONY: help setup demo test lowest lint format docs bench bench-check wheel lock upgrade clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +33,15 @@ lowest: $(VENV)/.stamp-dev ## run the tests with the oldest versions that pyproj
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
 	$(BIN)/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct --editable '.[dev]'
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n $(WORKERS) $(ARGS)
+
+# Nothing but the wheel and what it depends on, in the locked versions.
+wheel: $(VENV)/.stamp-dev ## build the wheel and try it in an environment of its own
+	rm -rf dist $(WHEEL)
+	$(BIN)/python -m pip --disable-pip-version-check wheel -qq --no-deps --no-build-isolation --wheel-dir dist .
+	$(PYTHON) -m venv $(WHEEL)
+	grep -E '^[a-z0-9._-]+(\[.*\])?==' requirements/dev.txt | sed 's/ *\\$$//' > $(WHEEL)/constraints.txt
+	$(WHEEL)/bin/python -m pip --disable-pip-version-check install -qq --no-compile -c $(WHEEL)/constraints.txt dist/*.whl
+	$(WHEEL)/bin/python -I .ci/smoke.py
 
 lint: $(VENV)/.stamp-dev ## check style, types and the direction of imports
 	$(BIN)/ruff check .
@@ -62,7 +72,7 @@ upgrade: $(VENV)/.stamp-dev ## the same, with the newest versions
 	$(MAKE) --no-print-directory --old-file=$(VENV)/.stamp-dev lock
 
 clean: ## remove everything that can be made again
-	rm -rf $(VENV) $(LOWEST) build dist docs/_build docs/api/generated docs/auto_examples demo
+	rm -rf $(VENV) $(LOWEST) $(WHEEL) build dist docs/_build docs/api/generated docs/auto_examples demo
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage htmlcov
 	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
