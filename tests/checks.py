@@ -5,24 +5,24 @@ from __future__ import annotations
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-# What depends on how a variant is fitted; parameters, containers and messages do not.
+# What depends on how a variant is fitted. Parameters, containers and messages do not; nor do names
+# and weights of classes, which become codes and weights of rows before anything is fitted.
 FIT = {
-    "check_class_weight_classifiers",
-    "check_classifiers_classes",
     "check_fit2d_1feature",
     "check_fit2d_1sample",
     "check_fit_idempotent",
     "check_non_transformer_estimators_n_iter",
     "check_regressors_int",
     "check_sample_weight_equivalence_on_dense_data",
-    "check_sample_weight_equivalence_on_sparse_data",
 }
-# What depends on the columns of a fitted model alone: how they are evaluated, and pickled.
+# What depends on the columns of a model alone: how they are evaluated, on sparse rows too, and
+# pickled.
 PREDICTION = {
     "check_dict_unchanged",
     "check_estimators_pickle",
     "check_methods_sample_order_invariance",
     "check_methods_subset_invariance",
+    "check_sample_weight_equivalence_on_sparse_data",
 }
 
 

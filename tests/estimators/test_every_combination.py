@@ -157,9 +157,8 @@ def test_order_and_repetition_of_the_rows_do_not_matter(penalty, intercept):
 
 @pytest.mark.parametrize("penalty", ["l1", "l2"])
 @pytest.mark.parametrize("intercept", INTERCEPTS)
-@pytest.mark.parametrize("seed", range(3))
-def test_swapping_the_classes_turns_the_sign(penalty, intercept, seed):
-    X, y, _ = moons_like(seed)
+def test_swapping_the_classes_turns_the_sign(penalty, intercept):
+    X, y, _ = moons_like(0)
     model = KernelBoostClassifier(LIBRARY, penalty=penalty, C=C, intercept=intercept, tol=1e-9)
     one, two = clone(model).fit(X, y), clone(model).fit(X, 1 - y)
     assert two.objective_ == pytest.approx(one.objective_, rel=1e-8)

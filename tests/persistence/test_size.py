@@ -7,7 +7,7 @@ import weakref
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC, SVR
 
@@ -27,7 +27,6 @@ from tests.persistence.equality import same
     ("load", "estimator", "peer"),
     [
         (load_breast_cancer, KernelBoostClassifier(), SVC()),
-        (load_wine, KernelBoostClassifier(), SVC()),
         (load_iris, KernelBoostClassifier(), SVC()),
         (load_diabetes, SparseKernelRegressor(), SVR()),
         (load_diabetes, KernelBoostRegressor(C=1.0), SVR()),

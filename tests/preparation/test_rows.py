@@ -84,7 +84,7 @@ def test_a_category_with_influence_is_judged_alike_in_training_and_on_new_rows()
     assert 0.85 < slope < 1.15  # a mean that saw its own row would have a smaller one on new rows
     pandas_frame = frame.to_pandas()
     model = make_pipeline(TablePreparation(), LinearRegression())
-    assert cross_val_score(model, pandas_frame, y).mean() > 0.35  # 0.5 with known effects
+    assert cross_val_score(model, pandas_frame, y, cv=3).mean() > 0.35  # 0.5 with known effects
 
 
 def test_a_table_with_one_column_of_many_values_keeps_its_signal():

@@ -28,7 +28,13 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from kboost._typing import FloatArray, IntArray
-from kboost.solvers.predictor_corrector import DenseMarginLP, Iterate, advance
+from kboost.solvers.predictor_corrector import (
+    DenseMarginLP,
+    Iterate,
+    Products,
+    advance,
+    products_at,
+)
 
 _MARGIN = 0.97  # largest `|G'u| / cost` of a start
 _LIFT = 0.1  # least product at a start, relative to the mean
@@ -71,13 +77,15 @@ def solve_interior(
 ) -> InteriorPath:
     """Solve to a relative gap of `tol`, or as close as rounding and time allow."""
     ends = time.monotonic() + seconds
-    best, iterate = _point(lp, start), start
+    iterate, known = start, products_at(lp, start)
+    best = _point(lp, iterate, known)
     iterates = [(best.gap, start)]
     while best.gap > tol and len(iterates) <= max_steps and time.monotonic() < ends:
         try:
             with np.errstate(all="ignore"):
-                iterate = advance(lp, iterate, refine=best.gap < _REFINE)
-                now = _point(lp, iterate)
+                iterate = advance(lp, iterate, known, refine=best.gap < _REFINE)
+                known = products_at(lp, iterate)
+                now = _point(lp, iterate, known)
         except (LinAlgError, ZeroDivisionError):
             break
         if not np.isfinite(now.gap) or now.gap > 1e3 * best.gap:
@@ -99,11 +107,12 @@ def begin(lp: DenseMarginLP, x: FloatArray, bias: float, duals: FloatArray) -> I
     scale = float(np.max(lp.spread(lp.edges(duals)) / costs, initial=0.0))
     u = np.clip(duals / max(1.0, scale / _MARGIN), 1e-12 * lp.upper, (1 - 1e-12) * lp.upper)
     z = np.maximum(costs - lp.spread(lp.edges(u)), 1e-3 * costs)
-    excess = max(lp.objective(x, bias) - float(lp.targets @ u), 1e-300)
+    margins = lp.margins(x)
+    excess = max(lp.objective(x, bias, margins) - float(lp.targets @ u), 1e-300)
     least = _LIFT * excess / (2 * len(u) + len(z))
     positive = np.maximum(lp.spread(x), 0.0)
     lift = lp.pairs(np.maximum(least / z - positive, 0.0)).max(axis=0)
-    residual = lp.targets - lp.margins(x) - lp.signs * bias
+    residual = lp.targets - margins - lp.signs * bias
     over, under = np.maximum(residual, 0.0), np.maximum(-residual, 0.0)
     shift = np.maximum(least / (lp.upper - u) - over, least / u - under)
     shift = np.maximum(shift, 0.0)
@@ -135,10 +144,9 @@ def resume(
     return replace(iterate, v=lp.sides(v), z=lp.sides(z))
 
 
-def _point(lp: DenseMarginLP, iterate: Iterate) -> InteriorPoint:
+def _point(lp: DenseMarginLP, iterate: Iterate, known: Products) -> InteriorPoint:
     """The iterate with its gap; u is scaled to be feasible only for the bound."""
-    x = lp.gather(iterate.v, -1.0)
-    scale = float(np.max(lp.spread(lp.edges(iterate.u)) / lp.costs, initial=1.0))
-    primal = lp.objective(x, iterate.b)
+    scale = float(np.max(lp.spread(known.edges) / lp.costs, initial=1.0))
+    primal = lp.objective(known.x, iterate.b, known.margins)
     gap = (primal - float(lp.targets @ iterate.u) / scale) / max(abs(primal), 1e-300)
-    return InteriorPoint(x, iterate.b, iterate.u, primal, gap)
+    return InteriorPoint(known.x, iterate.b, iterate.u, primal, gap)

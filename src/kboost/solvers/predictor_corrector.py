@@ -125,8 +125,10 @@ class DenseMarginLP:
         half, kept = A.shape
         return np.concatenate([A.T @ (u[:half] - u[half:]), self.columns[:, kept:].T @ u])
 
-    def objective(self, x: FloatArray, bias: float) -> float:
-        slack = np.maximum(0.0, self.targets - self.margins(x) - self.signs * bias)
+    def objective(self, x: FloatArray, bias: float, margins: FloatArray | None = None) -> float:
+        """The objective at x; `margins` are `G x`, if known."""
+        margins = self.margins(x) if margins is None else margins
+        slack = np.maximum(0.0, self.targets - margins - self.signs * bias)
         return float(self.cost @ np.abs(x) + self.upper @ slack)
 
 
@@ -145,7 +147,7 @@ def scaled_lp(
 
 @dataclass(frozen=True)
 class Iterate:
-    """Where the method is, or a direction to go: sides v = (p, q) and z, over and under, u, b."""
+    """Where the method is: sides v = (p, q) and z, over and under, u, b."""
 
     v: FloatArray
     z: FloatArray
@@ -158,63 +160,66 @@ class Iterate:
         """The sum over all pairs."""
         return float(self.v @ self.z + self.over @ (upper - self.u) + self.under @ self.u)
 
-    def moved(self, d: Iterate, primal: float, dual: float) -> Iterate:
-        return Iterate(
-            v=self.v + primal * d.v,
-            z=self.z + dual * d.z,
-            over=self.over + primal * d.over,
-            under=self.under + primal * d.under,
-            u=self.u + dual * d.u,
-            b=self.b + primal * d.b,
-        )
+
+@dataclass(frozen=True)
+class Products:
+    """What a step and its gap both need of an iterate: x, `G x` and `G' u`."""
+
+    x: FloatArray
+    margins: FloatArray
+    edges: FloatArray
 
 
-def advance(lp: DenseMarginLP, at: Iterate, *, refine: bool) -> Iterate:
+def products_at(lp: DenseMarginLP, at: Iterate) -> Products:
+    """The products of the columns with an iterate."""
+    x = lp.gather(at.v, -1.0)
+    return Products(x, lp.margins(x), lp.edges(at.u))
+
+
+def advance(lp: DenseMarginLP, at: Iterate, known: Products, *, refine: bool) -> Iterate:
     """One predictor-corrector step; with `refine` the direction is refined once."""
-    newton = _Newton(lp, at)
-    products = (at.v * at.z, at.over * (lp.upper - at.u), at.under * at.u)
-    count = len(at.v) + 2 * len(at.u)
-    mu = at.products(lp.upper) / count
-    plain = newton.direction(*(-p for p in products), refine=False)
-    ahead = at.moved(plain, *_lengths(lp, at, plain))
-    target = mu * (ahead.products(lp.upper) / count / mu) ** 3
+    newton = _Newton(lp, at, known)
+    products = newton.primal * newton.dual
+    mu = at.products(lp.upper) / len(products)
+    plain = newton.direction(-products, refine=False)
+    ahead = newton.moved(plain, *newton.lengths(plain))
+    target = mu * (ahead.products(lp.upper) / len(products) / mu) ** 3
     corrected = newton.direction(
-        target - products[0] - plain.v * plain.z,
-        target - products[1] + plain.over * plain.u,
-        target - products[2] - plain.under * plain.u,
-        refine=refine or newton.needs_refinement,
+        target - products - plain.primal * plain.dual, refine=refine or newton.needs_refinement
     )
-    primal, dual = _lengths(lp, at, corrected)
-    return at.moved(corrected, min(1.0, _STEP * primal), min(1.0, _STEP * dual))
+    primal, dual = newton.lengths(corrected)
+    return newton.moved(corrected, min(1.0, _STEP * primal), min(1.0, _STEP * dual))
 
 
-def _lengths(lp: DenseMarginLP, at: Iterate, d: Iterate) -> tuple[float, float]:
-    """The longest primal and dual steps, at most 1."""
-    primal = min(
-        _longest_step(at.v, d.v), _longest_step(at.over, d.over), _longest_step(at.under, d.under)
-    )
-    dual = min(
-        _longest_step(at.z, d.z), _longest_step(at.u, d.u), _longest_step(lp.upper - at.u, -d.u)
-    )
-    return min(1.0, primal), min(1.0, dual)
+@dataclass(frozen=True)
+class _Direction:
+    """Changes of the pairs in the order of `_Newton`, and of b."""
+
+    primal: FloatArray
+    dual: FloatArray
+    b: float
 
 
 class _Newton:
-    """The linear system of one step, factored once."""
+    """The linear system of one step, factored once.
 
-    def __init__(self, lp: DenseMarginLP, at: Iterate) -> None:
+    All pairs are in two long vectors, `(v, over, under)` and `(z, upper - u, u)`: with a few dozen
+    rows a step takes as long as its number of operations, not as their length.
+    """
+
+    def __init__(self, lp: DenseMarginLP, at: Iterate, known: Products) -> None:
         self.lp, self.at, self.needs_refinement = lp, at, False
-        self.slack = lp.upper - at.u
-        self.D = at.over / self.slack + at.under / at.u  # (n,)
-        self.T = lp.gather(at.v / at.z, 1.0)  # (k,)
-        self.dual_residual = lp.costs - lp.spread(lp.edges(at.u)) - at.z
-        x = lp.gather(at.v, -1.0)
-        margins = lp.margins(x) + lp.signs * at.b
+        self.primal = np.concatenate([at.v, at.over, at.under])
+        self.dual = np.concatenate([at.z, lp.upper - at.u, at.u])
+        ratio, over, under = self._parts(self.primal / self.dual)
+        self.D = over + under  # (n,)
+        self.T = lp.gather(ratio, 1.0)  # (k,)
+        self.dual_residual = lp.costs - lp.spread(known.edges) - at.z
+        margins = known.margins + lp.signs * at.b
         self.residual = lp.targets - margins - at.over + at.under
         self.balance = -float(lp.signs @ at.u) if lp.free_bias else 0.0
         normal = lp.normal(1.0 / self.D)
-        diagonal = np.arange(len(self.T))
-        normal[diagonal, diagonal] += 1.0 / self.T
+        normal.flat[:: len(self.T) + 1] += 1.0 / self.T
         self.factor = factor_lower(normal)
         if lp.free_bias:
             self.across = lp.edges(lp.signs / self.D)
@@ -227,14 +232,18 @@ class _Newton:
             )
             self.needs_refinement = bool(self.pivot < _ROUGH * (lp.signs @ (lp.signs / self.D)))
 
-    def direction(
-        self, sides: FloatArray, over: FloatArray, under: FloatArray, *, refine: bool
-    ) -> Iterate:
-        """The direction that changes the products by the given amounts."""
-        lp, at = self.lp, self.at
-        sides = sides - at.v * self.dual_residual
-        column_rhs = lp.gather(sides / at.z, -1.0) / self.T
-        right = self.residual - over / self.slack + under / at.u
+    def _parts(self, pairs: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Those of the sides, of `over` and of `under`."""
+        m, n = len(self.at.v), len(self.at.u)
+        return pairs[:m], pairs[m : m + n], pairs[m + n :]
+
+    def direction(self, change: FloatArray, *, refine: bool) -> _Direction:
+        """The direction that changes the products by the given amounts, which it overwrites."""
+        lp, m = self.lp, len(self.at.v)
+        change[:m] -= self.at.v * self.dual_residual
+        sides, over, under = self._parts(change / self.dual)
+        column_rhs = lp.gather(sides, -1.0) / self.T
+        right = self.residual - over + under
         dx, db, du = self._solve(column_rhs, right, self.balance)
         edges = lp.edges(du)
         if refine:
@@ -243,24 +252,34 @@ class _Newton:
             more = self._solve(column_rhs - dx / self.T + edges, residual_left, balance_left)
             dx, db, du = dx + more[0], db + more[1], du + more[2]
             edges = lp.edges(du)
-        implied = lp.spread(dx / self.T - column_rhs)
-        return Iterate(
-            v=(sides + at.v * implied) / at.z,
-            z=self.dual_residual - lp.spread(edges),
-            over=(over + at.over * du) / self.slack,
-            under=(under - at.under * du) / at.u,
-            u=du,
+        implied = np.concatenate([lp.spread(dx / self.T - column_rhs), du, -du])
+        return _Direction(
+            primal=(change + self.primal * implied) / self.dual,
+            dual=np.concatenate([self.dual_residual - lp.spread(edges), -du, du]),
             b=db,
         )
+
+    def lengths(self, d: _Direction) -> tuple[float, float]:
+        """The longest primal and dual steps, at most 1."""
+        return (
+            min(1.0, _longest_step(self.primal, d.primal)),
+            min(1.0, _longest_step(self.dual, d.dual)),
+        )
+
+    def moved(self, d: _Direction, primal: float, dual: float) -> Iterate:
+        """The iterate after steps of these lengths."""
+        v, over, under = self._parts(self.primal + primal * d.primal)
+        z, _, u = self._parts(self.dual + dual * d.dual)
+        return Iterate(v, z, over, under, u, self.at.b + primal * d.b)
 
     def _solve(
         self, column_rhs: FloatArray, right: FloatArray, balance: float
     ) -> tuple[FloatArray, float, FloatArray]:
-        lp = self.lp
-        dx = solve_factored(self.factor, column_rhs + lp.edges(right / self.D))
+        lp, weighted = self.lp, right / self.D
+        dx = solve_factored(self.factor, column_rhs + lp.edges(weighted))
         db = 0.0
         if lp.free_bias:
-            ahead = float(lp.signs @ (right / self.D)) - float(self.across @ dx)
+            ahead = float(lp.signs @ weighted) - float(self.across @ dx)
             db = (ahead - balance) / self.pivot
             dx = dx - self.along * db
         return dx, db, (right - lp.margins(dx) - lp.signs * db) / self.D

@@ -21,6 +21,7 @@ values if no row inside determines them. At the minimum w is the next dual.
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -69,6 +70,8 @@ class SmoothedQP:
         )
         self.prices = np.concatenate([np.zeros(self.k), qp.offset_prices])
         self.bounded = qp.bounded
+        self._any_bounded = bool(self.bounded.any())
+        self._scale_sum = self.dual_scale.sum()
         self.v = np.concatenate([qp.x, qp.offset_values])
         self.w = qp.duals
         self.refresh()
@@ -79,7 +82,7 @@ class SmoothedQP:
     @property
     def mass(self) -> float:
         """The sum of the duals or of their scales, whichever is larger."""
-        return float(max(self.dual_scale.sum(), self.w.sum()))
+        return float(max(self._scale_sum, self.w.sum()))
 
     def refresh(self) -> None:
         """Recompute what the steps only update."""
@@ -103,8 +106,14 @@ class SmoothedQP:
 
     def _charge(self) -> float:
         """The sum of squared edges in the dual."""
-        charged = np.where(self.bounded, np.maximum(self.edges, 0.0), self.edges)[: self.k]
+        charged = self._positive_if_bounded(self.edges)[: self.k]
         return float(charged @ charged)
+
+    def _positive_if_bounded(self, values: FloatArray) -> FloatArray:
+        """The values, with those of bounded variables at least 0."""
+        if not self._any_bounded:
+            return values
+        return np.where(self.bounded, np.maximum(values, 0.0), values)
 
     def recenter(self, sharpness: float) -> None:
         """Smooth around the present duals."""
@@ -125,9 +134,9 @@ class SmoothedQP:
         bound_duals = np.maximum(self.old_bound_duals - self.bound_curvature * v, 0.0)
         return np.clip(w, 0.0, rows.upper), bound_duals
 
-    def _evaluate(self) -> None:
-        """Update slopes, sets and gradient at the point."""
-        w, self.bound_duals = self._slopes(self.v, self.reached)
+    def _evaluate(self, slopes: tuple[FloatArray, FloatArray] | None = None) -> None:
+        """Update slopes, unless they are given, sets and gradient at the point."""
+        w, self.bound_duals = slopes or self._slopes(self.v, self.reached)
         self.edges = self.edges + self.qp.edges(w - self.w)
         self.w = w
         self.inside = (w > 0.0) & (w < self.qp.rows.upper)
@@ -139,9 +148,9 @@ class SmoothedQP:
     def candidate(self) -> Candidate:
         """The duals w as a solution, with the certificate of margin_qp.py."""
         qp, k = self.qp, self.k
-        v = np.where(self.bounded, np.maximum(self.v, 0.0), self.v)
+        v = self._positive_if_bounded(self.v)
         x, offsets = v[:k], v[k:]
-        reached = qp.margins(x, offsets) if self.bounded.any() else self.reached
+        reached = qp.margins(x, offsets) if self._any_bounded else self.reached
         primal, stretch = self._primal(v, reached, 1.0), self._stretch(reached)
         stretched_primal = self._primal(v, reached, stretch)
         if stretched_primal <= primal + 10.0 * _SPARE * abs(primal):
@@ -187,14 +196,14 @@ class SmoothedQP:
                 return step
             last = decrease
             margin_step = self.qp.margins(dv[: self.k], dv[self.k :])
-            length = self._search(dv, margin_step, decrease)
+            length, slopes = self._search(dv, margin_step, decrease)
             self.v = self.v + length * dv
             self.reached = self.reached + length * margin_step
             inside, binding = self.inside, self.binding
-            self._evaluate()
-            same = np.array_equal(inside, self.inside) and np.array_equal(binding, self.binding)
-            before, residual_norm = residual_norm, float(np.linalg.norm(self.residual))
-            rough = _REST * float(np.linalg.norm(self.v)) < residual_norm < 0.5 * before
+            self._evaluate(slopes)
+            same = bool((inside == self.inside).all() and (binding == self.binding).all())
+            before, residual_norm = residual_norm, _norm(self.residual)
+            rough = _REST * _norm(self.v) < residual_norm < 0.5 * before
             if length == 1.0 and same and not rough:
                 return step  # quadratic between the two points: the exact minimum
         return _STEPS
@@ -218,40 +227,51 @@ class SmoothedQP:
             products, row_residual = _gram(G * np.sqrt(T) if bound else G), G @ scaled_residual
         else:
             row_residual = qp.margins(scaled_residual, np.zeros(len(curvature) - k))[inner]
-        solved = _solve(products, D, np.column_stack([-row_residual, offsets]))
+        right = np.empty((len(inner), 1 + offsets.shape[1]))
+        right[:, 0], right[:, 1:] = -row_residual, offsets
+        solved = _solve(products, D, right)
         plain, along = solved[:, 0], solved[:, 1:]
-        border = offsets.T @ along + np.diag(curvature[k:])
-        do = np.linalg.solve(border, offsets.T @ plain + self.residual[k:])
-        dw = plain - along @ do
+        do, dw = self.residual[k:], plain
+        if len(do):
+            border = offsets.T @ along + np.diag(curvature[k:])
+            do = np.linalg.solve(border, offsets.T @ plain + do)
+            dw = plain - along @ do
         if G is None:
             every = np.zeros(len(self.w))
             every[inner] = dw
             return np.concatenate([scaled_residual + T * qp.edges(every)[:k], do])
         return np.concatenate([scaled_residual + T * (dw @ G), do])
 
-    def _search(self, dv: FloatArray, margin_step: FloatArray, decrease: float) -> float:
-        """A step length with a slope along dv of nearly 0; 1 if the slope there is not positive."""
+    def _search(
+        self, dv: FloatArray, margin_step: FloatArray, decrease: float
+    ) -> tuple[float, tuple[FloatArray, FloatArray]]:
+        """A step length with a slope along dv of nearly 0; 1 if the slope there is not positive.
+
+        Returned with the slopes of hinges and bounds there.
+        """
         linear = float(dv @ (self.prices + self.curvature * (self.v - self.center)))
         square = float(dv @ (self.curvature * dv))
 
-        def slope(length: float) -> float:
+        def slope(length: float) -> tuple[float, tuple[FloatArray, FloatArray]]:
             w, bound_duals = self._slopes(self.v + length * dv, self.reached + length * margin_step)
-            return linear + length * square - float(w @ margin_step) - float(bound_duals @ dv)
+            fall = float(w @ margin_step)
+            return linear + length * square - fall - float(bound_duals @ dv), (w, bound_duals)
 
-        low, high, below, above = 0.0, 1.0, -decrease, slope(1.0)
-        if above <= _FLAT * decrease:
-            return 1.0
         length = 1.0
+        above, slopes = slope(length)
+        if above <= _FLAT * decrease:
+            return length, slopes
+        low, high, below = 0.0, 1.0, -decrease
         for _ in range(100):
             length = low + (high - low) * min(0.9, max(0.1, below / (below - above)))
-            now = slope(length)
+            now, slopes = slope(length)
             if abs(now) <= _FLAT * decrease:
                 break
             if now < 0.0:
                 low, below = length, now
             else:
                 high, above = length, now
-        return length
+        return length, slopes
 
 
 def _gram(rows: FloatArray) -> FloatArray:
@@ -264,6 +284,11 @@ def _gram(rows: FloatArray) -> FloatArray:
 
 def _solve(gram: FloatArray, diagonal: FloatArray, right: FloatArray) -> FloatArray:
     """Solve with `gram + diag(diagonal)`, the diagonal raised above rounding."""
-    diagonal_index = np.diag_indices(len(gram))
-    gram[diagonal_index] += np.maximum(diagonal, _JITTER * gram[diagonal_index])
+    on_diagonal = slice(None, None, len(gram) + 1)
+    gram.flat[on_diagonal] += np.maximum(diagonal, _JITTER * gram.flat[on_diagonal])
     return solve_factored(factor_lower(gram), right)
+
+
+def _norm(values: FloatArray) -> float:
+    """The 2-norm, without the checks of NumPy's function."""
+    return math.sqrt(values @ values)
