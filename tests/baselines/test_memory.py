@@ -38,9 +38,10 @@ WORDS = r"^memory_budget must be at least (\d+) bytes for .* rows; got memory_bu
 
 
 @pytest.fixture(autouse=True)
-def _no_floor(monkeypatch):
-    """So few rows are below the memory that any budget allows."""
+def _as_with_many_rows(monkeypatch):
+    """Blocks of a few rows, and no floor: so few rows are below what any budget allows."""
     monkeypatch.setattr(boosting, "LEAST_BUDGET", 0)
+    monkeypatch.setattr(gram, "_CHUNK", 50 * N)
 
 
 def refusal(model):
@@ -105,7 +106,9 @@ def test_rows_within_a_budget():
 
 
 def test_blocks_of_rows_change_no_value(monkeypatch):
+    blocks = kernel_matrices(KERNELS, X, X)
+    monkeypatch.setattr(gram, "_CHUNK", N * N)
     whole = kernel_matrices(KERNELS, X, X)
+    np.testing.assert_allclose(blocks, whole, rtol=1e-12, atol=1e-14)
     monkeypatch.setattr(gram, "_CHUNK", 50 * N)
-    np.testing.assert_allclose(kernel_matrices(KERNELS, X, X), whole, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(kernel_sum(KERNELS, X, X), whole.sum(axis=0), rtol=1e-12)
