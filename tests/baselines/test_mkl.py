@@ -297,7 +297,7 @@ def test_in_a_pipeline_in_a_search_and_pickled():
         ({"multi_class": "all"}, r"^multi_class must be 'ovo' or 'ovr'; got "),
         ({"C": 0}, r"^C must be positive; got C=0\.$"),
         ({"tol": -1}, r"^tol must be zero or positive; got tol=-1\.$"),
-        ({"memory_budget": 1000}, r"^memory_budget must be at least 229376 bytes for 5 kernel "),
+        ({"memory_budget": 1000}, r"^memory_budget must be at least 294912 bytes for 5 kernel "),
         ({"kernels": [Sigmoid()]}, r"^kernels must be positive semidefinite"),
     ],
 )

@@ -68,15 +68,3 @@ def mixture(data: SVMData, kernel_weights: FloatArray, rows: IntArray) -> FloatA
         if weight > 0:
             total += weight * kernel(X, centers)
     return total
-
-
-def check_matrix_memory(data: SVMData, memory_budget: int) -> None:
-    """Raise if the kernel matrices of the largest binary problem exceed the budget."""
-    n_kernels = len(data.kernels)
-    n_rows = max(len(problem.rows) for problem in data.problems)
-    needed = 8 * (n_kernels + 2) * n_rows**2
-    if needed > memory_budget:
-        raise ValueError(
-            f"memory_budget must be at least {needed} bytes for {n_kernels} kernel matrices of "
-            f"{n_rows} rows; got memory_budget={memory_budget}."
-        )

@@ -57,7 +57,9 @@ class BoostedSVMClassifier(BoostedSVMBase):
         within the limit; without time for one, the first kernel is taken, and without time for a
         round the heavier class.
     memory_budget : int, default=2**30
-        Bytes for kernel matrices; matrices that do not fit are computed as needed.
+        Bytes for kernel matrices; matrices that do not fit are computed as needed. If the machines
+        of a fold or a round need more, the fit is refused with the number that would do. Under
+        `max_seconds` the first kernel is taken and rounds draw fewer rows.
     random_state : int, RandomState instance or None, default=0
         Seed for drawing folds and rows.
     n_jobs : int or None, default=None

@@ -24,6 +24,7 @@ from sklearn.svm import SVC, SVR
 
 from kboost._estimator.base import KernelEstimator
 from kboost._estimator.labels import check_two_classes, encode_labels
+from kboost._estimator.matrix_memory import check_sum_memory
 from kboost._estimator.mixture_svm import mixture
 from kboost._estimator.predictors import (
     CalibratedMixin,
@@ -33,9 +34,10 @@ from kboost._estimator.predictors import (
 from kboost._estimator.svm_calibration import SLOPE, left_out_svms
 from kboost._estimator.svm_classifier import set_support_vectors
 from kboost._estimator.svm_input import centers_of, svm_kernels
-from kboost._rules import NOT_NEGATIVE, POSITIVE, Rule, check_params
+from kboost._rules import COUNT, NOT_NEGATIVE, POSITIVE, Rule, check_params
 from kboost._typing import FloatArray, IntArray
 from kboost._validation import check_table, check_weights
+from kboost.columns.gram import kernel_sum
 from kboost.columns.hypothesis import KernelPart
 from kboost.core.deadline import NO_LIMIT
 from kboost.core.model import AdditiveModel
@@ -44,7 +46,7 @@ from kboost.data.multiclass import binary_problems
 from kboost.data.svm_data import SVMData
 from kboost.kernels.base import Kernel
 
-RULES: dict[str, Rule] = {"C": POSITIVE, "tol": POSITIVE}
+RULES: dict[str, Rule] = {"C": POSITIVE, "tol": POSITIVE, "memory_budget": COUNT}
 
 
 def _fit_sum(
@@ -55,9 +57,10 @@ def _fit_sum(
     Returns the kernels and the rows as their second argument. The output of constant targets is
     that constant.
     """
+    check_sum_memory(len(rows.weight), estimator.memory_budget)
     centers = centers_of(estimator, rows)
     kernels = svm_kernels(estimator, rows, centers, n_input_rows)
-    K = sum(kernel(rows.X, centers) for kernel in kernels)
+    K = kernel_sum(kernels, rows.X, centers)
     coef, bias = np.zeros((len(rows.weight), len(targets))), np.zeros(len(targets))
     estimator.n_iter_ = 0
     for output, values in enumerate(targets):
@@ -89,6 +92,9 @@ class CompositeSVC(CalibratedMixin, KernelClassifierMixin, KernelEstimator):
         Penalty of margin errors, per row.
     tol : float, default=1e-3
         Tolerance of libsvm.
+    memory_budget : int, default=2**32
+        Bytes for the kernel matrix and the work on it. A fit that needs more is refused with the
+        number that would do.
 
     Attributes
     ----------
@@ -132,10 +138,18 @@ class CompositeSVC(CalibratedMixin, KernelClassifierMixin, KernelEstimator):
     True
     """
 
-    def __init__(self, kernels: Any = "auto", *, C: float = 1.0, tol: float = 1e-3) -> None:
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        C: float = 1.0,
+        tol: float = 1e-3,
+        memory_budget: int = 2**32,
+    ) -> None:
         self.kernels = kernels
         self.C = C
         self.tol = tol
+        self.memory_budget = memory_budget
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CompositeSVC:
         """Fit the support vector machine.
@@ -190,6 +204,9 @@ class CompositeSVR(KernelRegressorMixin, KernelEstimator):
         Half-width of the tube.
     tol : float, default=1e-3
         Tolerance of libsvm.
+    memory_budget : int, default=2**32
+        Bytes for the kernel matrix and the work on it. A fit that needs more is refused with the
+        number that would do.
 
     Attributes
     ----------
@@ -229,12 +246,19 @@ class CompositeSVR(KernelRegressorMixin, KernelEstimator):
     """
 
     def __init__(
-        self, kernels: Any = "auto", *, C: float = 1.0, epsilon: float = 0.1, tol: float = 1e-3
+        self,
+        kernels: Any = "auto",
+        *,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        tol: float = 1e-3,
+        memory_budget: int = 2**32,
     ) -> None:
         self.kernels = kernels
         self.C = C
         self.epsilon = epsilon
         self.tol = tol
+        self.memory_budget = memory_budget
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CompositeSVR:
         """Fit the support vector machine.

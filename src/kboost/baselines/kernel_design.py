@@ -8,7 +8,8 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from kboost._estimator.base import scalar_or_list
-from kboost._estimator.mixture_svm import MixtureSVMClassifier, check_matrix_memory
+from kboost._estimator.matrix_memory import check_design_memory
+from kboost._estimator.mixture_svm import MixtureSVMClassifier
 from kboost._estimator.svm_calibration import SLOPE, left_out_designs
 from kboost._estimator.svm_input import RULES, svm_data, svm_rows
 from kboost._rules import check_params, one_of
@@ -52,7 +53,8 @@ class KernelDesignClassifier(MixtureSVMClassifier):
     tol : float, default=1e-3
         Tolerance of libsvm.
     memory_budget : int, default=2**32
-        Bytes for the kernel matrices of a binary problem, all of which are kept.
+        Bytes for the pairs of the rows of a binary problem and the work on them. A fit that needs
+        more is refused with the number that would do.
     n_jobs : int or None, default=None
         Threads over the binary problems.
     verbose : int, default=0
@@ -178,7 +180,7 @@ class KernelDesignClassifier(MixtureSVMClassifier):
         warn_of_size(type(self).__name__, len(rows.weight), len(self.classes_), self.max_seconds)
         with blas_threads_for(len(rows.weight)):
             data = svm_data(self, rows, n_rows)
-            check_matrix_memory(data, self.memory_budget)
+            check_design_memory(data, self.memory_budget, plan.n_jobs)
             results = fit_designed_svms(plan, data, deadline, self._listeners(len(data.problems)))
             self._set_functions(data, [result.function for result in results])
         objectives = np.array([result.objective for result in results])

@@ -9,7 +9,8 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from kboost._estimator.base import scalar_or_list
-from kboost._estimator.mixture_svm import MixtureSVMClassifier, check_matrix_memory, mixture
+from kboost._estimator.matrix_memory import check_mixture_memory
+from kboost._estimator.mixture_svm import MixtureSVMClassifier, mixture
 from kboost._estimator.parameter_rules import RULES as SHARED
 from kboost._estimator.svm_calibration import SLOPE, left_out_svms
 from kboost._estimator.svm_input import RULES, svm_data, svm_rows
@@ -63,7 +64,8 @@ class MKLClassifier(MixtureSVMClassifier):
     tol : float, default=0.01
         Stop at this relative duality gap. The SVMs are solved to a twentieth of it.
     memory_budget : int, default=2**32
-        Bytes for the kernel matrices of a binary problem, all of which are kept.
+        Bytes for the kernel matrices of a binary problem, all of which are kept, and for the work
+        on them. A fit that needs more is refused with the number that would do.
     n_jobs : int or None, default=None
         Threads over the binary problems.
     verbose : int, default=0
@@ -193,7 +195,7 @@ class MKLClassifier(MixtureSVMClassifier):
         warn_of_size(type(self).__name__, len(rows.weight), len(self.classes_), self.max_seconds)
         with blas_threads_for(len(rows.weight)):
             data = svm_data(self, rows, n_rows)
-            check_matrix_memory(data, self.memory_budget)
+            check_mixture_memory(data, self.memory_budget, plan.n_jobs)
             results = learn_mixtures(plan, data, deadline, self._listeners(len(data.problems)))
             self._set_functions(data, [result.function for result in results])
             self._set_results(results)

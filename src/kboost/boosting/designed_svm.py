@@ -15,7 +15,7 @@ import numpy as np
 
 from kboost._typing import FloatArray
 from kboost.boosting.kernel_design import DesignedKernel, design
-from kboost.columns.gram import MixtureFunction, kernel_matrices
+from kboost.columns.gram import MixtureFunction, kernel_sum
 from kboost.core.deadline import Deadline
 from kboost.core.iterate import Listener
 from kboost.core.outputs import solve_outputs
@@ -63,12 +63,9 @@ def fit_designed_svms(
         problem = data.problems[output]
         rows, signs = problem.rows, problem.signs
         X, centers, weight = data.rows.X[rows], data.centers[rows], data.rows.weight[rows]
-        check = None if until.seconds is None else until.check
         try:
-            until.check()
-            base = kernel_matrices(data.kernels, X, centers, check).sum(axis=0)
             kernel = design(
-                base,
+                kernel_sum(data.kernels, X, centers, until.check),
                 signs,
                 weight,
                 plan.loss,

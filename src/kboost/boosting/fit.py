@@ -21,7 +21,7 @@ from kboost.boosting.rounds import (
 )
 from kboost.boosting.svm_ensemble import TINY, SVMEnsemble
 from kboost.boosting.svm_learners import SVMLearners
-from kboost.columns.gram import Gram
+from kboost.columns.gram import Gram, rows_within, sample_bytes
 from kboost.core.deadline import Deadline, now
 from kboost.core.iterate import Listener
 from kboost.core.outputs import solve_outputs
@@ -32,6 +32,7 @@ from kboost.solvers.libsvm import solve_dual
 _MAX_DRAWN = 2.0**62  # rows per round, so that their number is an integer
 _SAMPLE = 200  # rows whose kernel values are timed
 _FEW_ROWS = 2_000  # up to here a round takes about a second
+LEAST_BUDGET = 1 << 26  # bytes that a machine may take under any budget
 _ROUND = 3  # a round may take one part in so many of a limited time
 
 
@@ -67,13 +68,17 @@ def boost_svms(
     """Boost each binary problem in turn, with one seed and the listeners of each."""
     n_kernels = len(data.kernels)
     n_jobs = min(plan.n_jobs, n_kernels)
-    grams = _GramOfRows(data, plan.memory_budget, deadline.check)
+    drawn = [_distinct_rows(plan, data, problem.rows) for problem in data.problems]
+    fit_in_memory = rows_in_memory(plan, data, max(drawn), deadline)
+    grams = _GramOfRows(data, plan, deadline.check, min(max(drawn), fit_in_memory))
     with ThreadPoolExecutor(n_jobs) if n_jobs > 1 else nullcontext() as pool:
 
         def solve(output: int, until: Deadline) -> BoostedSVMs:
             problem = data.problems[output]
             weight = data.rows.weight[problem.rows]
-            n_drawn = max(2, round(min(plan.sample_ratio * float(weight.sum()), _MAX_DRAWN)))
+            n_drawn = _n_drawn(plan, weight)
+            if drawn[output] > fit_in_memory:
+                n_drawn = fit_in_memory
             adaboost = AdaBoost(problem.signs, weight)
             try:
                 gram = grams.of(problem.rows)
@@ -99,6 +104,34 @@ def boost_svms(
         return solve_outputs(solve, len(data.problems), deadline, n_jobs=1)
 
 
+def _n_drawn(plan: BoostingPlan, weight: FloatArray) -> int:
+    """The rows that a round draws, with repetitions."""
+    return max(2, round(min(plan.sample_ratio * float(weight.sum()), _MAX_DRAWN)))
+
+
+def _distinct_rows(plan: BoostingPlan, data: SVMData, rows: IntArray) -> int:
+    """The most distinct rows that a round may draw."""
+    return min(_n_drawn(plan, data.rows.weight[rows]), len(rows))
+
+
+def rows_in_memory(plan: BoostingPlan, data: SVMData, wanted: int, deadline: Deadline) -> int:
+    """The most rows of a support vector machine that fit into the memory budget.
+
+    Fewer than the wanted ones are an error, but not under a time limit, which lowers their number
+    anyway.
+    """
+    n_jobs = min(plan.n_jobs, len(data.kernels))
+    needed = sample_bytes(data.kernels, wanted, n_jobs)
+    if needed <= max(plan.memory_budget, LEAST_BUDGET):
+        return wanted
+    if deadline.seconds is None:
+        raise ValueError(
+            f"memory_budget must be at least {needed} bytes for support vector machines on "
+            f"{wanted} rows; got memory_budget={plan.memory_budget}."
+        )
+    return max(2, rows_within(data.kernels, max(plan.memory_budget, LEAST_BUDGET), n_jobs))
+
+
 def affordable(gram: Gram, deadline: Deadline) -> float:
     """The number of rows that a round may draw so that there is time for a few rounds."""
     n = gram.n_rows
@@ -115,8 +148,11 @@ def affordable(gram: Gram, deadline: Deadline) -> float:
 class _GramOfRows:
     """The kernel matrices of a subset of the rows; one subset at a time is in memory."""
 
-    def __init__(self, data: SVMData, memory_budget: int, before_block: Callable[[], None]) -> None:
-        self._data, self._budget, self._before_block = data, memory_budget, before_block
+    def __init__(
+        self, data: SVMData, plan: BoostingPlan, before_block: Callable[[], None], sample: int
+    ) -> None:
+        self._data, self._plan, self._before_block = data, plan, before_block
+        self._sample = sample
         self._gram: Gram | None = None
 
     def of(self, rows: IntArray) -> Gram:
@@ -125,7 +161,16 @@ class _GramOfRows:
         if self._gram is None or len(rows) != data.rows.X.shape[0]:
             self._gram = None  # free the memory first
             X, centers = data.rows.X[rows], data.centers[rows]
-            self._gram = Gram(data.kernels, X, centers, self._budget, self._before_block)
+            n_jobs = min(self._plan.n_jobs, len(data.kernels))
+            self._gram = Gram(
+                data.kernels,
+                X,
+                centers,
+                self._plan.memory_budget,
+                self._before_block,
+                self._sample,
+                n_jobs,
+            )
         return self._gram
 
 

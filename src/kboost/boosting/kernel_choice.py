@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
-from kboost.boosting.fit import BoostingPlan, affordable
+from kboost.boosting.fit import BoostingPlan, affordable, rows_in_memory
 from kboost.boosting.svm_learners import SVMLearners
 from kboost.columns.gram import Gram, signs
 from kboost.core.deadline import Deadline
@@ -27,11 +27,18 @@ def cross_validated_errors(
     rows, problems, n_kernels = data.rows, data.problems, len(data.kernels)
     n_jobs = min(plan.n_jobs, n_kernels)
     wrong, total = np.zeros(n_kernels), 0.0
+    largest = max(int(np.sum(folds != fold)) for fold in range(int(folds.max()) + 1))
+    fit_in_memory = rows_in_memory(plan, data, largest, deadline)
     with (
         ThreadPoolExecutor(n_jobs) if n_jobs > 1 else nullcontext() as pool,
         suppress(OutOfTimeError),
     ):
-        gram = Gram(data.kernels, rows.X, data.centers, plan.memory_budget, deadline.check)
+        if fit_in_memory < largest:
+            deadline.call_off()
+            deadline.check()
+        gram = Gram(
+            data.kernels, rows.X, data.centers, plan.memory_budget, deadline.check, largest, n_jobs
+        )
         if affordable(gram, deadline) < len(rows.weight):
             deadline.call_off()
         for fold in range(int(folds.max()) + 1):

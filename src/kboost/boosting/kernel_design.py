@@ -19,8 +19,11 @@ lowers both losses, by at least the sum of D times (sqrt W+ - sqrt W-)^2. Both s
 from 0 by 1 / (4 W), so that a round without an error has a finite weight.
 
 Functions of the space at the rows are G v, for the base kernel's G G' (pivoted Cholesky); the
-pivots are the centres. This was written without access to the full text of the paper, which learns
-from labelled and unlabelled rows together; here all rows are labelled.
+pivots are the centres. With rank r, at most 3 n^2 + 3 n r + 5 r^2 numbers are in memory: the
+margins and D, G with its products, and the r x r matrices of the eigenvectors.
+
+This was written without access to the full text of the paper, which learns from labelled and
+unlabelled rows together; here all rows are labelled.
 """
 
 from __future__ import annotations
@@ -66,9 +69,8 @@ class KernelDesign(Method[DesignRound]):
         self._factor, self.centers, self._corner = pivoted_cholesky(K)
         self._loss, self._max_iter = loss, max_iter
         self._floor = 1 / (4 * weight.sum())
-        share = weight / weight.sum()
-        self._pair_weight, self._pair_sign = np.outer(share, share), np.outer(signs, signs)
-        spread = (self._factor * share[:, None]).T @ self._factor
+        self._signs, self._share = signs, weight / weight.sum()
+        spread = (self._factor * self._share[:, None]).T @ self._factor
         ridge = _RIDGE * max(float(np.mean(np.diag(spread))), 1e-300)
         spread[np.diag_indices_from(spread)] += ridge
         self._spread = spread
@@ -80,24 +82,29 @@ class KernelDesign(Method[DesignRound]):
         self.trace = Rounds()
 
     def advance(self) -> DesignRound | StopReason:
-        D = self._pair_weight * negative_slope(self._margins, self._loss)
+        D = negative_slope(self._margins, self._loss)
+        D *= self._share
+        D *= self._share[:, None]
         D /= D.sum()
-        D_signed = D * self._pair_sign
+        signed = self._signs[:, None] * self._factor
+        agreement = signed.T @ (D @ signed)
+        del signed
         last = self._factor.shape[1] - 1
-        agreement = self._factor.T @ (D_signed @ self._factor)
         _, top = eigh(agreement, self._spread, subset_by_index=[last, last], check_finite=False)
         h = self._factor @ top[:, 0]
         largest = float(np.abs(h).max())
         if not largest > 0:
             return self._no_agreement()
         h /= largest
-        agree = float(h @ D_signed @ h)
+        signed_h = self._signs * h
+        agree = float(signed_h @ D @ signed_h)
         total = float(np.abs(h) @ D @ np.abs(h))
+        del D
         if agree <= 0:
             return self._no_agreement()
         ratio = (total + agree + self._floor) / (total - agree + self._floor)
         alpha = float(np.log(ratio) / 2)
-        self._margins += alpha * self._pair_sign * np.outer(h, h)
+        self._margins += np.outer(alpha * signed_h, signed_h)
         self._vectors.append(top[:, 0] / largest)
         self._values.append(h)
         seconds = time.monotonic() - self._started
@@ -124,7 +131,7 @@ class KernelDesign(Method[DesignRound]):
         )
 
     def _mean_loss(self) -> float:
-        return float((self._pair_weight * pair_loss(self._margins, self._loss)).sum())
+        return float(self._share @ pair_loss(self._margins, self._loss) @ self._share)
 
     def _no_agreement(self) -> StopReason:
         return StopReason(
@@ -146,13 +153,16 @@ def design(
 ) -> DesignedKernel:
     """Design a kernel on the base kernel K, (n, n), in at most `max_iter` rounds."""
     method = KernelDesign(K, signs, weight, loss, max_iter)
+    del K  # the rounds need its factor only
     return method.result(iterate(method, method.limit, deadline=deadline, listeners=listeners))
 
 
 def pivoted_cholesky(K: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
     """G with G G' = K, (n, r), the rows that are its pivots, and G at these, lower triangular."""
+    symmetric = K + K.T
+    symmetric /= 2
     lower, pivots, rank, _ = lapack.dpstrf(
-        (K + K.T) / 2, tol=_RANK * float(np.diag(K).max()), lower=1
+        symmetric.T, tol=_RANK * float(np.diag(K).max()), lower=1, overwrite_a=1
     )
     if rank == 0 and K.any():
         raise ValueError(
@@ -162,20 +172,23 @@ def pivoted_cholesky(K: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
     rank = max(1, int(rank))
     order = pivots - 1
     G = np.empty((len(K), rank))
-    G[order] = np.tril(lower)[:, :rank]
+    G[order] = np.tril(lower[:, :rank])
     return G, order[:rank], np.tril(lower[:rank, :rank])
 
 
 def pair_loss(margins: FloatArray, loss: str) -> FloatArray:
     """L of every pair."""
-    values: FloatArray = np.exp(-margins) if loss == "exp" else np.logaddexp(0.0, -margins)
-    return values
+    values: FloatArray = np.negative(margins)
+    return np.exp(values, out=values) if loss == "exp" else np.logaddexp(0.0, values, out=values)
 
 
 def negative_slope(margins: FloatArray, loss: str) -> FloatArray:
     """-L' of every pair."""
-    if loss == "exp":
-        exponential: FloatArray = np.exp(-margins)
-        return exponential
-    logistic: FloatArray = np.exp(-np.logaddexp(0.0, margins))
-    return logistic
+    values: FloatArray = np.negative(margins if loss == "exp" else np.logaddexp(0.0, margins))
+    return np.exp(values, out=values)
+
+
+def design_bytes(n_rows: int, rank: int) -> int:
+    """The memory of a design on so many rows, with a base kernel of at most this rank."""
+    rank = min(rank, n_rows)
+    return 8 * (3 * n_rows**2 + 3 * n_rows * rank + 5 * rank**2)

@@ -5,12 +5,16 @@ vector machines at the rows, to compute their errors. If all matrices fit into t
 they are computed once, from shared distances and products, and sliced. Otherwise values are
 computed on demand, from distances and products that are kept if at least these fit. Matrices are
 kept with one row per centre, because an SVM needs few centres at all rows.
+
+An SVM on s rows takes `sample_bytes`: distances and products, values of a kernel with those it was
+computed from, a copy for each thread, and libsvm's cache.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -22,6 +26,7 @@ from kboost.kernels.shared import evaluate
 
 ZERO = 1e-9  # values up to this are 0, so that rounding does not decide a sign
 _CHUNK = 1 << 22  # values per kernel at a time
+_WORK = 3  # matrices beside distances, products and one for each thread
 
 
 @dataclass(frozen=True)
@@ -50,23 +55,60 @@ def signs(values: FloatArray) -> FloatArray:
 
 
 def kernel_matrices(
-    kernels: Sequence[Kernel], X: Any, centers: Any, before_block: Callable[[], None] | None = None
+    kernels: Sequence[Kernel],
+    X: Any,
+    centers: Any,
+    before_block: Callable[[], None] = lambda: None,
 ) -> FloatArray:
     """All kernels between all rows, (P, n, n); `centers` are the rows as second argument.
 
-    With `before_block`, which may raise, values are computed in blocks of rows.
+    Values are computed in blocks of rows, after a call of `before_block`, which may raise.
     """
+    matrices = np.empty((len(kernels), X.shape[0], X.shape[0]))
+    for rows, j, values in _row_blocks(kernels, X, centers, before_block):
+        matrices[j, rows] = values
+    return matrices
+
+
+def kernel_sum(
+    kernels: Sequence[Kernel],
+    X: Any,
+    centers: Any,
+    before_block: Callable[[], None] = lambda: None,
+) -> FloatArray:
+    """The sum of all kernels between all rows, (n, n), computed in blocks of rows."""
+    total = np.zeros((X.shape[0], X.shape[0]))
+    for rows, _, values in _row_blocks(kernels, X, centers, before_block):
+        total[rows] += values
+    return total
+
+
+def _row_blocks(
+    kernels: Sequence[Kernel], X: Any, centers: Any, before_block: Callable[[], None]
+) -> Iterator[tuple[slice, int, FloatArray]]:
+    """Yield rows, the number of a kernel, and its values there at all centres."""
     pairings = {pairing for kernel in kernels for pairing in kernel.pairings}
     n = X.shape[0]
-    matrices = np.empty((len(kernels), n, n))
-    step = n if before_block is None else max(1, _CHUNK // n)
+    step = max(1, _CHUNK // n)
     for rows in (slice(start, start + step) for start in range(0, n, step)):
-        if before_block is not None:
-            before_block()
+        before_block()
         blocks = {pairing: pairing.compute(X[rows], centers) for pairing in pairings}
         for j, values in evaluate(kernels, blocks):
-            matrices[j, rows] = values
-    return matrices
+            yield rows, j, values
+
+
+def sample_bytes(kernels: Sequence[Kernel], n_rows: int, n_jobs: int = 1) -> int:
+    """The memory of SVMs on a sample of the rows, one per thread."""
+    return 8 * _sample_matrices(kernels, n_jobs) * n_rows**2
+
+
+def rows_within(kernels: Sequence[Kernel], budget: int, n_jobs: int = 1) -> int:
+    """The rows of the largest sample that takes no more memory than the budget."""
+    return isqrt(budget // (8 * _sample_matrices(kernels, n_jobs)))
+
+
+def _sample_matrices(kernels: Sequence[Kernel], n_jobs: int) -> int:
+    return len({p for kernel in kernels for p in kernel.pairings}) + _WORK + n_jobs
 
 
 class Gram:
@@ -79,8 +121,14 @@ class Gram:
         centers: Any,
         budget: int,
         before_block: Callable[[], None] = lambda: None,
+        sample: int | None = None,
+        n_jobs: int = 1,
     ) -> None:
-        """Prepare the values; `before_block` is called before some are computed, and may raise."""
+        """Prepare the values; `before_block` is called before some are computed, and may raise.
+
+        No more than `sample` rows are asked for at once, by default all; `n_jobs` submatrices are
+        in use at a time.
+        """
         self.kernels, self.before_block = kernels, before_block
         self.n_rows = int(X.shape[0])
         pairings = {pairing for kernel in kernels for pairing in kernel.pairings}
@@ -89,12 +137,15 @@ class Gram:
         }
         self._matrices: dict[int, FloatArray] = {}  # a row per centre
         self._blocks: dict[Pairing, FloatArray] = {}
+        self._chunk = max(1, min(_CHUNK, budget // (32 * (len(pairings) + _WORK))))
+        rows_of_sample = self.n_rows if sample is None else min(sample, self.n_rows)
         most = budget // (8 * self.n_rows**2)  # matrices
-        if len(kernels) + len(pairings) <= most:
+        left = budget - sample_bytes(kernels, rows_of_sample, n_jobs)
+        if len(kernels) + max(len(pairings), n_jobs) + 2 <= most:
             rows = np.arange(self.n_rows)
             for j, values in self._evaluate(range(len(kernels)), rows, rows):
                 self._matrices[j] = np.ascontiguousarray(values.T)
-        elif len(pairings) <= most:
+        elif 8 * len(pairings) * self.n_rows**2 <= left:
             for pairing in pairings:
                 before_block()
                 self._blocks[pairing] = pairing.compute_viewed(*self._views[pairing.view])
@@ -130,7 +181,7 @@ class Gram:
         union = np.unique(np.concatenate([svm.support for _, svm in svms]))
         kernels = sorted({svm.kernel for _, svm in svms})
         positions = [np.searchsorted(union, svm.support) for _, svm in svms]
-        step = max(1, _CHUNK // len(union))
+        step = max(1, self._chunk // len(union))
         for start in range(0, len(at), step):
             chunk = slice(start, start + step)
             for j, values in self._evaluate(kernels, at[chunk], union):

@@ -56,7 +56,8 @@ class MKBoostClassifier(BoostedSVMBase):
         for a round the model is the heavier class.
     memory_budget : int, default=2**30
         Bytes for kernel matrices. Matrices that do not fit are computed in each round, from
-        distances and products that are kept if these fit.
+        distances and products that are kept if these fit. If the machines of a round need more, the
+        fit is refused with the number that would do; under `max_seconds` rounds draw fewer rows.
     random_state : int, RandomState instance or None, default=0
         Seed for drawing rows and kernels.
     n_jobs : int or None, default=None

@@ -131,9 +131,9 @@ def learn_mixtures(
         problem = data.problems[output]
         rows, upper = problem.rows, plan.C * data.rows.weight[problem.rows]
         stop = AnyOf((GapBelow(plan.tol), MaxIterations(plan.max_iter)))
-        check = None if until.seconds is None else until.check
+        X, centers = data.rows.X[rows], data.centers[rows]
         try:
-            matrices = kernel_matrices(data.kernels, data.rows.X[rows], data.centers[rows], check)
+            matrices = kernel_matrices(data.kernels, X, centers, until.check)
             svm = MixtureSVM(matrices, problem.signs, upper, plan.tol, until)
             weighting = KernelWeighting(svm, plan.method, plan.p)
         except OutOfTimeError:
