@@ -12,6 +12,7 @@ NAMES = (
     "predict_speed",
     "predict_row",
     "lp_forest",
+    "lp_rows",
     "qp_forest",
     "path_speed",
     "memory",

@@ -216,6 +216,15 @@ class TestHandingOut:
             assert_allclose(library.edges(w, np.array([7, 150])), edges[[7, 150]], rtol=1e-9)
         assert cache.bytes_used == 0
 
+    def test_columns_given_up_leave_their_room_to_others(self):
+        X, budget = np.random.default_rng(0).normal(size=(100, 4)), 200_000
+        library = KernelLibrary([Gaussian(1.0), Laplacian(1.0)], X, memory_budget=budget, copies=16)
+        for _ in range(5):
+            library.values(np.arange(5))
+            before = library._source._cache.bytes_used
+            library.release(5)
+        assert library._source._cache.bytes_used == before > 0
+
     def test_small_models_leave_the_blocks_alone(self):
         X = np.random.default_rng(0).normal(size=(100, 4))
         library = KernelLibrary([Gaussian(1.0)], X)

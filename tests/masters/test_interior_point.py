@@ -43,6 +43,20 @@ def test_the_optimum_over_the_library(seed, scaling, intercept, nonnegative, fac
     assert (duals <= rows.slack_costs).all()
 
 
+@pytest.mark.parametrize("first", [(0, 5, 9), tuple(range(0, 200, 7))])
+def test_first_columns_at_the_full_cost(first):
+    library, rows, H = set_up(0)
+    optimum = margin_lp(H, rows, False, "free").objective
+    first = tuple(j for j in first if library.rms[j] > 0)
+    oracle, master = ScanOracle(4, first=first), InteriorLPMaster(at_full_cost=True)
+    grown = grow(Problem(library, rows), oracle, master, PriceBelow(1e-9))
+    start = library.hypotheses(np.array(first))
+    assert grown.hypotheses[: len(first)] == start
+    assert len(set(grown.hypotheses)) == len(grown.hypotheses)
+    assert grown.fit.objective == pytest.approx(optimum, rel=1e-8)
+    assert grown.gap <= 1e-7
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_it_ends_at_a_vertex_as_sparse_as_simplex(seed):
     library, rows, _ = set_up(seed)

@@ -134,6 +134,11 @@ class BlockSource:
                 self._cache.drop(self._cacheable.popitem()[0])
         return out
 
+    def release(self, count: int) -> None:
+        """Say that a solver has given up so many of the columns it kept."""
+        with self._keeping:
+            self._n_kept -= count
+
     def _visit(self, kernels: Sequence[int], block: slice, task: Visit) -> None:
         cached = {p: self._cache.get((p, block.start)) for p in kernels}
         computed = self.evaluate([p for p in kernels if cached[p] is None], block)

@@ -183,6 +183,10 @@ class KernelLibrary:
         out /= self.scales[ids]
         return out
 
+    def release(self, count: int) -> None:
+        """Say that so many of the columns that were kept are held no longer."""
+        self._source.release(count)
+
     def hypotheses(self, ids: IntArray) -> list[KernelColumn]:
         """Columns as functions that can be evaluated at new rows."""
         pairs = [divmod(int(j), self.n_centers) for j in ids]

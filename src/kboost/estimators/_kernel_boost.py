@@ -167,7 +167,7 @@ def library_plan(
     n_input_rows: int,
     *,
     memory_budget: int,
-    penalty: str = "l1",
+    copies: str = "simplex",
     centers: CenterRows | None = None,
 ) -> LibraryPlan:
     """How the library of an estimator is made."""
@@ -178,7 +178,7 @@ def library_plan(
         scaling=estimator.column_scaling,
         memory_budget=memory_budget,
         n_jobs=effective_n_jobs(estimator.n_jobs),
-        copies=COPIES[penalty],
+        copies=COPIES[copies],
         centers=centers,
     )
 
@@ -199,6 +199,12 @@ def validation_fraction(estimator: Any, validation: ValidationInput) -> float | 
             f"got validation_fraction={fraction!r}."
         )
     return fraction
+
+
+def is_monitored(estimator: Any, validation: ValidationInput) -> bool:
+    """Whether rows are held out, so that an early step may be kept."""
+    held_out = validation.X_val is not None
+    return held_out or validation_fraction(estimator, validation) is not None
 
 
 def checked_validation(

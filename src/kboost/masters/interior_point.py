@@ -69,6 +69,8 @@ class InteriorLPMaster(MarginPenalty):
         The gap over the library at which simplex takes over.
     patience : int
         Steps at one C, after which C rises; twice as many at the full C until the crossover.
+    at_full_cost : bool
+        Begin at the full C: the first columns are many and good ones.
     """
 
     path_gap: float = 0.2
@@ -79,6 +81,7 @@ class InteriorLPMaster(MarginPenalty):
     inactive_gap_factor: float | None = None
     crossover_gap: float = 3e-3
     patience: int = 12
+    at_full_cost: bool = False
 
     def start(self, problem: Problem[object, MarginRows]) -> InteriorRun:
         return InteriorRun(self, problem)
@@ -167,7 +170,8 @@ class InteriorRun(MarginRun):
         largest_edge = 1.0 + max(proposal.price, float(np.max(self._prices(), initial=0.0)))
         self._waited += 1
         if self._theta == 0.0:
-            self._theta = min(1.0, _RISE_EDGE / largest_edge)
+            first = 1.0 if self._master.at_full_cost else _RISE_EDGE / largest_edge
+            self._theta = min(1.0, first)
             # start from the middle: the duals that priced the first columns may be at their bounds
             self.duals = 0.5 * self._theta * self.repaired(self.rows.slack_costs)
             return
@@ -250,7 +254,7 @@ class InteriorRun(MarginRun):
             parts.append(np.full((len(rows.signs), 1), rows.margin_width.sign))
             two_sided.append(False)
             cost.append(self._theta * rows.margin_width.cost)
-        signed = np.concatenate([part.T for part in parts]).T
+        signed = parts[0] if len(parts) == 1 else np.concatenate([part.T for part in parts]).T
         return signed, np.array(two_sided, dtype=bool), np.array(cost)
 
     def _keep_best(self, *, converged: bool) -> None:

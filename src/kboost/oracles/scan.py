@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kboost._typing import IntArray
 from kboost.core.protocols import Dictionary, EdgePricer, Problem, Proposal
 from kboost.oracles.candidates import DictionaryCandidates
 
@@ -24,27 +25,33 @@ class ScanOracle:
     columns_per_step: int = 1
     max_columns: int | None = None
     max_correlation: float = 1.0  # above it, two columns are not proposed in the same step
+    first: tuple[int, ...] = ()  # columns of the first proposal, whatever their price
 
     def start(self, problem: Problem[Dictionary, object]) -> ScanSearch:
         return ScanSearch(
             DictionaryCandidates(
                 problem.columns, self.columns_per_step, self.max_columns, self.max_correlation
-            )
+            ),
+            np.array(self.first, dtype=np.intp),
         )
 
 
 class ScanSearch:
     """The columns not yet taken."""
 
-    def __init__(self, candidates: DictionaryCandidates) -> None:
-        self._candidates = candidates
+    def __init__(self, candidates: DictionaryCandidates, first: IntArray) -> None:
+        self._candidates, self._first = candidates, first
 
     def propose(self, run: EdgePricer) -> Proposal:
         candidates, library = self._candidates, self._candidates.library
         edges = library.edges(run.fit.weights)
         prices = candidates.prices(run, edges)
-        positive = np.flatnonzero(prices > 0)
-        ids = candidates.take_best(positive, prices[positive] / library.rms[positive])
+        if len(self._first):
+            ids, self._first = self._first, self._first[:0]
+            candidates.take(ids)
+        else:
+            positive = np.flatnonzero(prices > 0)
+            ids = candidates.take_best(positive, prices[positive] / library.rms[positive])
         return candidates.proposal(
             ids, prices, bound=run.bound(edges), at_errors=candidates.at_errors(run.fit)
         )

@@ -61,6 +61,7 @@ class SearchLimits:
     free_intercept: bool
     stratified: bool = False
     stop_at_errors: bool = False
+    first: tuple[int, ...] = ()  # columns that come before others
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,10 @@ class KernelColumns:
                 limits.columns_per_step, limits.max_columns, limits.tol, limits.stop_at_errors
             )
         return ScanOracle(
-            limits.columns_per_step, limits.max_columns, MAX_CORRELATION[limits.penalty]
+            limits.columns_per_step,
+            limits.max_columns,
+            MAX_CORRELATION[limits.penalty],
+            limits.first,
         )
 
     def path_oracle(self, limits: SearchLimits) -> PathOracle:

@@ -15,7 +15,9 @@ from kboost.kernels.adapters import as_kernels
 from kboost.kernels.base import Kernel
 from kboost.plans.bases import KernelColumns
 
-COPIES = {"l1": 32, "l2": 4}  # of a column, at most, in a master and its solver, as measured
+# Copies of a column, at most, in a master and its solver, as measured. The interior point works on
+# the active ones, and simplex at the end on fewer.
+COPIES = {"simplex": 32, "interior point": 8, "l2": 4}
 
 FEW_VALUES = 4_000_000  # rows times centres: a pass takes well below a second
 BLOCK_VALUES = 1 << 19  # per kernel, between two looks at a limited time
@@ -40,7 +42,7 @@ class LibraryPlan:
     scaling: Any = "unit"
     memory_budget: int = 2**30
     n_jobs: int = 1
-    copies: int = COPIES["l1"]
+    copies: int = COPIES["simplex"]
     centers: CenterRows | None = None
 
     def build(self, rows: MergedRows, deadline: Deadline, *, among: int = 1) -> Any:

@@ -6,7 +6,8 @@ An estimator makes a `MarginPlan` from its parameters and `TrainingData` from it
     choice     = choose_c(plan, data, half the time)  # the C given, or the best on a path
     rows, held = hold out rows for early stopping
     library    = plan.library.build(rows)
-    results    = column generation for each output    # plan.parts: oracle, master, stop
+    results    = column generation for each output    # plan.parts: oracle, master, stop;
+                                                      # with many rows, from the columns of a pilot
     calibration of probabilities, where the plan asks for it
 
 A limit that strikes before there is a column leaves a constant: the shares of the classes, or the
@@ -23,12 +24,20 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from kboost._typing import FloatArray
+from kboost.columns.library import KernelLibrary
 from kboost.core.column_generation import ColumnGenerationMethod, GenerationResult
 from kboost.core.deadline import Deadline
 from kboost.core.iterate import Listener
 from kboost.core.outputs import solve_outputs
-from kboost.core.protocols import Fit, Problem
-from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, UNFINISHED, fewer_centers, no_columns
+from kboost.core.protocols import Fit, Master, Oracle, Problem
+from kboost.core.stopping import (
+    INTERRUPTED,
+    OUT_OF_TIME,
+    UNFINISHED,
+    StopRule,
+    fewer_centers,
+    no_columns,
+)
 from kboost.core.trace import Trace
 from kboost.data.merged_rows import MergedRows, hold_out
 from kboost.exceptions import OutOfTimeError
@@ -38,6 +47,7 @@ from kboost.plans.bases import KernelColumns
 from kboost.plans.library import has_columns
 from kboost.plans.margin_path import choose_c, monitors_of
 from kboost.plans.margin_plan import MarginFit, MarginPlan, with_results
+from kboost.plans.pilot import Pilot, pilot_of
 from kboost.plans.training_data import TrainingData, check_prices
 from kboost.selection import learned_kernels
 from kboost.selection.calibration import FittedOutput, calibrate
@@ -75,7 +85,8 @@ def fit_margin(
         problems = plan.outputs.problems(rows, choice.C)
         check_prices(problems)
         fit = MarginFit(library, [], choice.C, choice.tuning)
-        results = _solve(plan, fit, problems, held_out, deadline, listen)
+        pilot = None if held_out is not None else pilot_of(plan, rows, library, deadline)
+        results = _solve(plan, fit, problems, held_out, deadline, listen, pilot)
         results = limited(plan, fit, rows, deadline, results)
         fit = with_results(plan, fit, results)
         return calibrated(plan, fit, rows, deadline)
@@ -182,6 +193,18 @@ def _held_out(plan: MarginPlan, data: TrainingData) -> tuple[MergedRows, MergedR
     return rows, held_out
 
 
+def _parts(
+    plan: MarginPlan, library: Any, *, monitored: bool
+) -> tuple[Oracle[Any], Master[Any], StopRule]:
+    """Oracle, master and stop rule of a fit."""
+    parts = plan.parts
+    return (
+        parts.oracle(library),
+        parts.master(library, monitored=monitored),
+        parts.stop(monitored=monitored),
+    )
+
+
 def _solve(
     plan: MarginPlan,
     fit: MarginFit,
@@ -189,12 +212,10 @@ def _solve(
     held_out: MergedRows | None,
     deadline: Deadline,
     listen: Listen,
+    pilot: Pilot | None,
 ) -> list[GenerationResult]:
     """Column generation for each output on one library."""
     monitored = held_out is not None
-    oracle = plan.parts.oracle(fit.library)
-    master = plan.parts.master(fit.library, monitored=monitored)
-    stop = plan.parts.stop(monitored=monitored)
     monitors = [None] * len(problems) if held_out is None else monitors_of(plan, held_out)
 
     def solve(number: int, until: Deadline) -> GenerationResult:
@@ -202,6 +223,10 @@ def _solve(
         if not until.remaining or not has_columns(fit.library):
             return without_columns(fit.library.n_rows)
         try:
+            if pilot is None:
+                oracle, master, stop = _parts(plan, fit.library, monitored=monitored)
+            else:
+                oracle, master, stop = pilot.parts(fit.library, number, fit.C)
             parts = oracle.start(problem), master.start(problem)
         except OutOfTimeError:
             return without_columns(fit.library.n_rows)
@@ -214,6 +239,9 @@ def _solve(
             )
 
         listeners = listen(number if len(problems) > 1 else None, snapshot)
-        return method.run_until(stop, deadline=until, listeners=listeners)
+        result = method.run_until(stop, deadline=until, listeners=listeners)
+        if isinstance(fit.library, KernelLibrary):
+            fit.library.release(len(method.current[0]))
+        return result
 
     return solve_outputs(solve, len(problems), deadline, plan.n_jobs)

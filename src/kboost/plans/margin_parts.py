@@ -14,6 +14,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from kboost._typing import IntArray
 from kboost.core.protocols import EdgePricer, Master, Oracle, PathMaster, PathOracle
 from kboost.core.stopping import (
     AnyOf,
@@ -94,15 +95,41 @@ class MarginParts:
             return QPMaster(self.nonnegative, self.intercept)
         if self.nu is not None:
             return NuLPMaster(self.nu, self.nonnegative, free_bias=self.intercept == "free")
-        each_step_counts = (
-            monitored
-            or self.max_columns is not None
-            or self.pricing == "stratified"
-            or self.stop_at_errors
-        )
-        if each_step_counts:
+        if monitored or self.stops_early:
             return LPMaster(self.nonnegative, self.intercept)
         return self._optimum_master(library)
+
+    @property
+    def takes_first_columns(self) -> bool:
+        """Whether a fit may start from many columns at once, those of a pilot."""
+        return (
+            type(self.base) is KernelColumns
+            and self.penalty == "l1"
+            and self.nu is None
+            and not self.barrier
+            and not self.stops_early
+        )
+
+    def solver(self, *, monitored: bool) -> str:
+        """What solves for the coefficients, as far as memory is concerned."""
+        if self.penalty == "l2":
+            return "l2"
+        exact = monitored or self.stops_early or self.nu is not None or self.barrier
+        return "simplex" if exact or self.base.exact_steps else "interior point"
+
+    @property
+    def stops_early(self) -> bool:
+        """Whether the models of early steps may be kept."""
+        return self.max_columns is not None or self.pricing == "stratified" or self.stop_at_errors
+
+    def from_columns(
+        self, library: Any, first: IntArray, *, loose: bool
+    ) -> tuple[PathOracle, PathMaster, StopRule]:
+        """The parts of a fit that begins with the columns `first`, at the full C."""
+        limits = self._limits(library, PATH_TOL if loose else self.tol, tuple(first.tolist()))
+        master = self._optimum_master(library, at_full_cost=bool(len(first)))
+        stop = self.path_stop() if loose else self.stop(monitored=False)
+        return self.base.oracle(limits), master, stop
 
     def path_master(self, library: Any) -> PathMaster:
         """The master of a path that chooses C."""
@@ -138,7 +165,7 @@ class MarginParts:
         options = {**self.base.interior_options, **options}
         return InteriorLPMaster(self.nonnegative, self.intercept, **options)
 
-    def _limits(self, library: Any, tol: float) -> SearchLimits:
+    def _limits(self, library: Any, tol: float, first: tuple[int, ...] = ()) -> SearchLimits:
         is_default = isinstance(self.columns_per_step, str)
         per_step = self._default_step(library.n_rows) if is_default else self.columns_per_step
         return SearchLimits(
@@ -150,6 +177,7 @@ class MarginParts:
             free_intercept=self.intercept == "free",
             stratified=self.pricing == "stratified",
             stop_at_errors=self.stop_at_errors,
+            first=first,
         )
 
     def _default_step(self, n_rows: int) -> int:
