@@ -58,7 +58,9 @@ class SampledPreconditioner:
             return self._factor.solve(right) / self._unit
         size = np.abs(right).max(axis=0, initial=0.0)
         size[size < np.finfo(float).tiny] = 1.0
-        return self._factor.solve(right / size).astype(np.float64) * (size / self._unit)
+        solved: FloatArray = self._factor.solve(right / size).astype(np.float64)
+        solved *= size / self._unit
+        return solved
 
     def grow(self, size: int, inner: FloatArray) -> bool:
         """Add the columns of the design after the first `size`; `inner` is their Q, (all, new).

@@ -52,6 +52,9 @@ from kboost.persistence.rules import (
 )
 
 
+_ADDED: Mapping[str, Mapping[str, Any]] = {"Cells": {"shared_columns": None}}  # with defaults
+
+
 def _part(
     path: str,
     rules_of: Mapping[str, Rule],
@@ -65,7 +68,8 @@ def _settings(cls: Any) -> Entry:
     """Settings of an estimator, which check their own fields."""
     names = [field.name for field in fields(cls)]
     path = f"{cls.__module__}.{cls.__name__}"
-    return Entry(path, dict.fromkeys(names, ANY), rules.settings_hold)
+    added = _ADDED.get(cls.__name__, {})
+    return Entry(path, dict.fromkeys(names, ANY), rules.settings_hold, added=added)
 
 
 def _estimators(home: str, *names: str) -> list[Entry]:
