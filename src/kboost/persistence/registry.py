@@ -51,7 +51,6 @@ from kboost.persistence.rules import (
     WIDTH,
 )
 
-
 _ADDED: Mapping[str, Mapping[str, Any]] = {"Cells": {"shared_columns": None}}  # with defaults
 
 
