@@ -32,6 +32,7 @@ NAMES = (
     "kin40k",
     "mnist_rls",
     "covtype",
+    "joint_speed",
     "covtype_series",
     "growth",
     "dask_covtype",

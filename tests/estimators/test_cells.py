@@ -195,7 +195,20 @@ def test_cells_that_overlap_are_smoother_than_cells_that_do_not():
     assert np.mean((wide.predict(new) - truth) ** 2) < np.mean((plain.predict(new) - truth) ** 2)
 
 
-@pytest.mark.parametrize("cells", [Cells(100), Cells(100, overlap=0.5)])
+def test_cells_that_share_columns_are_smoother_than_cells_that_do_not():
+    X, y = surface(3000, noise=0.3)
+    new, truth = surface(1000, seed=1, noise=0.0)
+    plain = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=Cells(150)).fit(X, y)
+    shared = clone(plain).set_params(cells=Cells(150, shared_columns=100)).fit(X, y)
+    assert shared.n_columns_ == plain.n_columns_ + 100
+    assert np.mean((shared.predict(new) - truth) ** 2) < np.mean((plain.predict(new) - truth) ** 2)
+    loss = 0.5 * np.sum((shared.predict(X) - y) ** 2)
+    assert loss < shared.objective_ < 1.5 * loss
+
+
+@pytest.mark.parametrize(
+    "cells", [Cells(100), Cells(100, overlap=0.5), Cells(100, shared_columns=30)]
+)
 def test_a_row_twice_is_a_row_of_weight_two_and_order_does_not_matter(cells):
     X, y = surface(400)
     weight = np.random.default_rng(0).integers(0, 3, 400)

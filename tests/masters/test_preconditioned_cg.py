@@ -465,3 +465,39 @@ def test_small_problems_are_solved_directly_when_the_iteration_stalls(monkeypatc
     model = SparseKernelRegressor([Gaussian(1.0)], ridge=1e-4, max_columns=300).fit(X, y)
     assert "left to gain" not in str(model.stop_reason_)
     assert model.objective_ <= best.objective_ * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("kernels", KERNELS)
+def test_a_design_is_stored_as_far_as_it_fits(kernels, always_single, monkeypatch):
+    """The first 50 rows are stored, the others computed in float32 for each product."""
+    monkeypatch.setattr("kboost.columns.design_matrix.SAMPLE_ROWS", 20)
+    monkeypatch.setattr("kboost.columns.design_matrix._COMPUTED", 1)
+    candidates = CandidateColumns(KERNELS[kernels], X)
+    design = DesignMatrix(candidates, 24, 50 * 24 * 4 + 3, single=True)
+    ids = np.arange(0, 72, 3)
+    for part in np.split(ids, 3):
+        design.make(part)
+    assert design.is_float32
+    assert design._n_stored == 50
+    F, right = candidates.values(ids), RNG.normal(size=(80, 3))
+    np.testing.assert_allclose(design.times(right[:24]), F @ right[:24], atol=1e-4)
+    np.testing.assert_allclose(design.at(np.arange(79, 0, -2)), F[79:0:-2], atol=1e-6)
+    for rough in (False, True):
+        for after in (0, 8, 11):
+            found = design.transposed_times(right, after=after, rough=rough)
+            np.testing.assert_allclose(found, F[:, after:].T @ right, atol=1e-4)
+        image_rows, image = design.normal_product(right[:24], lambda rows, u: 2 * u, rough=rough)
+        np.testing.assert_allclose(image_rows, F @ right[:24], atol=1e-4)
+        np.testing.assert_allclose(image, 2 * F.T @ (F @ right[:24]), atol=1e-3)
+    rows = np.concatenate([block for _, block in design.first_rows(70)])
+    np.testing.assert_allclose(rows, F[:70], atol=1e-6)
+    assert not design.promote()
+    assert design.promote(made=True)
+    np.testing.assert_array_equal(design.times(right[:24]), F @ right[:24])
+
+
+def test_a_fit_with_part_of_the_design_stored_is_the_same(always_single, monkeypatch):
+    monkeypatch.setattr("kboost.columns.design_matrix.SAMPLE_ROWS", 20)
+    small = grown(PCGMaster(ridge=RIDGE, capacity=24, budget=50 * 24 * 4), KERNELS["two"])
+    large = grown(PCGMaster(ridge=RIDGE, capacity=24), KERNELS["two"])
+    assert small.fit.objective == pytest.approx(large.fit.objective, rel=1e-4)

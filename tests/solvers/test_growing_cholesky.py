@@ -102,3 +102,18 @@ def test_a_truncated_factor_can_grow_again():
     assert_allclose(factor.lower, lower)
     assert least == pytest.approx(np.min(np.diag(lower)[2:] ** 2 / np.diag(G)[2:]))
     assert factor.append(G[:, [0]], G[[0]][:, [0]]) == 0.0  # spanned by the others
+
+
+def test_a_factor_in_float32_solves_to_its_precision():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(60, 20))
+    G, right = A.T @ A + np.eye(20), rng.normal(size=(20, 3))
+    factor = GrowingCholesky(dtype=np.float32)
+    for new in (slice(0, 8), slice(8, 20)):
+        assert factor.append(G[: new.start, new], G[new, new]) > 0
+    assert factor.lower.dtype == np.float32
+    np.testing.assert_allclose(factor.solve(right), np.linalg.solve(G, right), rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(
+        factor.solve(right[:, 0]), np.linalg.solve(G, right[:, 0]), rtol=1e-3, atol=1e-5
+    )
+    assert factor.append(G[:, :1], G[:1, :1]) == 0.0  # a column that is there

@@ -33,6 +33,15 @@ def test_left_out_errors_are_those_of_fits_without_the_row():
         assert_allclose(left[i], y[i] - K[i, others] @ coef, atol=1e-9)
 
 
+@pytest.mark.parametrize(("dtype", "tol"), [(np.float32, 1e-3), (np.float64, 1e-10)])
+def test_left_out_errors_of_the_last_rows_alone(dtype, tol):
+    K, y, weight = problem(25)
+    left = ridge_left_out(K.copy(), y, weight, 0.2)
+    for last in (1, 9, 25):
+        found = ridge_left_out(K.astype(dtype), y, weight, 0.2, last)
+        assert_allclose(found, left[25 - last :], atol=tol)
+
+
 def test_a_matrix_too_singular_for_float32_is_solved_in_float64():
     K = np.ones((40, 40), dtype=np.float32)
     K[0, 0] = 1 - 1e-3  # not even semidefinite

@@ -102,6 +102,23 @@ class CandidateColumns:
             self._fill(out, target, _Columns(self.kernels[p], self.points(ids[chosen])), rows)
         return out
 
+    def float32_maker(self, ids: IntArray) -> Callable[[slice, FloatArray], None]:
+        """A function that writes the columns at a slice of rows to a float32 array, many times.
+
+        Centres are prepared once, here; `values` would do it in every call.
+        """
+        makers = [
+            (chosen, _Columns(self.kernels[p], self.points(ids[chosen])).single(self._viewed))
+            for p, chosen in self._by_kernel(ids)
+        ]
+        whole = len(makers) == 1
+
+        def write(rows: slice, out: FloatArray) -> None:
+            for chosen, make in makers:
+                out[:, slice(None) if whole else chosen] = make(self._viewed, rows)
+
+        return write
+
     def points(self, ids: IntArray) -> Any:
         """The centres of columns, (len(ids), d)."""
         if self._points is not None:

@@ -47,6 +47,7 @@ from kboost.local.trials import (
     compared,
     first_round,
     least_errors,
+    n_judged,
     unit_of,
 )
 from kboost.local.widths import learned_widths
@@ -106,7 +107,8 @@ def choose_local(
     if deadline.remaining:
         around = cells_near(rows, size, finalists[-1].kernel.pairing.view, rng)
         shared = cells_of[finalists[0].metric]
-        near = rows_near(rows, [*shared[:_FINAL_CELLS], *around[:_FINAL_CELLS]])
+        whole = [*shared[:_FINAL_CELLS], *around[:_FINAL_CELLS]]
+        near = rows_near(rows, [sample_of(cell, len(cell), rng) for cell in whole])
         final = compared(executor, near, [(t, _FINE_WIDTHS, (1.0,)) for t in finalists], deadline)
     if final and deadline.remaining:
         cases = [(best_of(final), (1.0,), (r,)) for r in _FINE_RIDGES]
@@ -145,8 +147,10 @@ def choose_local_ridge(
     errors, mass, unit = np.zeros(len(_ALL_RIDGES)), 0.0, 1.0
     order = np.argsort(np.abs(np.log(_ALL_RIDGES / _DEFAULT_RIDGE)), kind="stable")
     cells = cells_near(rows, size, kernel.pairings[0].view, rng)
-    for cell in cells:
+    for cell in [sample_of(cell, len(cell), rng) for cell in cells]:
         X, w = rows.X[rows.order[cell]], rows.weight[cell]
+        last = n_judged(len(cell))
+        judged = w[len(w) - last :]
         if not deadline.remaining:
             break
         K = kernel_block(kernel, X, X, np.float64)
@@ -155,12 +159,13 @@ def choose_local_ridge(
         for j in order:
             if deadline.remaining:
                 rounded = K.astype(precision(len(K), _ALL_RIDGES[j], w))
-                error = ridge_left_out(rounded, rows.targets[cell], w, _ALL_RIDGES[j] * diagonal)
-                sums[j] = float(w @ np.sum(error**2, axis=1))
+                scaled = _ALL_RIDGES[j] * diagonal
+                error = ridge_left_out(rounded, rows.targets[cell], w, scaled, last)
+                sums[j] = float(judged @ np.sum(error**2, axis=1))
         if not sums or (mass and len(sums) < len(order)):  # ridges are compared in the same cells
             break
         errors += [sums.get(j, np.inf) for j in range(len(order))]
-        mass, unit = mass + float(w.sum()), diagonal
+        mass, unit = mass + float(judged.sum()), diagonal
     finished = deadline.remaining > 0.0
     if not mass:
         unit = float(np.mean(kernel.diag(rows.X[rows.order[cells[0]]]))) or 1.0

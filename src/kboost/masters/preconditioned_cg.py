@@ -7,8 +7,8 @@ Weights for the oracle are `w` times minus the derivative of the loss, (n, q); t
 is the drop of E with the others fixed (`price_of`); there is no certificate.
 
 The normal matrix of all rows costs n m^2, most of the time of plain least squares. Here it is
-formed on a sample of r = 2 m rows, as a preconditioner P (_sampled_preconditioner.py): P is then
-close to the true matrix in every direction (eigenvalues of a sample covariance), some twenty
+formed on a sample of r = 1.5 m rows, as a preconditioner P (_sampled_preconditioner.py): P is then
+close to the true matrix in every direction (eigenvalues of a sample covariance), some twenty-five
 iterations suffice, and each is one pass over F. The sample is the first r rows, which must be in
 random order (canonical order is: data/indexed_rows.py). Gradients are computed in float64 from all
 rows, so the result does not depend on the sample. z is warm from step to step: two iterations per
@@ -74,6 +74,7 @@ _FINE: dict[str, Any] = {
 _BRIEF = _FINE | {"max_steps": 5}  # if a direct solution may follow
 _GAIN_STEPS, _GAIN_SHARE = 200, 0.25  # CG iterations that estimate the gain, and their share of it
 _FEW_STEPS, _LARGE_TOL = 2, 1e-4  # of a large F: iterations between steps, tolerance at the end
+_MANY_STEPS = 80  # of a large F: iterations at the end, at most
 _RESTARTS = 5
 _LARGE_GAIN = 1e-2  # of the objective: a remaining gain that is reported
 _DEPENDENT = 1e-6  # least pivot over its diagonal, below which columns are nearly dependent
@@ -124,6 +125,7 @@ class PCGRun(BaseRun):
             bound=master.loss.bound,
             ridge=master.ridge,
             fit_intercept=master.fit_intercept,
+            single_factor=master.loss.quadratic,  # Newton's method has no other check of P
         )
         self._function: FloatArray = np.zeros_like(rows.targets)  # F z
         self._raw: FloatArray = np.zeros(
@@ -297,8 +299,8 @@ class PCGRun(BaseRun):
             self._iterate(_FINE["tol"], _FINE["max_inner"])
             return
         for attempt in range(_RESTARTS):
-            done = self._iterate(_LARGE_TOL, _FINE["max_inner"], exact_start=attempt > 0)
-            if done == _FINE["max_inner"] and self._preconditioner.rough:
+            done = self._iterate(_LARGE_TOL, _MANY_STEPS, exact_start=attempt > 0)
+            if done == _MANY_STEPS and self._preconditioner.rough:
                 self._preconditioner.restart(self._objective.inner_products(0))
             elif not done or self._rounding() <= _FAINT:
                 return

@@ -51,6 +51,8 @@ from kboost.persistence.rules import (
     WIDTH,
 )
 
+_ADDED: Mapping[str, Mapping[str, Any]] = {"Cells": {"shared_columns": None}}  # with defaults
+
 
 def _part(
     path: str,
@@ -65,7 +67,8 @@ def _settings(cls: Any) -> Entry:
     """Settings of an estimator, which check their own fields."""
     names = [field.name for field in fields(cls)]
     path = f"{cls.__module__}.{cls.__name__}"
-    return Entry(path, dict.fromkeys(names, ANY), rules.settings_hold)
+    added = _ADDED.get(cls.__name__, {})
+    return Entry(path, dict.fromkeys(names, ANY), rules.settings_hold, added=added)
 
 
 def _estimators(home: str, *names: str) -> list[Entry]:

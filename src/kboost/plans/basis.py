@@ -88,6 +88,7 @@ class BasisFit:
     objective: float
     trace: Trace
     reason: StopReason
+    decision: FloatArray | None = None  # values at the rows (n, q), of a single ensemble
 
 
 def grow_basis(
@@ -120,7 +121,9 @@ def grow_basis(
     remark = _LATE if late else None if fit.solver_gap is None else _not_converged(fit.solver_gap)
     if remark is not None and reason is not INTERRUPTED:
         reason = replace(reason, message=f"{reason.message} {remark}")
-    return BasisFit(result.hypotheses, fit.coef, fit.bias, fit.objective, result.trace, reason)
+    return BasisFit(
+        result.hypotheses, fit.coef, fit.bias, fit.objective, result.trace, reason, fit.decision
+    )
 
 
 def stop_rule(plan: BasisPlan, monitor: ValidationMonitor | None) -> StopRule:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from kboost.local.cell import CellPlan, columns_per_cell, memory_of_cell
 from kboost.local.choice import LocalChoice, choose_local, choose_local_ridge, given
 from kboost.local.rows import LocalRows
 from kboost.plans.probabilities import calibrated_in_cells
+from kboost.plans.shared_basis import NOTHING_SHARED, fit_shared
 from kboost.plans.sparse import SparseData, SparsePlan, SparseResult
 from kboost.selection.kernels import ROWS, choose, sample_size
 from kboost.settings import Cells, Joint, MatchingPursuit, MaxResidual, SteepestDescent
@@ -100,17 +102,25 @@ def fit_in_cells(
         (choice, chosen), interrupted = until_interrupted(
             lambda: _choose(plan, data, rows, local, cells.size, seed, rng, half), half
         )
-        listeners = [*listeners, FirstModel()] if interrupted else listeners
-        ridge = choice.ridge if isinstance(plan.ridge, str) else plan.ridge
+    ridge = choice.ridge if isinstance(plan.ridge, str) else plan.ridge
+    shared, count = NOTHING_SHARED, cells.shared_columns
+    if count is not None and not interrupted:
+        shared = fit_shared(
+            plan, data, rows, local.targets, choice.kernel, ridge, count, seed, deadline
+        )
+    interrupted = interrupted or shared.interrupted
+    listeners = [*listeners, FirstModel()] if interrupted else listeners
+    left = replace(local, targets=local.targets - shared.values)
+    with one_blas_thread():
         rule = short_form(plan.selection, SELECTIONS)
         cell_plan = CellPlan(cells, choice.kernel, ridge, plan.max_columns, rule)
-        fitted = data.location.fit_cells(cell_plan, local, rng, deadline, listeners)
+        fitted = data.location.fit_cells(cell_plan, left, rng, deadline, listeners)
     result = SparseResult(
-        model=AdditiveModel(tuple(fitted.parts), bias),
+        model=AdditiveModel((*fitted.parts, *shared.parts), bias),
         kernels=(choice.kernel,),
         no_centers=X[:0],
         ridge=ridge,
-        objective=fitted.objective + constant,
+        objective=fitted.objective + shared.penalty + constant,
         reason=fitted.reason,
         trace=Trace(),
         n_iter=1,

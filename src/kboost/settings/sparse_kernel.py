@@ -37,18 +37,24 @@ class Cells(_Checked):
     overlap : float, default=0.0
         Rows beyond its borders that a cell also learns from, relative to its own, up to 1; this
         smooths the borders.
+    shared_columns : int or None, default=None
+        Basis vectors that all cells share, in addition to their own: a joint fit of all rows with
+        so many columns comes first, and the cells learn what it leaves. This smooths the borders of
+        a function that is smooth over the whole space.
     """
 
     size: int = 2500
     partitions: int = 1
     columns_per_cell: int | None = None
     overlap: float = 0.0
+    shared_columns: int | None = None
 
     _rules: ClassVar = {
         "size": COUNT,
         "partitions": COUNT,
         "columns_per_cell": _optional(COUNT),
         "overlap": SHARE,
+        "shared_columns": _optional(COUNT),
     }
 
     @classmethod

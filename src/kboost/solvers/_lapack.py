@@ -17,6 +17,10 @@ from scipy.linalg import cython_blas, cython_lapack
 from kboost._typing import FloatArray
 
 _PREFIX = {np.dtype(np.float32): "s", np.dtype(np.float64): "d"}
+_NUMBER: dict[Any, Any] = {
+    np.dtype(np.float32): ctypes.c_float,
+    np.dtype(np.float64): ctypes.c_double,
+}
 
 
 def cholesky_in_place(K: FloatArray) -> None:
@@ -33,10 +37,11 @@ def invert_in_place(factor: FloatArray) -> None:
 def solve_lower_in_place(lower: FloatArray, right: FloatArray, *, transposed: bool = False) -> None:
     """Overwrite `right` (k,) or (k, q), in C order, by `L^-1 right` or `L'^-1 right`.
 
-    `lower` (k, k) is float64 and may be the corner of a larger array in C order. BLAS sees both
-    transposed: `X' L' = right'`.
+    `lower` (k, k) has the dtype of `right` and may be the corner of a larger array in C order. BLAS
+    sees both transposed: `X' L' = right'`.
     """
     k, q = len(right), right.size // max(1, len(right))
+    prefix, number = _PREFIX[right.dtype], _NUMBER[right.dtype]
     if not k or not q:
         return
     sizes = [ctypes.c_int(q), ctypes.c_int(k)]
@@ -48,11 +53,11 @@ def solve_lower_in_place(lower: FloatArray, right: FloatArray, *, transposed: bo
     if q == 1:
         forms: list[Any] = [upper, letter[not transposed], no_unit, sizes[1]]
         step = ctypes.c_int(1)
-        solve = _routine("dtrsv", 8, cython_blas)
+        solve = _routine(f"{prefix}trsv", 8, cython_blas)
         solve(*[ctypes.byref(form) for form in forms], *triangle, target, ctypes.byref(step))
         return
-    forms = [right_side, upper, letter[transposed], no_unit, *sizes, ctypes.c_double(1.0)]
-    solve = _routine("dtrsm", 11, cython_blas)
+    forms = [right_side, upper, letter[transposed], no_unit, *sizes, number(1.0)]
+    solve = _routine(f"{prefix}trsm", 11, cython_blas)
     solve(*[ctypes.byref(form) for form in forms], *triangle, target, ctypes.byref(sizes[0]))
 
 
