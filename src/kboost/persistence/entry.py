@@ -41,7 +41,6 @@ class Entry:
     is_estimator: bool = False
     build: Callable[..., Any] | None = None  # completes a checked part
     items: Rule | None = None  # for the items of a list or named tuple, which has no other fields
-    added: Mapping[str, Any] = field(default_factory=dict)  # fields that older files do not have
 
     @property
     def name(self) -> str:
@@ -74,7 +73,6 @@ class Entry:
         if self.is_estimator:
             _check_names(cls, fields)
         else:
-            fields = {**self.added, **fields}
             if set(fields) != set(self.rules):
                 raise FormatError(f"a {self.name} must have the fields {', '.join(self.rules)}")
             for name, rule in self.rules.items():

@@ -51,8 +51,6 @@ from kboost.persistence.rules import (
     WIDTH,
 )
 
-_ADDED: Mapping[str, Mapping[str, Any]] = {"Cells": {"shared_columns": None}}  # with defaults
-
 
 def _part(
     path: str,
@@ -67,8 +65,7 @@ def _settings(cls: Any) -> Entry:
     """Settings of an estimator, which check their own fields."""
     names = [field.name for field in fields(cls)]
     path = f"{cls.__module__}.{cls.__name__}"
-    added = _ADDED.get(cls.__name__, {})
-    return Entry(path, dict.fromkeys(names, ANY), rules.settings_hold, added=added)
+    return Entry(path, dict.fromkeys(names, ANY), rules.settings_hold)
 
 
 def _estimators(home: str, *names: str) -> list[Entry]:

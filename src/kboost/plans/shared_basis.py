@@ -6,8 +6,7 @@
     f_c = argmin  1/2 sum_i w_i (y_i - f_0(x_i) - f_c(x_i))^2 + ridge/2 |f_c|^2    in every cell
 
 The joint fit has what is smooth over the whole space. What it leaves varies over short distances,
-so that cells lose little at their borders: on KIN40K 4,000 shared basis vectors lower the error of
-cells from 1.06 to 0.77 %, and that of cells that overlap by a half from 0.98 to 0.71 %.
+so that cells lose little at their borders.
 """
 
 from __future__ import annotations
