@@ -28,9 +28,9 @@ def code_version(root: Path = ROOT) -> str:
 
 
 def peers_version(packages: Iterable[str], root: Path = ROOT) -> str:
-    """A short hash of the code that measures peers, and the versions of their packages."""
+    """A short hash of the code that measures peers on tables, and versions of their packages."""
     installed = [f"{name} {machine.installed(name)}" for name in packages]
-    return ", ".join([hash_of(root, measuring(root)), *installed])
+    return ", ".join([hash_of(root, measuring_tables(root)), *installed])
 
 
 def hash_of(root: Path, paths: Iterable[Path]) -> str:
@@ -44,6 +44,10 @@ def hash_of(root: Path, paths: Iterable[Path]) -> str:
 def measuring(root: Path) -> Iterable[Path]:
     yield from (root / "benchmarks" / "datasets").glob("*.py")
     yield from (root / "benchmarks" / "solvers").glob("*.py")
+    yield from measuring_tables(root)
+
+
+def measuring_tables(root: Path) -> Iterable[Path]:
     yield from (root / "benchmarks" / "tabular").glob("*.py")
     yield root / "benchmarks" / "objective.py"
 
