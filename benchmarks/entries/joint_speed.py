@@ -1,6 +1,6 @@
 """Joint least squares: KIN40K and MNIST beside plain least squares, COVTYPE beside LightGBM.
 
-One draw. KIN40K: cells that share basis vectors of a joint fit, and the joint fit itself, beside
+Draw 1: sizes and overlap of the cells on KIN40K were chosen by the test error on draw 0. KIN40K: cells that share basis vectors of a joint fit, and the joint fit itself, beside
 plain float64 least squares on 8,000 random centres; widths and ridge for all of them by marginal
 likelihood on 1,000 rows, as in the entry `kin40k`. MNIST: the
 joint fit beside plain least squares on as many centres, as in `mnist_rls`. COVTYPE: cells beside
@@ -22,7 +22,7 @@ from benchmarks.entries import covtype, kin40k, mnist_rls
 from benchmarks.entries._rls import timed, warm
 from benchmarks.objective import Row
 
-SEED = 0
+SEED = 1
 CENTERS = 8000  # of plain least squares, on KIN40K
 SHARED = (4000, 5500)
 JOINT = 10_000
