@@ -1,11 +1,12 @@
 """Joint least squares: KIN40K and MNIST beside plain least squares, COVTYPE beside LightGBM.
 
-Draw 1: sizes and overlap of the cells on KIN40K were chosen by the test error on draw 0. KIN40K: cells that share basis vectors of a joint fit, and the joint fit itself, beside
-plain float64 least squares on 8,000 random centres; widths and ridge for all of them by marginal
-likelihood on 1,000 rows, as in the entry `kin40k`. MNIST: the
-joint fit beside plain least squares on as many centres, as in `mnist_rls`. COVTYPE: cells beside
-LightGBM, as in `covtype`. And what a user gets who sets nothing: all of KIN40K, 41,000 rows of 9
-features of COVTYPE, and MNIST. Ratios are of processor time, of fit and prediction together.
+One draw, the second: sizes and overlap on KIN40K were chosen by the test error on the first.
+KIN40K: cells that share basis vectors of a joint fit, and the joint fit itself, beside plain
+float64 least squares on 8,000 random centres; widths and ridge for all of them by marginal
+likelihood on 1,000 rows, as in the entry `kin40k`. MNIST: the joint fit beside plain least squares
+on as many centres, as in `mnist_rls`. COVTYPE: cells beside LightGBM, as in `covtype`. And what a
+user gets who sets nothing: all of KIN40K, 41,000 rows of 9 features of COVTYPE, and MNIST. Ratios
+are of processor time, of fit and prediction together.
 """
 
 from __future__ import annotations
