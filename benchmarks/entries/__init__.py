@@ -12,6 +12,7 @@ NAMES = (
     "predict_row",
     "lp_forest",
     "qp_forest",
+    "qp_dual",
     "path_speed",
     "memory",
     "toy",
