@@ -25,6 +25,7 @@ from benchmarks.bench import Bench, Report, must
 from benchmarks.datasets import Data, FloatArray
 from benchmarks.objective import Row, l1_hinge, timed
 from benchmarks.solvers.full_lp import mean_squared_distance
+from benchmarks.solvers.full_qp import SPIKE_FLOOR
 from benchmarks.solvers.kboost_l2 import Solver
 from benchmarks.table import percent
 
@@ -144,7 +145,7 @@ def peer(data: Data) -> dict[str, Any]:
 
 
 def scaled_columns(X: FloatArray) -> FloatArray:
-    """Linear, quadratic and Gaussian columns of every row, of unit root mean square, (n, 3 n)."""
+    """Linear, quadratic and Gaussian columns of every row, scaled, (n, 3 n)."""
     n = len(X)
     H = np.empty((n, 3 * n))
     linear, quadratic, gaussian = H[:, :n], H[:, n : 2 * n], H[:, 2 * n :]
@@ -158,7 +159,8 @@ def scaled_columns(X: FloatArray) -> FloatArray:
     np.maximum(gaussian, 0.0, out=gaussian)
     gaussian *= -1.0 / mean_squared_distance(X)
     np.exp(gaussian, out=gaussian)
-    H /= np.sqrt(np.einsum("ij,ij->j", H, H) / n)
+    peak = np.maximum(H.max(axis=0), -H.min(axis=0))
+    H /= np.maximum(np.sqrt(np.einsum("ij,ij->j", H, H) / n), SPIKE_FLOOR * peak)
     return H
 
 
