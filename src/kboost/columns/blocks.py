@@ -88,6 +88,11 @@ class BlockSource:
         if kernels:
             self._run([partial(visit, block) for block in self._blocks()])
 
+    def visit_in_order(self, kernels: Sequence[int], task: Visit) -> None:
+        """Call `task` with every block of the kernels, one after the other."""
+        for block in self._blocks() if kernels else ():
+            self._in_slot(partial(self._visit, kernels, block, task))
+
     def keep_first(self, count: int) -> None:
         """Leave out all centres but the first, `count` of them: whole blocks."""
         self._centers = self._centers[:count]

@@ -30,6 +30,10 @@ class KernelColumn:
     index: int  # of the centre among the library's centres
     scale: float = 1.0
 
+    def __hash__(self) -> int:
+        """Without the kernel, whose hash takes longer than a comparison of the few that collide."""
+        return hash((self.index, self.scale))
+
 
 @dataclass(frozen=True)
 class KernelFamily:

@@ -19,6 +19,7 @@ import numpy as np
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.columns.blocks import COPIES, MAX_WIDTH, BlockSource, Centers
 from kboost.columns.hypothesis import KernelColumn, KernelFamily
+from kboost.columns.products import sum_of_products
 from kboost.columns.scaling import Scaling, column_scales
 from kboost.kernels.base import Kernel
 from kboost.kernels.folding import Folded, fold, fold_viewed
@@ -183,12 +184,17 @@ class KernelLibrary:
         out /= self.scales[ids]
         return out
 
+    def products(self) -> FloatArray:
+        """`H H'` of all scaled columns H, (n, n), C order; (n, n) is all the memory it takes."""
+        scales = self.scales.reshape(len(self.kernels), self.n_centers)
+        return sum_of_products(self.kernels, self._source, scales, self.n_rows)
+
     def hypotheses(self, ids: IntArray) -> list[KernelColumn]:
         """Columns as functions that can be evaluated at new rows."""
-        pairs = [divmod(int(j), self.n_centers) for j in ids]
+        of_kernel, at = (part.tolist() for part in np.divmod(ids, self.n_centers))
         return [
-            KernelColumn(self._families[p], self._center(c), c, float(scale))
-            for (p, c), scale in zip(pairs, self.scales[ids], strict=True)
+            KernelColumn(self._families[p], self._center(c), c, scale)
+            for p, c, scale in zip(of_kernel, at, self.scales[ids].tolist(), strict=True)
         ]
 
     def _center(self, c: int) -> Any:

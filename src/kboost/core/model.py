@@ -38,8 +38,12 @@ class AdditiveModel:
         size = np.abs(coef).max(axis=1, initial=0.0)
         kept = np.flatnonzero(size > _ZERO * size.max(initial=0.0))
         members: dict[Family, list[int]] = {}
+        seen: dict[int, list[int]] = {}  # by identity: a family is compared once, not per member
         for j in kept.tolist():
-            members.setdefault(hypotheses[j].family, []).append(j)
+            family = hypotheses[j].family
+            if (ids := seen.get(id(family))) is None:
+                ids = seen[id(family)] = members.setdefault(family, [])
+            ids.append(j)
         parts = tuple(
             family.combine([hypotheses[j] for j in ids], coef[ids])
             for family, ids in members.items()
@@ -49,6 +53,9 @@ class AdditiveModel:
     @classmethod
     def stack(cls, outputs: Sequence[tuple[Sequence[Hypothesis], Fit]]) -> AdditiveModel:
         """One model of several outputs; equal hypotheses are shared."""
+        if len(outputs) == 1:
+            ((hypotheses, fit),) = outputs
+            return cls.assemble(hypotheses, fit.coef[:, None], np.array([fit.bias]))
         number: dict[Hypothesis, int] = {}
         for hypotheses, _ in outputs:
             for hypothesis in hypotheses:

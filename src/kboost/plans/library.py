@@ -19,6 +19,7 @@ COPIES = {"l1": 32, "l2": 4}  # of a column, at most, in a master and its solver
 
 FEW_VALUES = 4_000_000  # rows times centres: a pass takes well below a second
 BLOCK_VALUES = 1 << 19  # per kernel, between two looks at a limited time
+NARROW = 256  # centres per block where all columns are multiplied: they stay in fast memory
 MEASURING = 6  # one part in so many of a limited time goes into the scales of the columns
 
 
@@ -63,6 +64,8 @@ class LibraryPlan:
             )
 
         options = self.library_options(rows, deadline, among)
+        if self.copies == COPIES["l2"]:
+            options["block_width"] = NARROW
         centers, at = options["centers"], options["center_of_row"]
         if deadline.seconds is not None and len(rows.weight) * centers.shape[0] > FEW_VALUES:
             order = np.random.RandomState(0).permutation(centers.shape[0])

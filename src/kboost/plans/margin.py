@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -35,6 +35,7 @@ from kboost.exceptions import OutOfTimeError
 from kboost.formulations import MarginRows
 from kboost.metric.folds import LearningRows
 from kboost.plans.bases import KernelColumns
+from kboost.plans.dual import DualParts, dual_parts
 from kboost.plans.library import has_columns
 from kboost.plans.margin_path import choose_c, monitors_of
 from kboost.plans.margin_plan import MarginFit, MarginPlan, with_results
@@ -75,10 +76,19 @@ def fit_margin(
         problems = plan.outputs.problems(rows, choice.C)
         check_prices(problems)
         fit = MarginFit(library, [], choice.C, choice.tuning)
-        results = _solve(plan, fit, problems, held_out, deadline, listen)
+        dual = dual_parts(
+            plan.parts,
+            library,
+            problems,
+            deadline,
+            memory_budget=plan.library.memory_budget,
+            n_jobs=plan.n_jobs,
+            monitored=held_out is not None,
+        )
+        results = _solve(plan, fit, problems, held_out, deadline, listen, dual)
         results = limited(plan, fit, rows, deadline, results)
         fit = with_results(plan, fit, results)
-        return calibrated(plan, fit, rows, deadline)
+        return calibrated(plan, fit, rows, deadline, dual)
 
 
 def with_learned_kernels(plan: MarginPlan, data: TrainingData, deadline: Deadline) -> MarginPlan:
@@ -143,7 +153,13 @@ def _constant_fit(fit: Fit, constant: float, rows: Any) -> Fit:
     return replace(fit, bias=constant, decision=decision, objective=objective)
 
 
-def calibrated(plan: MarginPlan, fit: MarginFit, rows: MergedRows, deadline: Deadline) -> MarginFit:
+def calibrated(
+    plan: MarginPlan,
+    fit: MarginFit,
+    rows: MergedRows,
+    deadline: Deadline,
+    dual: DualParts | None = None,
+) -> MarginFit:
     """The fit with its probabilities calibrated on these training rows."""
     if plan.calibration is None:
         return fit
@@ -153,7 +169,12 @@ def calibrated(plan: MarginPlan, fit: MarginFit, rows: MergedRows, deadline: Dea
     calibration, reason = calibrate(
         rows,
         [
-            FittedOutput(problem, result.hypotheses, result.fit)
+            FittedOutput(
+                problem,
+                result.hypotheses,
+                result.fit,
+                None if dual is None else dual.products_of(result),
+            )
             for problem, result in zip(problems, fit.results, strict=True)
         ],
         norm=plan.calibration.norm,
@@ -189,23 +210,26 @@ def _solve(
     held_out: MergedRows | None,
     deadline: Deadline,
     listen: Listen,
+    dual: DualParts | None,
 ) -> list[GenerationResult]:
-    """Column generation for each output on one library."""
+    """Column generation, or the dual over all columns, for each output on one library."""
     monitored = held_out is not None
-    oracle = plan.parts.oracle(fit.library)
-    master = plan.parts.master(fit.library, monitored=monitored)
+    generation = (
+        plan.parts.oracle(fit.library),
+        plan.parts.master(fit.library, monitored=monitored),
+    )
     stop = plan.parts.stop(monitored=monitored)
     monitors = [None] * len(problems) if held_out is None else monitors_of(plan, held_out)
 
-    def solve(number: int, until: Deadline) -> GenerationResult:
+    def run(parts: tuple[Any, Any], number: int, until: Deadline) -> GenerationResult:
         problem = Problem(fit.library, problems[number], until)
         if not until.remaining or not has_columns(fit.library):
             return without_columns(fit.library.n_rows)
         try:
-            parts = oracle.start(problem), master.start(problem)
+            started = [part.start(problem) for part in parts]
         except OutOfTimeError:
             return without_columns(fit.library.n_rows)
-        method = ColumnGenerationMethod(*parts, monitors[number])
+        method: Any = ColumnGenerationMethod(started[0], started[1], monitors[number])
 
         def snapshot() -> MarginFit:
             hypotheses, current = method.current
@@ -214,6 +238,13 @@ def _solve(
             )
 
         listeners = listen(number if len(problems) > 1 else None, snapshot)
-        return method.run_until(stop, deadline=until, listeners=listeners)
+        return cast(GenerationResult, method.run_until(stop, deadline=until, listeners=listeners))
+
+    def solve(number: int, until: Deadline) -> GenerationResult:
+        if dual is not None:
+            result = run((dual.oracle, dual.master), number, until.share(2))
+            if dual.solved(result):
+                return dual.named(result)
+        return run(generation, number, until)
 
     return solve_outputs(solve, len(problems), deadline, plan.n_jobs)

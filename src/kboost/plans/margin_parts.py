@@ -4,7 +4,7 @@ penalty    master of a fit
 l1         simplex where each step counts (early stops, few columns) or is cheap (few rows);
 otherwise an interior-point method, and simplex for the vertex at the end
 l1, nu     simplex on the nu problem
-l2         the dual QP
+l2         the QP over the columns so far; or the dual over all columns at once (plans/dual.py)
 """
 
 from __future__ import annotations
@@ -103,6 +103,19 @@ class MarginParts:
         if each_step_counts:
             return LPMaster(self.nonnegative, self.intercept)
         return self._optimum_master(library)
+
+    @property
+    def wants_dense_optimum(self) -> bool:
+        """Whether it is the 2-norm optimum over the whole library, in no order, that is asked for.
+
+        Coefficients and intercept are free, as the dual over all columns requires.
+        """
+        return (
+            (self.penalty, self.intercept, self.pricing) == ("l2", "free", "scan")
+            and self.max_columns is None
+            and self.columns_per_step == "auto"
+            and not (self.nonnegative or self.stop_at_errors or self.barrier)
+        )
 
     def path_master(self, library: Any) -> PathMaster:
         """The master of a path that chooses C."""

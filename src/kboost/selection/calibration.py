@@ -34,7 +34,7 @@ from kboost.data.merged_rows import MergedRows, majority_code
 from kboost.exceptions import SolverError
 from kboost.formulations import MarginRows
 from kboost.masters.margin import MarginPenalty
-from kboost.selection.left_out import Norm, leave_out
+from kboost.selection.left_out import Norm, leave_out, leave_out_of_dual
 from kboost.selection.platt import fit_slope, per_class
 from kboost.solvers.softmax import log_softmax, softmax
 
@@ -79,11 +79,15 @@ class Calibration:
 
 @dataclass(frozen=True)
 class FittedOutput:
-    """An output, and the problem it was fitted to."""
+    """An output, and the problem it was fitted to.
+
+    `products` is `H H'` of all columns of the library if the fit is its 2-norm optimum.
+    """
 
     problem: MarginRows
     hypotheses: Sequence[Hypothesis]
     fit: Fit
+    products: FloatArray | None = None
 
 
 def calibrate(
@@ -148,6 +152,8 @@ class LeftOutDecisions(Method[str]):
     def _solve(self, output: FittedOutput) -> FloatArray:
         """Decision values of one output at the rows of each part, by models without the part."""
         fit, used = output.fit, np.flatnonzero(output.fit.coef)
+        if output.products is not None:
+            return leave_out_of_dual(output.products, output.problem, self._parts, self._deadline)
         return leave_out(
             columns_at(self._X, [output.hypotheses[j] for j in used.tolist()]),
             output.problem,

@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import brentq, minimize
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax
 
 from kboost._typing import FloatArray, IntArray
+from kboost.solvers.softmax import softmax
 
 LEAST, MOST = 1e-3, 1e6  # slope times the size of the decision values
 _STEPS, _PRECISION = 200, 1e-12
@@ -37,7 +38,7 @@ def fit_slope(decision: FloatArray, codes: IntArray, weight: FloatArray) -> floa
 
     def rise(slope: float) -> float:
         """Derivative of the negative log-likelihood."""
-        surplus = softmax(slope * scores, axis=1) - targets
+        surplus = softmax(slope * scores) - targets
         return float(weight @ np.einsum("ij,ij->i", surplus, scores))
 
     if rise(LEAST) >= 0.0:

@@ -2,8 +2,13 @@
 
     maximise  sum_i u_i - 1/2 sum_ij u_i u_j s_i s_j K_ij     with  0 <= u_i <= upper_i,  s'u = 0
 
-for signs s of -1 and 1, both present, and positive upper bounds (cost of an error times weight). No
-other file calls libsvm through scikit-learn's private module.
+for signs s of -1 and 1 and upper bounds (cost of an error times weight), both signs present with a
+positive one; rows whose bound is 0 are left out by libsvm, which needs no smaller matrix for it. In
+regression, with targets y and a tube of half-width epsilon,
+
+    maximise  y'v - epsilon sum_i |v_i| - 1/2 v'K v           with  |v_i| <= upper_i,  sum v = 0.
+
+No other file calls libsvm through scikit-learn's private module.
 """
 
 from __future__ import annotations
@@ -24,14 +29,14 @@ def solve_dual(
     upper: FloatArray,
     tol: float = 1e-3,
     seconds: float = float("inf"),
+    most_steps: int = MOST_STEPS,
 ) -> tuple[FloatArray, float, int]:
     """The duals (n,), the bias, and the number of steps; `K` is (n, n), float64, in C order.
 
-    With fewer than MOST_STEPS steps the optimality conditions hold up to `tol`. There are at most
+    With fewer than `most_steps` steps the optimality conditions hold up to `tol`. There are at most
     as many steps as take about `seconds`.
     """
     n = len(signs)
-    most = min(float(MOST_STEPS), 1.0 + seconds / (_SECONDS_OF_STEP * (n + _OVERHEAD)))
     _libsvm.set_verbosity_wrap(0)  # no output
     result = _libsvm.fit(
         K,
@@ -41,10 +46,48 @@ def solve_dual(
         C=1.0,
         sample_weight=upper,
         tol=tol,
-        cache_size=min(max(5e-6 * n * n, _LEAST_CACHE), _MOST_CACHE),
-        max_iter=int(most),
+        cache_size=_cache(n),
+        max_iter=_steps_within(seconds, n, most_steps),
     )
     support, coef, bias, steps = result[0], result[3], result[4], result[8]
     duals = np.zeros(n)
-    duals[support] = np.abs(coef[0])
+    duals[np.flatnonzero(upper > 0)[support]] = np.abs(coef[0])
     return duals, float(bias[0]), int(steps[0])
+
+
+def solve_tube_dual(
+    K: FloatArray,
+    y: FloatArray,
+    upper: FloatArray,
+    epsilon: float,
+    tol: float,
+    seconds: float = float("inf"),
+    most_steps: int = MOST_STEPS,
+) -> FloatArray:
+    """The weights v (n,) of regression with a tube; `tol` is in units of y."""
+    n = len(y)
+    _libsvm.set_verbosity_wrap(0)  # no output
+    result = _libsvm.fit(
+        K,
+        y,
+        svm_type=3,
+        kernel="precomputed",
+        C=1.0,
+        epsilon=epsilon,
+        sample_weight=upper,
+        tol=tol,
+        cache_size=_cache(n),
+        max_iter=_steps_within(seconds, n, most_steps),
+    )
+    weights = np.zeros(n)
+    weights[np.flatnonzero(upper > 0)[result[0]]] = result[3][0]
+    return weights
+
+
+def _cache(n: int) -> float:
+    """MiB for kernel values."""
+    return min(max(5e-6 * n * n, _LEAST_CACHE), _MOST_CACHE)
+
+
+def _steps_within(seconds: float, n: int, most: int) -> int:
+    return int(min(float(most), 1.0 + seconds / (_SECONDS_OF_STEP * (n + _OVERHEAD))))
