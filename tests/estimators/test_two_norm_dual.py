@@ -92,12 +92,6 @@ def test_the_optimum_is_dense_and_its_reason_says_so():
     assert model.n_columns_ == 270
 
 
-def test_by_default_columns_are_generated_and_the_model_is_small():
-    model = classifier(tol=1e-4).fit(X, LABELS)
-    assert by_dual(model) == [False]
-    assert model.n_columns_ < 200
-
-
 OTHERS = {
     "columns": {"max_columns": 200},
     "columns per step": {"solver": GENERATED},
