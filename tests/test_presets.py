@@ -28,7 +28,7 @@ def test_cg_boost_has_the_kernels_of_its_letters(two_irises, library, n_kernels)
     assert model.score(*two_irises) > 0.9
 
 
-@pytest.mark.parametrize("library", ["", "X", "L+", "LQ R"])
+@pytest.mark.parametrize("library", ["", "X", "L+", "L+QR", "LQ R", None])
 def test_other_letters_are_refused(library):
     with pytest.raises(ValueError, match=r"library must be letters of L, Q and R"):
         presets.cg_boost(library)

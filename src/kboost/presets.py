@@ -8,8 +8,8 @@
     mkboost                 Xia, Hoi, IEEE Trans. Knowl. Data Eng. 2013      MKBoostClassifier
     regression_ensemble     Rätsch, Demiriz, Bennett, Machine Learning 2002  KernelBoostRegressor
 
-Keyword arguments replace settings. Features are expected in the form of the paper: standardised for
-CG-Boost and MKBoost.
+Keyword arguments replace settings other than the kernels. Features are expected in the form of the
+paper: standardised for CG-Boost and MKBoost.
 """
 
 from __future__ import annotations
@@ -71,12 +71,11 @@ def cg_boost_kernels(library: str = "LQR") -> list[Kernel]:
     (3, 1)
     """
     letters: dict[str, Kernel] = {"L": Linear(), "Q": Polynomial(2), "R": Gaussian("mean")}
-    names = [name for name in library.replace("+", "") if name not in letters]
-    if names or not library or not all(library.split("+")):
+    parts = library.split("+") if isinstance(library, str) and "+" in library else library
+    if not isinstance(library, str) or not parts or not all(part in letters for part in parts):
         raise ValueError(f"library must be letters of L, Q and R, or their sum; got {library!r}.")
-    if "+" in library:
-        return [reduce(add, (letters[name] for name in library.split("+")))]
-    return [letters[name] for name in library]
+    kernels = [letters[part] for part in parts]
+    return [reduce(add, kernels)] if "+" in library else kernels
 
 
 def cg_boost(library: str = "LQR", **settings: Any) -> KernelBoostClassifier:
@@ -267,7 +266,8 @@ def regression_ensemble(
         Column generation or the barrier algorithm, with kernels at the training rows, active
         kernels, or classification functions of a linear program.
     gamma : float or str, default=0.5
-        Width of the Gaussian, for kernels at the training rows: `exp(-gamma |x - z|^2)`.
+        Width of the Gaussian `exp(-gamma |x - z|^2)` at the training rows; other methods do not use
+        it.
     **settings
         Other parameters of :class:`kboost.KernelBoostRegressor`.
 

@@ -45,6 +45,16 @@ def test_the_bounds_are_the_quantiles_of_the_rows_and_one_more():
     assert (low, high) == (11.0, 19.0)
 
 
+def test_merged_rows_keep_their_own_residuals():
+    """Weights that are not whole numbers merge rows of one x, whose mean has a small residual."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 20, size=1000)
+    X, y = x[:, None].astype(float), np.sin(x) + rng.normal(size=1000)
+    model = AutoKernelRegressor().fit(X, y, sample_weight=np.full(1000, 1.5))
+    low, high = model.predict_interval(X, 0.9).T
+    assert 0.85 < np.mean((low <= y) & (y <= high)) < 0.95
+
+
 def test_weight_is_repetition():
     rng = np.random.default_rng(0)
     y, count = rng.normal(size=50), rng.integers(1, 4, size=50)

@@ -8,7 +8,7 @@ from kboost.core.deadline import Deadline
 from kboost.metric import rounds
 from kboost.metric.compare import COMPARED, compare_families, judge
 from kboost.metric.families import FAMILIES, unit_ranks, unit_variance
-from kboost.metric.folds import LearningRows, folds_of
+from kboost.metric.folds import LearningRows, fold_of, folds_of
 from kboost.metric.rounds import learn_rounds
 
 X, Y = make_friedman1(150, n_features=8, noise=0.5, random_state=0)  # features 5 to 7 are noise
@@ -134,3 +134,13 @@ def test_two_values_differ_by_one():
 def test_a_wider_length_is_a_smaller_gamma():
     assert BY_NAME["laplacian"].widen(1.0, 2.0) == 0.5
     assert BY_NAME["gaussian"].widen(1.0, 2.0) == 0.25
+
+
+def test_a_target_with_a_coarse_and_a_fine_part():
+    """The error has a minimum at a wide kernel, which sees the product alone."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, size=(1600, 4))
+    y = np.sin(3 * X[:, 0]) * np.cos(3 * X[:, 1]) + X[:, 2] * X[:, 3]
+    rows = LearningRows(X, y[:, None], np.ones(len(X)))
+    fold = fold_of(rows, np.arange(1200), np.arange(1200, 1600))
+    assert learn_rounds(BY_NAME["gaussian"], fold, 0)[0].error < 0.15

@@ -1,4 +1,4 @@
-"""Prediction intervals from the residuals of rows left out (split conformal prediction).
+"""Prediction intervals from the residuals of rows left out.
 
 With the transform g of the target, the residuals r_i = g(y_i) - g(f_i) of rows left out, of weights
 w_i and total weight W, and the coverage c,
@@ -6,9 +6,11 @@ w_i and total weight W, and the coverage c,
     g^-1(g(f(x)) + l) <= y <= g^-1(g(f(x)) + u)
 
 where u is the smallest residual that a share (1 + c) / 2 of W + 1 does not exceed, and -l that of
-the residuals -r_i; infinite if there are too few rows for that share. A new row is covered with
-probability c or more if it comes like the rows left out. The residuals are those of models that
-learned from fewer rows than the final one, so intervals tend to be a little too wide.
+the residuals -r_i; infinite if there are too few rows for that share. These are the bounds of split
+conformal prediction, without its guarantee: the same rows chose the model, which was then fitted to
+more rows than those of the residuals. A share of about c of new rows is covered.
+
+Rows of one x that were merged have their own residuals, not that of their mean.
 """
 
 from __future__ import annotations
@@ -17,10 +19,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kboost._typing import FloatArray
-from kboost.auto.target_scale import TargetScale
+from kboost._typing import FloatArray, IntArray
+from kboost.auto.target_scale import TargetScale, weighted_quantiles
+from kboost.data.indexed_rows import IndexedRows
 
-_LEVELS = 512  # quantiles that are kept
+_LEVELS = 512  # quantiles that are kept: above 0.996 the bounds are the largest residuals
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,14 @@ def left_out_residuals(
     )
 
 
+def rows_of_centers(rows: IndexedRows, centers: IntArray) -> tuple[IntArray, IntArray]:
+    """The places of the rows of these distinct x, and the number of rows of each."""
+    starts = np.append(rows.center_rows, len(rows.order))
+    counts = np.diff(starts)[centers]
+    first = np.repeat(starts[centers] - np.append(0, np.cumsum(counts)[:-1]), counts)
+    return first + np.arange(int(counts.sum())), counts
+
+
 def interval(
     scale: TargetScale, residuals: LeftOutResiduals, predicted: FloatArray, coverage: float
 ) -> FloatArray:
@@ -70,4 +81,4 @@ def _inside(scale: TargetScale, predicted: FloatArray) -> FloatArray:
 
 def _quantiles(values: FloatArray, weight: FloatArray) -> FloatArray:
     levels = np.arange(1, _LEVELS + 1) / _LEVELS
-    return np.asarray(np.quantile(values, levels, weights=weight, method="inverted_cdf"))
+    return weighted_quantiles(values, levels, weight)

@@ -78,11 +78,19 @@ class TargetScale:
         return np.asarray(np.sinh(values) * self.spread + self.shift)
 
 
+def weighted_quantiles(values: FloatArray, levels: FloatArray, weight: FloatArray) -> FloatArray:
+    """The smallest values that shares `levels` of the weight do not exceed."""
+    order = np.argsort(values, kind="stable")
+    share = np.cumsum(weight[order]) / weight.sum()
+    place = np.searchsorted(share, levels - 1e-12)  # sums of equal weights are rounded
+    return np.asarray(values[order][np.minimum(place, len(order) - 1)])
+
+
 def _quantiles(values: FloatArray, levels: FloatArray, weight: FloatArray | None) -> FloatArray:
     """Quantiles; interpolated where weights are equal."""
     if weight is None or np.all(weight == weight[0]):
         return np.asarray(np.quantile(values, levels))
-    return np.asarray(np.quantile(values, levels, weights=weight, method="inverted_cdf"))
+    return weighted_quantiles(values, levels, weight)
 
 
 IDENTITY = TargetScale("identity")

@@ -137,7 +137,7 @@ class BlockSource:
     def release(self, count: int) -> None:
         """Say that a solver has given up so many of the columns it kept."""
         with self._keeping:
-            self._n_kept -= count
+            self._n_kept = max(0, self._n_kept - count)
 
     def _visit(self, kernels: Sequence[int], block: slice, task: Visit) -> None:
         cached = {p: self._cache.get((p, block.start)) for p in kernels}

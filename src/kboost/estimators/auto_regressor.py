@@ -13,7 +13,12 @@ from kboost._rules import FRACTION, check_params
 from kboost._typing import FloatArray
 from kboost._validation import check_numeric
 from kboost.auto.contender import Scorer
-from kboost.auto.intervals import LeftOutResiduals, interval, left_out_residuals
+from kboost.auto.intervals import (
+    LeftOutResiduals,
+    interval,
+    left_out_residuals,
+    rows_of_centers,
+)
 from kboost.auto.learning_rows import learning_rows
 from kboost.auto.scores import negative_squared_error
 from kboost.auto.target_scale import TargetScale
@@ -163,12 +168,12 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
         return self.target_scale_.invert(values)[:, 0]
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> FloatArray:
-        """Return an interval for each row that contains its target with this probability or more.
+        """Return an interval for each row; they contain about this share of new targets.
 
-        The intervals come from the residuals of rows left out (split conformal prediction): the
-        probability is over rows drawn like those of `fit`, not for each row by itself. A target
-        that is fitted on a logarithmic scale has intervals in proportion to its predictions; others
-        have intervals of one width.
+        The intervals come from the residuals of rows left out. The share is over rows drawn like
+        those of `fit`, not for each row by itself, and is not guaranteed: the same rows chose the
+        model. On a transformed target the width grows with the size of the prediction; otherwise
+        all intervals have one width.
 
         Parameters
         ----------
@@ -213,10 +218,13 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
         found = self._search(rows, indexed, learning, scorer, self._margin_problem, deadline)
         winner = found.winner
         self.target_scale_ = winner.scale
-        self.residuals_ = left_out_residuals(
-            winner.scale, learning.targets[winner.rows, 0], winner.values[:, 0],
-            learning.weight[winner.rows],
-        )  # fmt: skip
+        y_left, predicted = learning.targets[winner.rows, 0], winner.values[:, 0]
+        weight_left = learning.weight[winner.rows]
+        if len(learning) == len(indexed.center_rows):  # rows of one x are merged
+            places, counts = rows_of_centers(indexed, winner.rows)
+            y_left, weight_left = indexed.targets[places, 0], indexed.weight[places]
+            predicted = np.repeat(predicted, counts)
+        self.residuals_ = left_out_residuals(winner.scale, y_left, predicted, weight_left)
         self._show_search(found, learning.X)
 
     def _sparse_model(self, result: SparseResult) -> Any:

@@ -14,7 +14,14 @@ from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.stopping import StopReason
 from kboost.kernels.base import ViewKernel
 from kboost.metric.families import FAMILIES, MetricFamily
-from kboost.metric.rounds import ROUNDS, Fold, RoundFit, learn_rounds, mean_width
+from kboost.metric.rounds import (
+    ROUNDS,
+    Fold,
+    RoundFit,
+    learn_rounds,
+    mean_width,
+    starts_for,
+)
 
 _FAR = 1.5  # families with so many times the lowest error of the first fold end there
 COMPARED = StopReason("compared", "every family was compared.")
@@ -119,10 +126,13 @@ class FamilyComparison(Method[FamilyStep]):
         if self._fold == 0:
             until = until.share(len(self._families) - self._position)
         before = self._starts.get(family.name)
-        if before is None:
-            return learn_rounds(family, fold, self._rounds, until)
-        start = before.length, before.ridge
-        return learn_rounds(family, fold, self._rounds, until, before.scale, start)
+        if before is not None:
+            start = before.length, before.ridge
+            return learn_rounds(family, fold, self._rounds, until, before.scale, [start])
+        starts, known = starts_for(fold), self._fits.get(family.name)
+        if known and len(starts) > 1:  # folds meet in one minimum
+            starts.append((known[0][0].length, known[0][0].ridge))
+        return learn_rounds(family, fold, self._rounds, until, None, starts)
 
     def _near(self) -> list[MetricFamily]:
         """The families that are not far behind on the first fold."""

@@ -4,7 +4,9 @@ A round fits kernel ridge regression on the training rows with the metric so far
 
     minimise  1/2 sum_i w_i (y_i - f(x_i))^2 + ridge/2 |f|^2,
 
-at the width and the ridge of the lowest error on the rows left out, found by doubling and halving.
+at the width and the ridge of the lowest error on the rows left out, found by doubling and halving
+from one start, or with many rows from the best of a few: a target with a coarse and a fine part,
+which shows with many rows only, has more than one minimum.
 The slopes of that fit (metric/gradients.py) scale the features of the next round. Round 0 has equal
 scales, so a metric that does not help is never taken.
 """
@@ -12,6 +14,7 @@ scales, so a metric that does not help is never taken.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,7 +32,8 @@ from kboost.solvers.ridge import precision, ridge_solve
 ROUNDS = 3
 ARD_ROWS = 700
 _LENGTH, _RIDGE = 2.0, 4.0  # factors of the steps of the search
-_FIRST_LENGTH, _FIRST_RIDGE = 2.0, 3e-2
+START, FINE_START = (2.0, 3e-2), (0.5, 1e-3)  # lengths and ridges
+FINE_ROWS = 1000  # training rows from which there are several starts
 _LENGTHS, _RIDGES = (0.1, 300.0), (1e-7, 1e4)
 _LINEAR_RIDGES = (1e-5, 1e5)  # kernels without a width have a larger diagonal
 _SLOPE_ROWS = 400  # at which slopes are computed
@@ -144,9 +148,12 @@ class _Blocks:
             self.values[length, dtype] = inside, outside
         return self.values[length, dtype]
 
-    def search(self, start: tuple[float, float], deadline: Deadline) -> RoundFit:
-        """Double and halve length and ridge as long as the error falls."""
-        best = self.fit(*start)
+    def search(self, starts: Sequence[tuple[float, float]], deadline: Deadline) -> RoundFit:
+        """Double and halve length and ridge from the best start as long as the error falls."""
+        best = self.fit(*starts[0])
+        for start in starts[1:] if self.family.learned else ():
+            if deadline.remaining:
+                best = min(best, self.fit(*start), key=lambda found: found.error)
         moves = [(1.0, 1 / _RIDGE), (1.0, _RIDGE)]
         if self.family.learned:
             moves += [(_LENGTH, 1.0), (1 / _LENGTH, 1.0)]
@@ -170,9 +177,10 @@ def learn_rounds(
     rounds: int = ROUNDS,
     deadline: Deadline = NO_LIMIT,
     scale: FloatArray | None = None,
-    start: tuple[float, float] = (_FIRST_LENGTH, _FIRST_RIDGE),
+    starts: Sequence[tuple[float, float]] | None = None,
 ) -> list[RoundFit]:
     """The best fit of each round, as many as there is time for, at least one."""
+    starts = starts or starts_for(fold)
     if scale is None:
         scale = fold.ard_scale(deadline) if family.likelihood else np.ones(fold.X.shape[1])
     out: list[RoundFit] = []
@@ -181,14 +189,19 @@ def learn_rounds(
         if out and not deadline.remaining:
             break
         blocks = _Blocks(family, fold, scale)
-        best = blocks.search(start, deadline)
+        best = blocks.search(starts, deadline)
         out.append(best)
         if number and best.error > out[-2].error:  # later rounds would follow it
             break
         if number < rounds and deadline.remaining:  # slopes take as long as a fit
             scale = _next_scale(blocks, best)
-            start = best.length, best.ridge
+            starts = [(best.length, best.ridge)]
     return out
+
+
+def starts_for(fold: Fold) -> list[tuple[float, float]]:
+    """Where a search for length and ridge begins."""
+    return [START, FINE_START] if len(fold.X) >= FINE_ROWS else [START]
 
 
 def fixed_error(kernel: Kernel, ridge: float, fold: Fold) -> float:

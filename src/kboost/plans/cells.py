@@ -103,7 +103,12 @@ def fit_in_cells(
             lambda: _choose(plan, data, rows, local, cells.size, seed, rng, half), half
         )
     ridge = choice.ridge if isinstance(plan.ridge, str) else plan.ridge
-    shared, count = NOTHING_SHARED, cells.shared_columns
+    shared, count, most = NOTHING_SHARED, cells.shared_columns, plan.max_columns
+    if count is not None and most is not None and count >= most:
+        raise ValueError(
+            f"shared_columns must be less than max_columns; got shared_columns={count} and "
+            f"max_columns={most}."
+        )
     if count is not None and not interrupted:
         shared = fit_shared(
             plan, data, rows, local.targets, choice.kernel, ridge, count, seed, deadline
@@ -113,7 +118,8 @@ def fit_in_cells(
     left = replace(local, targets=local.targets - shared.values)
     with one_blas_thread():
         rule = short_form(plan.selection, SELECTIONS)
-        cell_plan = CellPlan(cells, choice.kernel, ridge, plan.max_columns, rule)
+        most = None if most is None else most - (count or 0)
+        cell_plan = CellPlan(cells, choice.kernel, ridge, most, rule)
         fitted = data.location.fit_cells(cell_plan, left, rng, deadline, listeners)
     result = SparseResult(
         model=AdditiveModel((*fitted.parts, *shared.parts), bias),

@@ -106,6 +106,7 @@ class MarginParts:
             type(self.base) is KernelColumns
             and self.penalty == "l1"
             and self.nu is None
+            and self.columns_per_step == "auto"
             and not self.barrier
             and not self.stops_early
         )

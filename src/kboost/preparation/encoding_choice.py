@@ -30,7 +30,7 @@ from kboost._typing import FloatArray, IntArray
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.exceptions import OutOfTimeError
 from kboost.metric.families import FAMILIES
-from kboost.metric.rounds import Fold, learn_rounds
+from kboost.metric.rounds import START, Fold, learn_rounds
 from kboost.preparation.categories import fit_category, means_of
 from kboost.preparation.readable import readable
 from kboost.preparation.target import Target
@@ -149,7 +149,7 @@ class _Part:
         self._contents, self._max_levels = contents, max_levels
         self._context, self._numbers = context[both], contents.number[both]
         self._blocks: dict[tuple[int, str], FloatArray] = {}
-        self._start: dict[str, Any] = {}  # of the search for a width and a ridge
+        self._starts: list[tuple[float, float]] = [START]  # of the search for width and ridge
 
     def errors(self, hows: Mapping[int, str]) -> FloatArray:
         """The squared error at each row left out, summed over the targets."""
@@ -162,8 +162,8 @@ class _Part:
             X[:n], targets[self.training] - mean, weight[self.training],
             X[n:], targets[self.left] - mean, weight[self.left], mean, self.left,
         )  # fmt: skip
-        fits = learn_rounds(_MATERN, fold, 1, **self._start)
-        self._start["start"] = fits[0].length, fits[0].ridge
+        fits = learn_rounds(_MATERN, fold, 1, starts=self._starts)
+        self._starts = [(fits[0].length, fits[0].ridge)]
         best = min(fits, key=lambda fit: fit.error)
         errors: FloatArray = ((best.left_out - fold.targets_left) ** 2).sum(axis=1)
         return errors
