@@ -101,7 +101,11 @@ def worse(old: Row, new: Row) -> Iterator[str]:
         return
     for name, (relative, absolute) in LIMITS.items():
         before, now = old.get(name), new.get(name)
-        if before is not None and now is not None and now > before * (1 + relative) + absolute:
+        if before is None:
+            continue
+        if now is None:
+            yield f"{name} {before:.6g} -> none"
+        elif not now <= before * (1 + relative) + absolute:
             yield f"{name} {before:.6g} -> {now:.6g}"
 
 

@@ -35,6 +35,8 @@ def test_an_entry_takes_no_more_than_its_time():
         ({}, []),
         ({"test_error": 0.21}, []),
         ({"test_error": 0.22}, ["test_error 0.2 -> 0.22"]),
+        ({"test_error": float("nan")}, ["test_error 0.2 -> nan"]),
+        ({"test_error": None}, ["test_error 0.2 -> none"]),
         ({"objective": 4.0003}, []),
         ({"objective": 4.001}, ["objective 4 -> 4.001"]),
         ({"fit_cpu_seconds": 99.0}, []),  # seconds alone are never compared

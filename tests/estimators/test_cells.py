@@ -520,3 +520,14 @@ def test_estimator_checks_of_auto(estimator, check):
     """The rows are too few for cells; parameters and messages are those without cells."""
     assert get_tags(estimator).input_tags.sparse
     check(estimator)
+
+
+def test_shared_columns_count_among_max_columns():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    y = np.sin(X[:, 0]) + X[:, 1]
+    cells = Cells(size=150, shared_columns=30)
+    model = SparseKernelRegressor(["rbf"], cells=cells, max_columns=60).fit(X, y)
+    assert 30 < model.n_columns_ <= 60
+    with pytest.raises(ValueError, match="shared_columns must be less than max_columns; got"):
+        SparseKernelRegressor(["rbf"], cells=cells, max_columns=30).fit(X, y)

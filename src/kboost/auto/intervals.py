@@ -20,8 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
+from kboost.auto.contender import Contender
 from kboost.auto.target_scale import TargetScale, weighted_quantiles
 from kboost.data.indexed_rows import IndexedRows
+from kboost.metric.folds import LearningRows
 
 _LEVELS = 512  # quantiles that are kept: above 0.996 the bounds are the largest residuals
 
@@ -53,7 +55,18 @@ def left_out_residuals(
     )
 
 
-def rows_of_centers(rows: IndexedRows, centers: IntArray) -> tuple[IntArray, IntArray]:
+def residuals_of(winner: Contender, learning: LearningRows, rows: IndexedRows) -> LeftOutResiduals:
+    """The residuals of a candidate at the rows left out; `rows` are all rows, not merged."""
+    y, predicted = learning.targets[winner.rows, 0], winner.values[:, 0]
+    weight = learning.weight[winner.rows]
+    if len(learning) == len(rows.center_rows):  # rows of one x are merged
+        places, counts = _rows_of_centers(rows, winner.rows)
+        y, weight = rows.targets[places, 0], rows.weight[places]
+        predicted = np.repeat(predicted, counts)
+    return left_out_residuals(winner.scale, y, predicted, weight)
+
+
+def _rows_of_centers(rows: IndexedRows, centers: IntArray) -> tuple[IntArray, IntArray]:
     """The places of the rows of these distinct x, and the number of rows of each."""
     starts = np.append(rows.center_rows, len(rows.order))
     counts = np.diff(starts)[centers]

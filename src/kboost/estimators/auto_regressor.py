@@ -13,12 +13,7 @@ from kboost._rules import FRACTION, check_params
 from kboost._typing import FloatArray
 from kboost._validation import check_numeric
 from kboost.auto.contender import Scorer
-from kboost.auto.intervals import (
-    LeftOutResiduals,
-    interval,
-    left_out_residuals,
-    rows_of_centers,
-)
+from kboost.auto.intervals import LeftOutResiduals, interval, residuals_of
 from kboost.auto.learning_rows import learning_rows
 from kboost.auto.scores import negative_squared_error
 from kboost.auto.target_scale import TargetScale
@@ -216,15 +211,8 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
         learning = learning_rows(rows, indexed, labels=False)
         scorer = self._scorer(learning)
         found = self._search(rows, indexed, learning, scorer, self._margin_problem, deadline)
-        winner = found.winner
-        self.target_scale_ = winner.scale
-        y_left, predicted = learning.targets[winner.rows, 0], winner.values[:, 0]
-        weight_left = learning.weight[winner.rows]
-        if len(learning) == len(indexed.center_rows):  # rows of one x are merged
-            places, counts = rows_of_centers(indexed, winner.rows)
-            y_left, weight_left = indexed.targets[places, 0], indexed.weight[places]
-            predicted = np.repeat(predicted, counts)
-        self.residuals_ = left_out_residuals(winner.scale, y_left, predicted, weight_left)
+        self.target_scale_ = found.winner.scale
+        self.residuals_ = residuals_of(found.winner, learning, indexed)
         self._show_search(found, learning.X)
 
     def _sparse_model(self, result: SparseResult) -> Any:
