@@ -5,6 +5,7 @@ Hypothesis draws the same cases in every run; `--hypothesis-profile=explore` dra
 
 from __future__ import annotations
 
+import gc
 import time
 from types import SimpleNamespace
 
@@ -14,6 +15,16 @@ from hypothesis import settings
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("explore", derandomize=False, deadline=None)
 settings.load_profile("repeatable")
+
+
+def pytest_collection(session):
+    """Collection makes a million objects that stay: looking for garbage takes a third of it."""
+    gc.disable()
+
+
+def pytest_collection_finish(session):
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture

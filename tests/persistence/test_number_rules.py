@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 
+import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -303,7 +304,8 @@ TRANSFORMERS = [
 @pytest.mark.parametrize("transformer", TRANSFORMERS, ids=lambda t: type(t).__name__)
 @pytest.mark.parametrize("jobs", [MAX_JOBS + 1, -MAX_JOBS - 1, 10**9, 1.5, "all"])
 def test_the_number_of_jobs_is_limited(transformer, jobs):
-    transformer.fit(X)
+    with joblib.parallel_config("threading"):  # processes take seconds to start
+        transformer.fit(X)
     remade(transformer)
     remade(transformer, n_jobs=MAX_JOBS)
     refused(transformer, n_jobs=jobs)
