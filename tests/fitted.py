@@ -75,7 +75,7 @@ EVERY_PSD = [Linear(on="ranks"), Polynomial(2, on="standard"), *EVERY_KERNEL[5:1
 
 
 def _mixture(cls: Any, **params: Any) -> Any:
-    return cls(**{"kernels": EVERY_KERNEL, "C": 10.0, "column_scaling": "unit", **params})
+    return cls(**{"kernels": EVERY_KERNEL, "C": 10.0, "column_scaling": "floored", **params})
 
 
 MODELS: dict[str, tuple[Any, Any, Any]] = {

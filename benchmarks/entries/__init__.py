@@ -8,6 +8,7 @@ NAMES = (
     "bundled",
     "model_size",
     "calibration",
+    "column_scaling",
     "tables",
     "predict_speed",
     "predict_row",

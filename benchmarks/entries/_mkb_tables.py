@@ -177,7 +177,7 @@ def column_generation(penalty: str) -> Callable[[str, int], Any]:
     def make(scaling: str, seed: int) -> Any:
         from kboost import KernelBoostClassifier
 
-        columns = "unit" if scaling == "mean" else None  # the paper's columns are as they are
+        columns = "floored" if scaling == "mean" else None  # the paper's columns are as they are
         return KernelBoostClassifier(
             paper_kernels(), penalty=penalty, C=C, column_scaling=columns, max_seconds=FIT_SECONDS
         )

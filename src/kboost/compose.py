@@ -102,7 +102,7 @@ class _Composed(MarginEstimator):
         oracle: Any = None,
         master: Any = None,
         stop: StopRule | None = None,
-        column_scaling: str | None = "unit",
+        column_scaling: str | None = "floored",
         max_seconds: float | None = None,
         memory_budget: int = 2**30,
         n_jobs: int | None = None,
@@ -166,8 +166,8 @@ class ColumnGenerationClassifier(KernelClassifierMixin, _Composed):
     stop : callable or None, default=None
         Called with the trace after each step; returns a ``kboost.core.stopping.StopReason`` or
         None. None: a price or a gap of at most 1e-4, or 1000 steps.
-    column_scaling : {"unit", None}, default="unit"
-        Whether columns are scaled to unit root mean square.
+    column_scaling : {"floored", "unit", None}, default="floored"
+        What columns are divided by; see KernelBoostClassifier.
     max_seconds : float or None, default=None
         Time limit of the fit.
     memory_budget : int, default=2**30

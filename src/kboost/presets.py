@@ -43,10 +43,10 @@ CG_BOOST_COSTS = (1.0, 10.0, 100.0)  # the grid of C
 _ENSEMBLES: dict[str, dict[str, Any]] = {  # of regression, by the names of the paper
     "CG-k": {},
     "CG-ak": {"kernels": "active"},
-    "CG-LP": {"kernels": "halfspaces", "column_scaling": "unit", "C": 0.1},
+    "CG-LP": {"kernels": "halfspaces", "column_scaling": "floored", "C": 0.1},
     "Bar-k": {"solver": "barrier"},
     "Bar-ak": {"kernels": "active", "solver": "barrier"},
-    "Bar-LP": {"kernels": "halfspaces", "column_scaling": "unit", "C": 0.1, "solver": "barrier"},
+    "Bar-LP": {"kernels": "halfspaces", "column_scaling": "floored", "C": 0.1, "solver": "barrier"},
 }
 
 

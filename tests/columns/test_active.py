@@ -7,7 +7,7 @@ from kboost.columns.active import ActiveLibrary
 from kboost.core.model import AdditiveModel
 from kboost.kernels import Gaussian
 
-SCALINGS = pytest.mark.parametrize("scaling", [None, "unit"])
+SCALINGS = pytest.mark.parametrize("scaling", [None, "floored"])
 
 
 def make(seed=0, n=30, d=3, scaling=None, on="standard", gammas=(0.1, 0.5, 2.0)):
@@ -93,7 +93,7 @@ def test_edges_and_slopes_keep_their_digits(scaling, place):
         moved = np.column_stack([away, (away**2).sum(axis=1)])  # d log k, a centre in widths
         k = np.exp(-moved[:, -1] / 2)
         scale, turn = np.longdouble(1.0), np.zeros(d + 1)
-        if scaling == "unit":
+        if scaling == "floored":
             scale = np.sqrt((share * k**2).sum() + np.longdouble(0.3) ** 2)
             turn = (share * k**2) @ moved / scale**2  # d log scale
         plain = weights @ k
@@ -150,7 +150,7 @@ def test_sparse_rows_give_the_same_continuum():
     X = rng.normal(size=(25, 4)) * (rng.random((25, 4)) < 0.5)
     weights, kernels = rng.normal(size=25), [Gaussian(0.5)]
     libraries = [
-        ActiveLibrary(kernels, form(X), width_bounds=(0.3, 3.0), scaling="unit")
+        ActiveLibrary(kernels, form(X), width_bounds=(0.3, 3.0), scaling="floored")
         for form in (np.asarray, sparse.csr_matrix)
     ]
     theta = points(libraries[0], rng)

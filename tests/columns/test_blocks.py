@@ -34,7 +34,7 @@ class TestSomeColumns:
         kernels, w = resolved(name, X), signed()
         for budget in BUDGETS:
             library = KernelLibrary(
-                kernels, X, sample_weight=weights(), scaling="unit", memory_budget=budget
+                kernels, X, sample_weight=weights(), scaling="floored", memory_budget=budget
             )
             full = library.edges(w)
             for subset in [*SUBSETS.values(), np.arange(library.n_columns)[::-1]]:
@@ -112,7 +112,7 @@ class TestThreads:
         kernels, w, ids = resolved(name, X), signed(), np.arange(31)[::2]
         for budget in BUDGETS:
             one, four = (
-                KernelLibrary(kernels, X, scaling="unit", memory_budget=budget, n_jobs=n)
+                KernelLibrary(kernels, X, scaling="floored", memory_budget=budget, n_jobs=n)
                 for n in (1, 4)
             )
             assert_allclose(four.scales, one.scales, rtol=1e-10)
@@ -126,7 +126,9 @@ class TestThreads:
         """Which blocks stay does not depend on which thread comes first."""
         X, w = np.random.default_rng(1).normal(size=(120, 6)), signed(120)
         libraries = [
-            KernelLibrary(LIBRARIES["mixture"], X, scaling="unit", memory_budget=200_000, n_jobs=3)
+            KernelLibrary(
+                LIBRARIES["mixture"], X, scaling="floored", memory_budget=200_000, n_jobs=3
+            )
             for _ in range(4)
         ]
         kept = [set(library._source._cache._blocks) for library in libraries]

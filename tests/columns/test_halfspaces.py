@@ -6,7 +6,7 @@ from scipy import sparse
 from kboost.columns.halfspaces import HalfspaceSpace, features_used
 from kboost.core.model import AdditiveModel
 
-SCALINGS = pytest.mark.parametrize("scaling", [None, "unit"])
+SCALINGS = pytest.mark.parametrize("scaling", [None, "floored"])
 
 
 def make(seed=0, n=30, d=4, scaling=None):
@@ -39,7 +39,7 @@ def test_halfspaces_predict_what_was_trained_on(scaling, form):
     assert [c.index for c in columns] == [2, 3, 4, 5, 6, 7]
     assert_allclose(space.family.columns(columns, form(X)), values)
     size = np.sqrt(weight @ values**2 / weight.sum())
-    if scaling == "unit":
+    if scaling == "floored":
         assert (size <= 1 + 1e-12).all()
         assert_allclose(size[(values > 0).mean(axis=0) > 0.2], 1.0)
     coef = rng.normal(size=(6, 1))

@@ -31,7 +31,7 @@ def rows(n, seed=0):
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix, sparse.csr_array])
 @pytest.mark.parametrize("n_outputs", [1, 3])
-@pytest.mark.parametrize("scaling", [None, "unit"])
+@pytest.mark.parametrize("scaling", [None, "floored"])
 def test_combined_members_are_their_sum(kernel, container, n_outputs, scaling):
     X, new = container(rows(40)), container(rows(17, seed=1))
     library = KernelLibrary([kernel], X, scaling=scaling)

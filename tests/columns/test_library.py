@@ -45,7 +45,7 @@ LIBRARIES = {
         Sigmoid(0.1),
     ],
 }
-SCALINGS = pytest.mark.parametrize("scaling", [None, "unit"])
+SCALINGS = pytest.mark.parametrize("scaling", [None, "floored"])
 CONTAINERS = pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix, sparse.csr_array])
 EACH = pytest.mark.parametrize("name", LIBRARIES)
 
@@ -76,7 +76,7 @@ def test_edges_and_values_are_those_of_the_naive_columns(name, container):
     kernels, w = resolved(name, X), signed()
     raw = naive_columns(kernels, rows(), rows())  # dense, whatever the library is given
     ids = np.random.default_rng(3).permutation(raw.shape[1])
-    for scaling, budget in product([None, "unit"], [1, 20_000, 1 << 30]):
+    for scaling, budget in product([None, "floored"], [1, 20_000, 1 << 30]):
         library = KernelLibrary(
             kernels, X, sample_weight=weights(), scaling=scaling, memory_budget=budget
         )
@@ -94,7 +94,7 @@ def test_edges_and_values_are_those_of_the_naive_columns(name, container):
 def test_centers_need_not_be_the_rows(name):
     X, centers, w = rows(), rows(9, seed=5), signed()
     kernels = resolved(name, X)
-    library = KernelLibrary(kernels, X, centers=centers, scaling="unit")
+    library = KernelLibrary(kernels, X, centers=centers, scaling="floored")
     expected = naive_columns(kernels, X, centers) / library.scales
     assert (library.n_rows, library.n_centers) == (31, 9)
     assert_allclose(library.edges(w), expected.T @ w, rtol=1e-9, atol=1e-10)
@@ -161,7 +161,7 @@ class TestScaling:
         kernels = resolved(name, X)
         raw = naive_columns(kernels, X, X)
         rms, peak = np.sqrt(w @ raw**2 / w.sum()), np.abs(raw).max(axis=0)
-        library = KernelLibrary(kernels, X, sample_weight=w, scaling="unit")
+        library = KernelLibrary(kernels, X, sample_weight=w, scaling="floored")
         floored = rms < SPIKE_FLOOR * peak
         assert_allclose(library.scales[~floored], rms[~floored], rtol=1e-9)
         assert_allclose(library.scales[floored], SPIKE_FLOOR * peak[floored], rtol=1e-9)
@@ -172,7 +172,7 @@ class TestScaling:
 
     def test_a_spike_is_floored_and_a_wide_column_is_not(self):
         X = 10.0 * np.arange(400.0)[:, None]
-        library = KernelLibrary([Gaussian(5.0), Gaussian(1e-9)], X, scaling="unit")
+        library = KernelLibrary([Gaussian(5.0), Gaussian(1e-9)], X, scaling="floored")
         assert_allclose(library.scales[:400], SPIKE_FLOOR)  # 1/20 by the root mean square
         assert_allclose(library.rms[:400], 0.05 / SPIKE_FLOOR)
         assert_allclose(library.rms[400:], 1.0)
@@ -198,9 +198,9 @@ class TestScaling:
         base = rows(10, 3) + 0.1
         K = factor * Gaussian(1.0)(base)
         library = KernelLibrary(
-            [Precomputed(0, 10)], K, centers=np.arange(10)[:, None], scaling="unit"
+            [Precomputed(0, 10)], K, centers=np.arange(10)[:, None], scaling="floored"
         )
-        plain = KernelLibrary([Gaussian(1.0)], base, scaling="unit")
+        plain = KernelLibrary([Gaussian(1.0)], base, scaling="floored")
         assert_allclose(library.scales / factor, plain.scales, rtol=1e-9)
         assert_allclose(library.rms, plain.rms, rtol=1e-9)
         assert_allclose(

@@ -13,10 +13,19 @@ from kboost.columns.scaling import SPIKE_FLOOR, column_scales
 SIZES = arrays(np.float64, 6, elements=st.floats(0, 1e100, allow_subnormal=False))
 
 
-@given(peak=SIZES, share=arrays(np.float64, 6, elements=st.floats(0, 1)))
+SHARES = arrays(np.float64, 6, elements=st.floats(0, 1))
+
+
+@given(peak=SIZES, share=SHARES)
 def test_unit_scaling(peak, share):
     rms = peak * share  # a root mean square never exceeds the peak
-    scales = column_scales("unit", rms, peak)
+    assert_array_equal(column_scales("unit", rms, peak), np.where(rms > 0, rms, 1.0))
+
+
+@given(peak=SIZES, share=SHARES)
+def test_floored_scaling(peak, share):
+    rms = peak * share
+    scales = column_scales("floored", rms, peak)
     assert (scales > 0).all()
     assert (scales[peak > 0] >= SPIKE_FLOOR * peak[peak > 0]).all()
     free = (rms >= SPIKE_FLOOR * peak) & (rms > 0)

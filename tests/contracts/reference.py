@@ -77,7 +77,7 @@ def table(seed, n=24, d=3):
     return X, y, rng.uniform(0.3, 2.0, size=n)
 
 
-def margin_problem(seed, n=24, kernels=MIXED, scaling="unit", C=1.5, noisy_targets=False):
+def margin_problem(seed, n=24, kernels=MIXED, scaling="floored", C=1.5, noisy_targets=False):
     """A library, hinge rows on it, and all its columns."""
     X, y, weight = table(seed, n)
     targets = np.ones(n)

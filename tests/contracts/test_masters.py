@@ -36,7 +36,7 @@ class LPCase:
     """The margin LP, against linprog with both signs of every column."""
 
     master: LPMaster
-    scaling: Any = "unit"
+    scaling: Any = "floored"
     C: float = 1.5
 
     def reference(self, rows):
@@ -52,7 +52,7 @@ class QPCase:
     """The margin QP, against Clarabel with all slacks as variables."""
 
     master: QPMaster
-    scaling: Any = "unit"
+    scaling: Any = "floored"
     C: float = 0.05  # so low that some rows are errors
 
     def reference(self, rows):

@@ -33,7 +33,7 @@ MASTERS = {
     ("master", "oracle"),
     [(m, o) for m in MASTERS for o in ORACLES if m == "lp" or o in SOME],
 )
-@pytest.mark.parametrize("scaling", [None, "unit"])
+@pytest.mark.parametrize("scaling", [None, "floored"])
 def test_battery(check, oracle, master, scaling):
     X, y, weight = table(0, 20)
     X[:2] = 0.0  # linear columns at the origin are 0 and must not be proposed

@@ -153,7 +153,7 @@ def test_optimal_is_said_only_where_the_gap_agrees(bound, optimal):
 
 def test_advice_to_scale_columns_says_whom_it_is_for():
     for reason in (PriceBelow(1e-4)(one(price=0.0, bound=1.0)), imprecise(1e-3)):
-        assert "column_scaling='unit' where it is None" in reason.message
+        assert "column_scaling='floored' where it is None" in reason.message
 
 
 def test_the_reason_of_a_time_limit_names_it_where_the_user_gave_one():

@@ -41,7 +41,7 @@ PARAMETERS = [
     ({"penalty": "l3"}, r"^penalty must be 'l1' or 'l2'; got penalty='l3'\.$"),
     ({"nonnegative": 1}, r"^nonnegative must be True or False; got nonnegative=1\.$"),
     ({"intercept": False}, r"^intercept must be 'free' or 'penalized' or 'none'; got "),
-    ({"column_scaling": "rms"}, r"^column_scaling must be 'unit' or None; got "),
+    ({"column_scaling": "rms"}, r"^column_scaling must be 'floored' or 'unit' or None; got "),
     ({"max_columns": 2.5}, r"^max_columns must be an integer of at least 1, or None; got "),
     ({"max_iter": 0}, r"^max_iter must be an integer of at least 1; got max_iter=0\.$"),
     ({"max_seconds": 0}, r"^max_seconds must be positive, or None; got max_seconds=0\.$"),

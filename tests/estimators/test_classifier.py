@@ -40,10 +40,12 @@ def full_lp(columns, y, cap, *, nonnegative, intercept):
     return found.fun
 
 
-@pytest.mark.parametrize("column_scaling", [None, "unit"])
+@pytest.mark.parametrize(
+    ("column_scaling", "C"),
+    [(None, 0.1), (None, 10.0), ("floored", 0.1), ("floored", 10.0), ("unit", 1.0)],
+)
 @pytest.mark.parametrize("intercept", ["free", "penalized", "none"])
 @pytest.mark.parametrize("nonnegative", [False, True])
-@pytest.mark.parametrize("C", [0.1, 10.0])
 def test_optimum_equals_the_full_lp(moons, column_scaling, intercept, nonnegative, C):
     X, y = moons
     weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
@@ -56,9 +58,10 @@ def test_optimum_equals_the_full_lp(moons, column_scaling, intercept, nonnegativ
         tol=1e-9,
     ).fit(X, y, sample_weight=weight)
     columns = np.hstack([k(X, X) for k in model.kernels_])
-    if column_scaling == "unit":
+    if column_scaling is not None:
         rms = np.sqrt(weight @ columns**2 / weight.sum())
-        columns = columns / np.maximum(rms, 0.3 * np.abs(columns).max(axis=0))
+        floor = 0.3 if column_scaling == "floored" else 0.0
+        columns = columns / np.maximum(rms, floor * np.abs(columns).max(axis=0))
     optimum = full_lp(
         columns, 2.0 * y - 1, C * weight, nonnegative=nonnegative, intercept=intercept
     )

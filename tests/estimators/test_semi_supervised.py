@@ -29,7 +29,7 @@ def problem(seed=0, n=60, n_labelled=14, n_classes=2):
     return X, y, some
 
 
-@pytest.mark.parametrize("scaling", [None, "unit"])
+@pytest.mark.parametrize("scaling", [None, "floored"])
 def test_it_is_the_full_program_over_all_centres(scaling):
     X, _, some = problem()
     kernels, C, known = [Linear(), Gaussian(0.05), Gaussian(0.5)], 0.8, some != -1

@@ -38,7 +38,7 @@ PENALTIES = pytest.mark.parametrize(
 )
 
 
-def make(kind, seed=0, n=20, scale=1.0, scaling="unit"):
+def make(kind, seed=0, n=20, scale=1.0, scaling="floored"):
     X, _, weight = table(seed, n)
     y = np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + 0.2 * np.random.default_rng(seed).normal(size=n)
     library = KernelLibrary(MIXED, X, sample_weight=weight, scaling=scaling)

@@ -32,7 +32,7 @@ def make(n, seed=0):
 def test_an_intermediate_fit_becomes_basic_and_no_worse(master, options, rows):
     X, y = make(30)
     library = ActiveLibrary(
-        [Gaussian(0.1), Gaussian(1.0)], X, width_bounds=(0.3, 4.0), scaling="unit"
+        [Gaussian(0.1), Gaussian(1.0)], X, width_bounds=(0.3, 4.0), scaling="floored"
     )
     problem = Problem(library, rows(y, np.ones(30), 50.0, 0.1))
     search, run = ActiveOracle(60).start(problem), master(**options).start(problem)

@@ -15,7 +15,7 @@ from kboost.oracles.scan import ScanOracle
 from tests.contracts.reference import MIXED, margin_lp, table
 
 
-def set_up(seed, n=70, scaling="unit", factor=1.5):
+def set_up(seed, n=70, scaling="floored", factor=1.5):
     X, y, weight = table(seed, n)
     library = KernelLibrary(MIXED, X, sample_weight=weight, scaling=scaling)
     targets = np.random.default_rng(seed + 7).uniform(0.2, 1.5, size=n)
@@ -24,7 +24,7 @@ def set_up(seed, n=70, scaling="unit", factor=1.5):
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("scaling", ["unit", None])
+@pytest.mark.parametrize("scaling", ["floored", None])
 @pytest.mark.parametrize("intercept", ["free", "penalized", "none"])
 @pytest.mark.parametrize("nonnegative", [False, True])
 @pytest.mark.parametrize("factor", [0.05, 2.0])

@@ -36,7 +36,7 @@ def grown(library, rows, master, per_step, tol=1e-7):
 @pytest.mark.parametrize("per_step", [1, 6, 10**6])
 @pytest.mark.parametrize("seed", range(3))
 def test_grown_to_the_optimum_with_valid_bounds_on_the_way(nonnegative, intercept, per_step, seed):
-    scaling = "unit" if seed % 2 else None
+    scaling = "floored" if seed % 2 else None
     library, rows, H = margin_problem(seed, scaling=scaling, noisy_targets=seed == 2)
     master = LPMaster(nonnegative, intercept, few_rows=0 if per_step == 6 else 10**6)
     found = grown(library, rows, master, per_step)
@@ -92,7 +92,7 @@ def test_a_penalized_bias_starts_from_feasible_duals():
     """Duals at their caps would overrate the heavier class and price no column at all."""
     X = np.array([0.3, -0.5, 0.5, 0.7, 0.9])[:, None]
     rows = hinge(np.array([1.0, -1.0, 1.0, 1.0, -1.0]), np.ones(5), C=3.0)
-    library = KernelLibrary([Polynomial(3, coef0=0.0)], X, scaling="unit")
+    library = KernelLibrary([Polynomial(3, coef0=0.0)], X, scaling="floored")
     run = LPMaster(intercept="penalized").start(Problem(library, rows))
     assert abs(run.fit.weights.sum()) <= 1 + 1e-12
     found = grown(library, rows, LPMaster(intercept="penalized"), 1)
@@ -202,7 +202,7 @@ def test_out_of_time_keeps_the_last_fit(few_rows):
 def test_the_size_of_the_columns_does_not_matter_to_the_solver(few_rows, size):
     X, y, weight = table(0)
     K = size * Gaussian(1.0)(X)
-    for scaling in (None, "unit"):
+    for scaling in (None, "floored"):
         library = KernelLibrary(
             [Precomputed(0, 24)], K, centers=np.arange(24)[:, None], scaling=scaling
         )

@@ -29,7 +29,7 @@ VARIANTS = pytest.mark.parametrize(
 )
 
 
-def problem(seed, kind="hinge", scaling="unit"):
+def problem(seed, kind="hinge", scaling="floored"):
     """A library, rows of a kind on it, and all its columns."""
     library, rows, H = margin_problem(seed, scaling=scaling, noisy_targets=kind == "targets")
     real = np.random.default_rng(seed).normal(size=len(H)) + library.centers[:, 0]
@@ -59,7 +59,7 @@ def proposal(library, ids):
 @pytest.mark.parametrize("kind", ["hinge", "targets", "tube", "nu tube", "nu margin"])
 @pytest.mark.parametrize("seed", range(2))
 def test_grown_to_the_optimum_with_valid_bounds_on_the_way(nonnegative, intercept, kind, seed):
-    library, rows, H = problem(seed, kind, scaling="unit" if seed else None)
+    library, rows, H = problem(seed, kind, scaling="floored" if seed else None)
     optimum = margin_qp(H, rows, nonnegative, intercept).objective
     if kind == "nu margin" and optimum > -1e-9:  # rho = 0
         with pytest.raises(ValueError, match="cannot be separated at this nu"):
@@ -272,7 +272,7 @@ def test_columns_too_large_for_the_solver_raise(size):
 
 @pytest.mark.parametrize("size", [1e17, 1e150])
 def test_unit_columns_may_have_been_of_any_size(size):
-    assert grown(*enlarged(size, scaling="unit"), QPMaster(), 4).gap <= 1e-8
+    assert grown(*enlarged(size, scaling="floored"), QPMaster(), 4).gap <= 1e-8
 
 
 def loosened(monkeypatch, after, spoil):
@@ -299,7 +299,7 @@ def test_an_imprecise_solution_ends_the_fit_with_the_best_model_and_its_gap(monk
     loosened(monkeypatch, after=12, spoil=spoil)
     found = grown(library, rows, QPMaster(), 4)
     assert found.reason.rule == "precision"
-    assert "column_scaling='unit'" in str(found.reason)
+    assert "column_scaling='floored'" in str(found.reason)
     assert "3.0e-04" in str(found.reason)
     assert len(found.hypotheses) == 12
     objectives, bound = found.trace.values("objective"), found.trace[-1].bound

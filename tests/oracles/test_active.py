@@ -14,7 +14,7 @@ from kboost.masters.lp import LPMaster
 from kboost.oracles.active import ActiveOracle
 from kboost.oracles.scan import ScanOracle
 
-SCALINGS = pytest.mark.parametrize("scaling", [None, "unit"])
+SCALINGS = pytest.mark.parametrize("scaling", [None, "floored"])
 KERNELS = tuple(Gaussian(g) for g in (0.05, 0.3, 2.0))
 STOP = AnyOf((PriceBelow(1e-5), GapBelow(1e-6), MaxIterations(200)))
 

@@ -74,7 +74,7 @@ def brute_force(prices, sizes, taken, count):
 
 
 @pytest.mark.parametrize("per_step", [1, 3, 50])
-@pytest.mark.parametrize("scaling", [None, "unit"])
+@pytest.mark.parametrize("scaling", [None, "floored"])
 @pytest.mark.parametrize("seed", range(4))
 def test_equals_brute_force_at_every_step(per_step, scaling, seed):
     library, rows, H = margin_problem(seed, n=14, scaling=scaling)
@@ -185,7 +185,7 @@ def test_of_correlated_columns_one_is_proposed_per_step(seed):
 
 def test_comparing_columns_does_not_fill_the_cache():
     X = np.random.default_rng(0).normal(size=(50, 3))
-    library = KernelLibrary([Gaussian(0.5)], X, scaling="unit", memory_budget=60_000)
+    library = KernelLibrary([Gaussian(0.5)], X, scaling="floored", memory_budget=60_000)
     ids = np.arange(20)
     kept = library._source._cache.bytes_used
     assert kept > 0

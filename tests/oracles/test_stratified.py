@@ -31,10 +31,10 @@ from tests.contracts.reference import MIXED, margin_lp, table
 
 LQR = (Linear(), Polynomial(2, gamma=0.5), Gaussian(0.7))
 SEEDS = pytest.mark.parametrize("seed", range(4))
-SCALINGS = pytest.mark.parametrize("scaling", [None, "unit"])
+SCALINGS = pytest.mark.parametrize("scaling", [None, "floored"])
 
 
-def setup(seed, scaling="unit", kernels=LQR, n=18, C=0.7):
+def setup(seed, scaling="floored", kernels=LQR, n=18, C=0.7):
     """Rows of which some share their x, the distinct x as centres, and all columns."""
     X, y, weight = table(seed, n)
     own = np.concatenate([np.arange(n), [3, 5, 5]])
@@ -123,7 +123,7 @@ class TestAlgorithm:
         X, _, weight = table(3, 30)
         y = np.sin(2 * X[:, 0]) + X[:, 1]
         rows = formulation(y, weight, 0.5, 0.2)
-        problem = Problem(KernelLibrary(LQR, X, sample_weight=weight, scaling="unit"), rows)
+        problem = Problem(KernelLibrary(LQR, X, sample_weight=weight, scaling="floored"), rows)
         run, search = LPMaster().start(problem), StratifiedOracle(1, tol=1e-7).start(problem)
         for _ in range(6):
             width = run.fit.margin_width if formulation is nu_tube else 0.2

@@ -20,7 +20,7 @@ RULES: dict[str, Rule] = {
     "C": either(POSITIVE, "auto"),
     "nonnegative": BOOLEAN,
     "intercept": one_of("free", "penalized", "none"),
-    "column_scaling": one_of("unit", None),
+    "column_scaling": one_of("floored", "unit", None),
     "max_columns": optional(COUNT),
     "max_iter": COUNT,
     "max_seconds": optional(POSITIVE),

@@ -6,9 +6,10 @@
 The search starts from a library of Gaussians at a few widths, centred at the rows, and then moves
 centre and width. The ends of the interval are among these widths, because a local search from the
 inside may miss a maximum there. A point of the search is `theta = (s, log width)`, on the features
-of the kernels' view. Unit scaling must be smooth here, or the search would stall at the kink of the
+of the kernels' view. Scaling must be smooth here, or the search would stall at the kink of the
 floor in scaling.py: `scale^2 = rms^2 + (floor * peak)^2` with peak 1, also for the columns of the
-library.
+library. Without a floor the search would leave the rows: columns far from all of them are tiny, and
+would be scaled up.
 """
 
 from __future__ import annotations
@@ -121,6 +122,10 @@ class ActiveLibrary(KernelLibrary):
         scaling: Scaling = None,
         **options: Any,
     ) -> None:
+        if scaling == "unit":
+            raise ValueError(
+                "column_scaling must be 'floored' or None with kernels='active'; got 'unit'."
+            )
         super().__init__(_with_ends(kernels, width_bounds), X, scaling=scaling, **options)
         view = kernels[0].pairing.view
         self.family = ActiveFamily(view)

@@ -66,7 +66,7 @@ def imprecise(gap: float) -> StopReason:
     return StopReason(
         "precision",
         f"the solver's precision ended the fit: a step was solved to a relative gap of {gap:.1e} "
-        "only; scale the features, or take column_scaling='unit' where it is None.",
+        "only; scale the features, or take column_scaling='floored' where it is None.",
     )
 
 
@@ -99,7 +99,7 @@ class PriceBelow:
                 "tol",
                 f"no remaining column has a price above tol={self.tol:g}; the objective is within "
                 f"{last.gap:.1e} of the optimum; lower tol, take a smaller C, or "
-                "column_scaling='unit' where it is None, to come closer.",
+                "column_scaling='floored' where it is None, to come closer.",
             )
         gap = "" if last.gap is None else f"; the objective is within {last.gap:.1e} of the optimum"
         return StopReason(

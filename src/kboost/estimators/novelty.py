@@ -50,8 +50,8 @@ class KernelBoostNovelty(OutlierMixin, MarginEstimator):
         would always be chosen.
     nu : float, default=0.1
         Upper bound of the weighted fraction of training rows that are outliers, in (0, 1].
-    column_scaling : {"unit", None}, default=None
-        Whether columns are scaled to unit root mean square.
+    column_scaling : {"floored", "unit", None}, default=None
+        What columns are divided by; see KernelBoostClassifier.
     max_columns : int or None, default=None
         Most columns that are generated.
     max_iter : int, default=1000

@@ -79,8 +79,9 @@ class KernelBoostRegressor(KernelRegressorMixin, MarginEstimator):
         Whether coefficients must be nonnegative.
     intercept : {"free", "penalized", "none"}, default="free"
         Whether the intercept is free, penalised like a coefficient, or absent.
-    column_scaling : {"unit", None}, default="unit"
-        Whether columns are scaled to unit root mean square before they are penalised. `coef_`
+    column_scaling : {"floored", "unit", None}, default="floored"
+        What columns are divided by before they are penalised: their root mean square ("unit"),
+        the same but at least 0.3 of the largest absolute value ("floored"), or nothing. `coef_`
         always belongs to the unscaled columns.
     max_columns : int or None, default=None
         Most columns that are generated.
@@ -173,7 +174,7 @@ class KernelBoostRegressor(KernelRegressorMixin, MarginEstimator):
         nu: float | None = None,
         nonnegative: bool = False,
         intercept: str = "free",
-        column_scaling: str | None = "unit",
+        column_scaling: str | None = "floored",
         max_columns: int | None = None,
         max_iter: int = 1000,
         max_seconds: float | None = None,

@@ -63,8 +63,8 @@ class SemiSupervisedKernelBoostClassifier(KernelBoostClassifier):
         Whether coefficients must be nonnegative.
     intercept : {"free", "penalized", "none"}, default="free"
         Whether the intercept is free, penalised like a coefficient, or absent.
-    column_scaling : {"unit", None}, default="unit"
-        Whether columns are scaled to unit root mean square over all rows.
+    column_scaling : {"floored", "unit", None}, default="floored"
+        What columns are divided by, measured on all rows; see KernelBoostClassifier.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     max_columns : int or None, default=None
@@ -126,7 +126,7 @@ intercept_, objective_, dual_gap_, stop_reason_, trace_, n_iter_ : see above
         nu: float | None = None,
         nonnegative: bool = False,
         intercept: str = "free",
-        column_scaling: str | None = "unit",
+        column_scaling: str | None = "floored",
         class_weight: Any = None,
         max_columns: int | None = None,
         max_iter: int = 1000,

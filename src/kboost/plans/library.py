@@ -39,7 +39,7 @@ class LibraryPlan:
     base: KernelColumns
     n_input_rows: int  # the width of a precomputed kernel matrix
     feature_names: Any = None
-    scaling: Any = "unit"
+    scaling: Any = "floored"
     memory_budget: int = 2**30
     n_jobs: int = 1
     copies: int = COPIES["simplex"]
