@@ -4,6 +4,9 @@ One Gaussian `exp(-|x-z|^2 / 10000)` on raw features, ridge 1e-4, ensembles of 5
 50 basis vectors each, initialised by MP on 2000 random rows, every ensemble on at most 25,000 rows
 of lowest margin. The error on the 58,102 test rows after each ensemble is found afterwards, from
 the centres and coefficients of the model. One draw: it takes long.
+
+The criterion was that the error reaches the paper's 2.19 %. The page also says from where on it
+stays there, which is what a user gets who stops a little earlier or later.
 """
 
 from __future__ import annotations
@@ -37,20 +40,31 @@ def run(bench: Bench) -> Report:
     row = must(bench.other(job, measure, "series of ensembles"))
     lines = [list(line) for line in zip(row["vectors"], row["errors"], row["seconds"], strict=True)]
     first = next((line for line in lines if line[1] <= PAPER), None)
+    above = max((i for i, line in enumerate(lines) if line[1] > PAPER), default=-1)
+    stays = lines[above + 1] if above + 1 < len(lines) else None
     return Report(
         head=HEAD,
         lines=lines,
         settings={"gamma": GAMMA, "update": UPDATE, **SETTING},
-        ratios={"reached": None if first is None else {"vectors": first[0], "seconds": first[2]}},
+        ratios={"reached": _point(first), "stays below": _point(stays)},
         criterion=f"reaches the paper's {PAPER} %",
         met=first is not None,
         notes=[
             WORDS,
             row["stop_reason"],
+            f"the error first reaches {PAPER} % {_words(first)}, and stays there {_words(stays)}",
             f"the whole fit: {row['fit_seconds']:.0f} s by the clock, "
             f"{row['fit_cpu_seconds']:.0f} s of the processor",
         ],
     )
+
+
+def _point(line: list[Any] | None) -> dict[str, float] | None:
+    return None if line is None else {"vectors": line[0], "seconds": line[2]}
+
+
+def _words(line: list[Any] | None) -> str:
+    return "nowhere" if line is None else f"from {line[0]:,} basis vectors on, {line[2]:.0f} s"
 
 
 def measure() -> Row:

@@ -12,8 +12,8 @@ from sklearn.kernel_ridge import KernelRidge
 from kboost import SparseKernelClassifier, SparseKernelRegressor
 from kboost.data.indexed_rows import indexed_rows
 from kboost.kernels import Gaussian
-from kboost.plans import basis
-from kboost.settings import ALD, RAN, EarlyStopping, Full, Joint, One
+from kboost.plans import basis, series
+from kboost.settings import ALD, RAN, EarlyStopping, Full, Joint, One, Series
 from kboost.streaming.recursive_least_squares import RecursiveLeastSquares
 
 RNG = np.random.default_rng(0)
@@ -236,6 +236,25 @@ def test_rows_held_out_end_a_series():
     assert model.stop_reason_.rule == "validation"
     assert model.n_columns_ < model.trace_[-1].n_columns
     assert model.score(points, labels) > 0.7
+
+
+@pytest.mark.parametrize("most", [40, None])
+def test_an_ensemble_of_a_series_is_fitted_to_rows_of_low_margin(most, monkeypatch):
+    points, labels = make_moons(150, noise=0.4, random_state=0)
+    plain, counts = series.grow_basis, []
+
+    def grow_basis(plan, candidates, targets, *args, **options):
+        counts.append(len(targets.targets))
+        return plain(plan, candidates, targets, *args, **options)
+
+    monkeypatch.setattr(series, "grow_basis", grow_basis)
+    update = Full(2, series=Series(2, max_rows=most))
+    SparseKernelClassifier([Gaussian(1.0)], ridge=1e-3, update=update, max_columns=12).fit(
+        points, labels
+    )
+    assert counts[0] == (most or 150)  # all margins are 0 before the first
+    assert len(counts) == 3
+    assert counts[-1] <= (most or 149)
 
 
 @pytest.mark.parametrize("selection", [ALD(0.5), RAN(0.1)])

@@ -24,6 +24,7 @@ from kboost.settings import (
     MaxResidual,
     One,
     Random,
+    Series,
     SteepestDescent,
 )
 
@@ -78,7 +79,8 @@ def test_a_short_form_stands_for_its_object(name, short, value):
         (lambda: Joint(0), r"^columns_per_step must be an integer .*, or 'auto'; got columns_"),
         (lambda: Full("auto"), r"^columns_per_step must be an integer of at least 1; got"),
         (lambda: Full(combination="best"), r"^combination must be 'boost' or 'mp'; got"),
-        (lambda: Full(series=0), r"^series must be .*; got series=0\.$"),
+        (lambda: Full(series=0), r"^series must be .* a Series, or None; got series=0\.$"),
+        (lambda: Series(max_rows=0), r"^max_rows must be .*, or None; got max_rows=0\.$"),
         (lambda: One(shrinkage=2.0), r"^shrinkage must be above 0 and at most 1; got"),
         (lambda: One(n_init_rows=0), r"^n_init_rows must be .*; got n_init_rows=0\.$"),
     ],
@@ -90,7 +92,7 @@ def test_bad_values_are_named(make, message):
 
 ALL = {
     "selection": ALD(0.05),
-    "update": One(2, shrinkage=0.5, series=3),
+    "update": One(2, shrinkage=0.5, series=Series(3, max_rows=20)),
     "early_stopping": EarlyStopping(0.2, n_iter_no_change=3),
 }
 

@@ -35,7 +35,7 @@ from kboost.plans.probabilities import calibrated
 from kboost.plans.series import fit_series
 from kboost.plans.sparse import SparseData, SparsePlan, SparseResult, as_float64
 from kboost.selection.kernels import ROWS, choose, sample_size
-from kboost.settings import Joint
+from kboost.settings import Joint, Series
 from kboost.solvers.threads import blas_threads_for
 
 _COLUMNS = 20.0  # default limit: times the square root of the rows
@@ -197,12 +197,12 @@ def _grow(
     monitor: ValidationMonitor | None,
     listeners: Sequence[Listener],
 ) -> BasisFit:
-    learners = getattr(plan.update, "series", None)
-    if learners is None:
+    series = Series.of(getattr(plan.update, "series", None))
+    if series is None:
         return grow_basis(basis_plan, candidates, problem, deadline, monitor, listeners)
     return fit_series(
         basis_plan,
-        learners,
+        series,
         candidates,
         problem,
         labels=plan.labels,

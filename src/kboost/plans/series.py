@@ -3,7 +3,7 @@
     F = F^1 + F^2 + ...,   F^k an ensemble of L base learners, fitted to the residual of F^1..F^k-1
 
 Each ensemble is grown separately, so memory and time stay those of L learners. For labels an
-ensemble uses only the rows whose margin `y F(x)` is below 1/2, at most 25,000 of the lowest.
+ensemble uses only the rows whose margin `y F(x)` is below 1/2, at most `max_rows` of the lowest.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kboost._typing import BoolArray, FloatArray, IntArray
+from kboost._typing import IntArray
 from kboost.columns.candidates import CandidateColumns
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
@@ -25,14 +25,15 @@ from kboost.core.trace import Step, Trace
 from kboost.core.validation import ValidationMonitor
 from kboost.formulations import TargetRows
 from kboost.plans.basis import BasisFit, BasisPlan, grow_basis, stop_rule
+from kboost.settings import Series
 
-LOW_MARGIN, MOST_ROWS = 0.5, 25_000
+LOW_MARGIN = 0.5
 _LEARNT = StopReason("margins", "every row has a margin of at least 1/2; no row is left to fit.")
 
 
 def fit_series(
     plan: BasisPlan,
-    learners: int,
+    settings: Series,
     candidates: CandidateColumns,
     rows: TargetRows,
     *,
@@ -41,8 +42,8 @@ def fit_series(
     monitor: ValidationMonitor | None = None,
     listeners: Sequence[Listener] = (),
 ) -> BasisFit:
-    """Fit ensembles of `learners` each until `plan.max_columns` basis vectors are taken."""
-    series = EnsembleSeries(plan, learners, candidates, rows, labels, deadline, monitor, listeners)
+    """Fit ensembles until `plan.max_columns` basis vectors are taken."""
+    series = EnsembleSeries(plan, settings, candidates, rows, labels, deadline, monitor, listeners)
     stop = AnyOf((series.inner_reason, stop_rule(plan, monitor)))
     reason = iterate(series, stop, deadline=deadline)
     return replace(series.kept, trace=series.sum.trace, reason=reason)
@@ -54,7 +55,7 @@ class EnsembleSeries(Method[Step]):
     def __init__(
         self,
         plan: BasisPlan,
-        learners: int,
+        settings: Series,
         candidates: CandidateColumns,
         rows: TargetRows,
         labels: bool,
@@ -64,7 +65,7 @@ class EnsembleSeries(Method[Step]):
     ) -> None:
         self._plan, self._candidates, self._rows, self._labels = plan, candidates, rows, labels
         self._deadline, self._monitor, self._listeners = deadline, monitor, listeners
-        self._size = learners * plan.step_size
+        self._size, self._max_rows = settings.learners * plan.step_size, settings.max_rows
         self._remaining = plan.time_remaining(deadline, self._size)
         self._decision = rows.offset
         self._started = time.monotonic()
@@ -75,7 +76,7 @@ class EnsembleSeries(Method[Step]):
         self.trace: list[Step] = []
 
     def advance(self) -> Step | StopReason:
-        chosen = _training_rows(self._rows.targets, self._decision, labels=self._labels)
+        chosen = self._training_rows()
         if not len(chosen):
             return _LEARNT
         seconds = time.monotonic() - self._started
@@ -109,6 +110,16 @@ class EnsembleSeries(Method[Step]):
     def _n_steps(self) -> int:
         return max(0, len(self.sum.trace) - 1)
 
+    def _training_rows(self) -> IntArray:
+        """The rows of the next ensemble, in their order."""
+        targets = self._rows.targets
+        if not self._labels:
+            return np.arange(len(targets))
+        margin = np.min(targets * self._decision, axis=1)
+        chosen = np.flatnonzero(margin < LOW_MARGIN)
+        lowest = np.argsort(margin[chosen], kind="stable")[: self._max_rows]
+        return np.sort(chosen[lowest])
+
     def _fit_ensemble(self, chosen: IntArray, seconds: float) -> BasisFit:
         plan, rows, columns = self._plan, self._rows, len(self.sum.coef)
         inner = replace(
@@ -138,19 +149,6 @@ class EnsembleSeries(Method[Step]):
         none, total = np.zeros(0), self.sum
         fit = Fit(total.coef, total.bias, none, none, total.objective)
         return self._monitor.error(total.hypotheses, fit)
-
-
-def _training_rows(targets: FloatArray, decision: FloatArray, *, labels: bool) -> IntArray:
-    """The rows of the next ensemble, in their order."""
-    if not labels:
-        return np.arange(len(targets))
-    margin = np.min(targets * decision, axis=1)
-    low: BoolArray = margin < LOW_MARGIN
-    chosen = np.flatnonzero(low)
-    if len(chosen) > MOST_ROWS:
-        lowest = np.argsort(margin[chosen], kind="stable")[:MOST_ROWS]
-        chosen = np.sort(chosen[lowest])
-    return chosen
 
 
 def _joined(total: BasisFit, new: BasisFit, seconds: float) -> BasisFit:

@@ -17,6 +17,7 @@ from kboost.settings.sparse_kernel import (
     MaxResidual,
     One,
     Random,
+    Series,
     SteepestDescent,
 )
 
@@ -36,5 +37,6 @@ __all__ = [
     "MaxResidual",
     "One",
     "Random",
+    "Series",
     "SteepestDescent",
 ]

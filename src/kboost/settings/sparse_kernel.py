@@ -176,11 +176,37 @@ class Joint(_Checked):
     _rules: ClassVar = {"columns_per_step": either(COUNT, "auto"), "n_init_rows": _optional(COUNT)}
 
 
+@dataclass(frozen=True)
+class Series(_Checked):
+    """A series of ensembles, each fitted to the residual of the sum before it.
+
+    Parameters
+    ----------
+    learners : int, default=50
+        Base learners per ensemble.
+    max_rows : int or None, default=25000
+        Rows that an ensemble of a classifier is fitted to, at most: those of the lowest margin
+        among those whose margin is below 1/2. None: all of these.
+    """
+
+    learners: int = 50
+    max_rows: int | None = 25_000
+
+    _rules: ClassVar = {"learners": COUNT, "max_rows": _optional(COUNT)}
+
+    @classmethod
+    def of(cls, value: Any) -> Series | None:
+        """The settings meant by None, a number of learners or a Series."""
+        return value if value is None or isinstance(value, cls) else cls(int(value))
+
+
 _LEARNER_RULES = {
     "columns_per_step": COUNT,
     "combination": one_of("boost", "mp"),
     "n_init_rows": _optional(COUNT),
-    "series": _optional(COUNT),
+    "series": _optional(
+        Rule(f"{COUNT.words} or a Series", lambda v: isinstance(v, Series) or COUNT.holds(v))
+    ),
 }
 
 
@@ -197,15 +223,15 @@ class Full(_Checked):
         least squares.
     n_init_rows : int or None, default=None
         Rows drawn per step to select among; None: ten times the basis vectors of the step.
-    series : int or None, default=None
-        Base learners per ensemble, in a series of ensembles each fitted to the residual of the
-        sum before it; None: a single ensemble.
+    series : Series, int or None, default=None
+        A series of ensembles each fitted to the residual of the sum before it; an integer is the
+        number of base learners per ensemble. None: a single ensemble.
     """
 
     columns_per_step: int = 1
     combination: str = "boost"
     n_init_rows: int | None = None
-    series: int | None = None
+    series: Series | int | None = None
 
     _rules: ClassVar = _LEARNER_RULES
 
@@ -225,16 +251,16 @@ class One(_Checked):
         least squares.
     n_init_rows : int or None, default=None
         Rows drawn per step to select among; None: ten times the basis vectors of the step.
-    series : int or None, default=None
-        Base learners per ensemble, in a series of ensembles each fitted to the residual of the
-        sum before it; None: a single ensemble.
+    series : Series, int or None, default=None
+        A series of ensembles each fitted to the residual of the sum before it; an integer is the
+        number of base learners per ensemble. None: a single ensemble.
     """
 
     columns_per_step: int = 1
     shrinkage: float = 1.0
     combination: str = "boost"
     n_init_rows: int | None = None
-    series: int | None = None
+    series: Series | int | None = None
 
     _rules: ClassVar = {**_LEARNER_RULES, "shrinkage": UNIT}
 
