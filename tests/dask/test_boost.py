@@ -51,14 +51,23 @@ def test_the_mixture_is_the_local_one(client, settings, monkeypatch):
     assert_array_equal(model.predict(da.from_array(X)).compute(), local.predict(X))
 
 
-def test_regression_with_weights(client):
+@pytest.mark.parametrize("validated", [False, True])
+def test_regression_with_weights(client, validated):
     rng = np.random.default_rng(0)
     X = rng.uniform(-3, 3, size=(100, 2))
     y, weight = np.sinc(X[:, 0]) + X[:, 1], rng.integers(0, 3, size=100)
     settings = {"C": 5.0, "kernels": ["linear", Gaussian("median", on="ranks")]}
-    local = KernelBoostRegressor(**settings).fit(X, y, weight)
+    given = (X[:30] + 0.1, y[:30], weight[:30] + 1.0) if validated else ()
+    local = KernelBoostRegressor(**settings).fit(X, y, weight, *given)
     model = DaskKernelBoostRegressor(**settings)
-    model.fit(da.from_array(X, chunks=(30, 2)), da.from_array(y), da.from_array(weight))
+    blocks, *spread = (da.from_array(each, chunks=20) for each in (X, y, weight, *given))
+    model.fit(blocks, *spread)
+    if validated:  # the kept step may differ from the local one: equal optima have several vertices
+        errors = [step.validation_error for step in model.trace_]
+        found = model.to_local().predict(given[0])
+        assert min(errors) == pytest.approx(np.average((given[1] - found) ** 2, weights=given[2]))
+        assert model.objective_ == pytest.approx(local.objective_, rel=0.01)
+        return
     assert pytest.approx(local.C_) == model.C_
     assert_allclose(model.objective_, local.objective_, rtol=1e-6)
     assert_allclose(model.to_local().predict(X), local.predict(X), atol=1e-5)
@@ -69,7 +78,10 @@ def test_regression_with_weights(client):
     [
         ({"kernels": "active"}, {}, "kernels must be evaluated at rows .* got kernels='active'"),
         ({"kernels": Halfspaces()}, {}, "kernels must be evaluated at rows"),
-        ({}, {"X_val": da.ones((4, 2))}, "X_val must be None in kboost.dask"),
+        ({}, {"X_val": da.ones((4, 2))}, "X_val and y_val must be given together"),
+        ({}, {"X_val": np.ones((4, 2)), "y_val": da.ones(4)}, "X_val must be a dask array"),
+        ({}, {"X_val": da.ones((4, 2)), "y_val": da.ones(3)}, "y_val must have one value per row"),
+        ({}, {"X_val": da.ones((4, 3)), "y_val": da.ones(4)}, "X has 3 features"),
         (
             {"kernels": "precomputed"},
             {},

@@ -15,7 +15,6 @@ from kboost.estimators._kernel_boost import (
     MARGIN_RULES,
     MarginEstimator,
     ValidationInput,
-    checked_validation,
     is_monitored,
     library_plan,
     margin_parts,
@@ -255,7 +254,7 @@ def prepare_regressor(
     _check_combination(estimator)
     fraction = validation_fraction(estimator, validation)
     X, y, weight = estimator._checked(X, y, sample_weight, y_numeric=True)
-    checked = checked_validation(estimator, validation, y_numeric=True)
+    checked = estimator._checked_validation(validation, y_numeric=True)
     data, values = merged_targets(X, y, weight, checked)
     # a free intercept takes up what the targets have in common, and the solvers keep their digits
     shift = _middle(values[data.rows.codes]) if estimator.intercept == "free" else 0.0
