@@ -100,7 +100,8 @@ def regression(
     def loss(residual: FloatArray) -> FloatArray:
         if quantile is None:
             return residual**2
-        return np.maximum(quantile * residual, (quantile - 1.0) * residual)
+        pinball: FloatArray = np.maximum(quantile * residual, (quantile - 1.0) * residual)
+        return pinball
 
     def error(rows: MergedRows) -> Loss:
         targets, share = values[rows.codes], rows.weight / rows.weight.sum()
