@@ -35,12 +35,12 @@ def _received(sent: Any, numbers: Any) -> Any:
 
 
 def _sent(block: Any) -> tuple[Any, Any]:
-    values = np.asarray(block)
-    if values.dtype.kind in "OU" and values.ndim == 1:
+    """Labels and their numbers, or a dtype and numbers, as short as they are."""
+    is_plain = not isinstance(block, pd.Series) or pd.api.types.is_numeric_dtype(block.dtype)
+    values = np.asarray(block) if is_plain else block
+    if not is_plain or (values.dtype.kind in "OU" and values.ndim == 1):
         numbers, labels = pd.factorize(values, use_na_sentinel=False)
-        return np.asarray(labels, dtype=values.dtype), numbers.astype(
-            np.min_scalar_type(len(labels))
-        )
+        return np.asarray(labels), numbers.astype(np.min_scalar_type(len(labels)))
     if values.dtype.kind in "iuf":
         return values.dtype, narrow(values, np.int8, np.int16, np.float32)
     return values.dtype, values
