@@ -40,6 +40,7 @@ from kboost.settings import (
     Full,
     Halfspaces,
     LpNorm,
+    Quantile,
 )
 
 _RNG = np.random.default_rng(0)
@@ -121,7 +122,11 @@ MODELS: dict[str, tuple[Any, Any, Any]] = {
         VALUE,
     ),
     "active": (KernelBoostRegressor("active", C=1.0, max_iter=3), X, VALUE),
-    "halfspaces": (KernelBoostRegressor(Halfspaces(0.8), C=1.0, max_iter=5), X, VALUE),
+    "halfspaces": (
+        KernelBoostRegressor(Halfspaces(0.8), C=1.0, epsilon=Quantile(0.7), max_iter=5),
+        X,
+        VALUE,
+    ),
     "barrier": (KernelBoostRegressor(solver="barrier", C=1.0, max_iter=20), X, VALUE),
     "constant": (KernelBoostRegressor(C=1.0), X, np.ones(60)),
     "novelty": (KernelBoostNovelty(), X, None),

@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import mean_pinball_loss
 
-from kboost.formulations import MarginRows, hinge, nu_margin, nu_tube, tube
+from kboost.formulations import MarginRows, hinge, nu_margin, nu_tube, pinball, tube
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -25,6 +26,15 @@ def test_hinge_rows_are_the_hinge_loss(seed, C):
     assert_allclose(rows.slack_costs @ rows.slack(f), loss, rtol=1e-12, atol=1e-15)
     assert_array_equal(rows.signs, y)
     assert_array_equal(rows.targets, 1.0)
+
+
+@given(seed=SEEDS, tau=st.floats(0.01, 0.99))
+def test_pinball_rows_are_the_pinball_loss(seed, tau):
+    _, w, f = draw(seed)
+    y = f[::-1] + 0.5
+    rows = pinball(y, w, 0.7, tau)
+    loss = 0.7 * w.sum() * mean_pinball_loss(y, f, sample_weight=w, alpha=tau)
+    assert_allclose(rows.slack_costs @ rows.slack(f), loss, rtol=1e-12, atol=1e-15)
 
 
 @given(seed=SEEDS)

@@ -16,6 +16,7 @@ from kboost.settings import (
     ColumnGeneration,
     EarlyStopping,
     Halfspaces,
+    Quantile,
 )
 
 BAD = [
@@ -40,6 +41,7 @@ BAD = [
     (EarlyStopping, {"validation_fraction": 1.0}, "validation_fraction must be strictly between 0"),
     (EarlyStopping, {"n_iter_no_change": 0}, "n_iter_no_change must be an integer of at least 1"),
     (Halfspaces, {"sparsity": 1.0}, "sparsity must be strictly between 0 and 1"),
+    (Quantile, {"quantile": 90}, "quantile must be strictly between 0 and 1; got quantile=90"),
     (ActiveGaussians, {"width_bounds": (2.0, 1.0)}, "width_bounds must be two rising widths"),
     (ActiveGaussians, {"width_bounds": (1e-200, 1.0)}, "width_bounds must be two .* 1e-100"),
     (ActiveGaussians, {"width_bounds": (1.0, 1e200)}, "width_bounds must be two .* 1e100"),
@@ -50,6 +52,7 @@ VALUES = [
     Barrier(early_stopping=0.3),
     ActiveGaussians([Gaussian(0.5)], (0.1, 2.0)),
     Halfspaces(0.9),
+    Quantile(0.9),
 ]
 
 
@@ -61,7 +64,8 @@ def test_bad_values_are_refused_when_settings_are_made(settings, options, messag
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda v: type(v).__name__)
 def test_settings_are_values(value):
-    name = "kernels" if isinstance(value, ActiveGaussians | Halfspaces) else "solver"
+    names = {ActiveGaussians: "kernels", Halfspaces: "kernels", Quantile: "epsilon"}
+    name = names.get(type(value), "solver")
     model = KernelBoostRegressor(**{name: value})
     assert clone(model).get_params()[name] == value
     assert pickle.loads(pickle.dumps(value)) == value

@@ -98,20 +98,25 @@ def check_validation(
     estimator: Any, X_val: Any, y_val: Any, sample_weight_val: Any, *, y_numeric: bool = False
 ) -> tuple[Any, Any, FloatArray] | None:
     """Check the validation rows passed to `fit`; None if there are none."""
-    given = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
-    present = [name for name, value in given.items() if value is not None]
-    if not present:
+    if not has_validation(X_val, y_val, sample_weight_val):
         return None
-    if "X_val" not in present or "y_val" not in present:
-        raise ValueError(
-            f"X_val and y_val must be given together; got only {' and '.join(present)}."
-        )
     try:
         X, y = check_table(estimator, X_val, y_val, reset=False, y_numeric=y_numeric)
     except ValueError as error:
         reason = str(error).rstrip(".")
         raise ValueError(f"X_val and y_val must have the form of X and y; {reason}.") from error
     return X, y, check_weights(sample_weight_val, X.shape[0], name="sample_weight_val")
+
+
+def has_validation(X_val: Any, y_val: Any, sample_weight_val: Any) -> bool:
+    """Whether validation rows are given to `fit`; raises unless they are complete."""
+    given = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
+    present = [name for name, value in given.items() if value is not None]
+    if present and not {"X_val", "y_val"} <= set(present):
+        raise ValueError(
+            f"X_val and y_val must be given together; got only {' and '.join(present)}."
+        )
+    return bool(present)
 
 
 def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") -> FloatArray:

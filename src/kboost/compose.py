@@ -44,8 +44,8 @@ from kboost.plans.training_data import (
     OutputSet,
     TrainingData,
     class_balance,
-    median_of,
     one_vs_rest,
+    quantile_of,
     regression,
 )
 
@@ -270,7 +270,7 @@ def prepare_composed_regressor(
     data, values = merged_targets(X, np.asarray(y), weight, None)
     formulation = estimator.formulation or partial(tube, C=1.0, epsilon=0.1)
     outputs = regression(values, lambda targets, weight, C: formulation(targets, weight))
-    return replace(_plan(estimator, outputs, X.shape[0]), constant=median_of(values)), data
+    return replace(_plan(estimator, outputs, X.shape[0]), constant=quantile_of(values)), data
 
 
 def _plan(estimator: Any, outputs: OutputSet, n_input_rows: int) -> MarginPlan:

@@ -10,8 +10,24 @@ shared by all rows:
     hinge         one row per sample    sign y,  target 1,             slack cost C w
     epsilon tube  two rows per sample   sign +-, target +-y - epsilon, slack cost C w
     nu tube       the rows of the tube  target +-y, margin_width = epsilon at cost C nu W
+    pinball       the rows of the tube  target +-y, slack cost tau C w above f and (1 - tau) C w
+                                        below it
     nu-SVM        the rows of the hinge target 0, margin_width = rho (sign -1) at cost -nu,
                                         slack cost w/W
+
+Pinball rows are quantile regression. With residuals u above the function and v below it,
+
+    minimise  sum_j |coef_j| + C sum_i w_i (tau u_i + (1 - tau) v_i),   y_i - f(x_i) = u_i - v_i,
+
+and its dual, one number d_i per sample (the difference of the duals of its two rows), is
+
+    maximise  sum_i y_i d_i   with   -(1 - tau) C w_i <= d_i <= tau C w_i,   |sum_i d_i h_ij| <= 1,
+
+for every column j, and sum_i d_i = 0 for a free bias. d_i is tau C w_i for samples above f and
+-(1 - tau) C w_i below, so the row of the bias says that f leaves a share tau of the weight below
+it, up to samples on f. Any d in the box with sum 0 gives the bound of masters/margin.py,
+
+    optimum >= sum_i y_i d_i / max(1, max_j |sum_i d_i h_ij|).
 
 Target rows serve the least-squares family.
 """
@@ -125,6 +141,13 @@ def nu_tube(y: FloatArray, sample_weight: FloatArray, C: float, nu: float) -> Ma
     signs, targets, slack_costs, sample = _both_sides(y, C * sample_weight)
     cost = C * nu * float(sample_weight.sum())
     return MarginRows(signs, targets, slack_costs, sample, MarginWidth(1.0, cost))
+
+
+def pinball(y: FloatArray, sample_weight: FloatArray, C: float, quantile: float) -> MarginRows:
+    """Rows of `C sum_i w_i max(tau r_i, (tau - 1) r_i)`, r = y - f(x), tau the quantile."""
+    signs, targets, slack_costs, sample = _both_sides(y, C * sample_weight)
+    shares = np.where(signs > 0, quantile, 1.0 - quantile)
+    return MarginRows(signs, targets, shares * slack_costs, sample)
 
 
 def nu_margin(signs: FloatArray, sample_weight: FloatArray, nu: float) -> MarginRows:

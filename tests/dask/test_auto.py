@@ -119,9 +119,13 @@ def test_numbers_of_a_frame_with_categories_and_gaps(client, few):
     assert isinstance(found, np.ndarray)
     assert r2_score(value[700:], found) > 0.8
     other = frame[700:][["town", "noise", "colour", "number"]].assign(more=1)
-    lazy = model.predict(dd.from_pandas(other, npartitions=2))
-    assert isinstance(lazy, da.Array)
-    assert_allclose(lazy.compute(), found)
+    spread = dd.from_pandas(other, npartitions=2)
+    lazy = model.predict(spread)
+    assert isinstance(lazy, dd.Series)
+    pd.testing.assert_series_equal(lazy.compute(), pd.Series(found, index=other.index))
+    interval = model.predict_interval(spread, coverage=0.8)
+    assert interval.columns.tolist() == ["lower", "upper"]
+    assert_allclose(interval.compute(), model.predict_interval(frame[700:], coverage=0.8))
     assert_allclose(model.to_local().predict(frame[700:]), found)
     assert model.leaderboard_[0]["candidate"] in model.reason_
     assert model.feature_importances_.argmin() == 3
@@ -144,7 +148,7 @@ def test_labels_with_probabilities(client, few):
     assert np.mean(model.predict(tested).compute() == labels[700:]) > 0.8
     assert_allclose(np.exp(model.predict_log_proba(tested).compute()), shares)
     scores = model.decision_function(tested).compute()
-    assert_array_equal(scores.argmax(axis=1), shares.argmax(axis=1))
+    assert_array_equal(scores.to_numpy().argmax(axis=1), shares.to_numpy().argmax(axis=1))
     assert_allclose(model.predict_proba(frame[700:]), shares)
 
 

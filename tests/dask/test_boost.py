@@ -51,10 +51,14 @@ def test_the_mixture_is_the_local_one(client, settings, monkeypatch):
     assert_array_equal(model.predict(da.from_array(X)).compute(), local.predict(X))
 
 
-def test_regression_with_weights(client):
+def sinc(n=100):
     rng = np.random.default_rng(0)
-    X = rng.uniform(-3, 3, size=(100, 2))
-    y, weight = np.sinc(X[:, 0]) + X[:, 1], rng.integers(0, 3, size=100)
+    X = rng.uniform(-3, 3, size=(n, 2))
+    return X, np.sinc(X[:, 0]) + X[:, 1], rng.integers(0, 3, size=n)
+
+
+def test_regression_with_weights(client):
+    X, y, weight = sinc()
     settings = {"C": 5.0, "kernels": ["linear", Gaussian("median", on="ranks")]}
     local = KernelBoostRegressor(**settings).fit(X, y, weight)
     model = DaskKernelBoostRegressor(**settings)
@@ -64,12 +68,27 @@ def test_regression_with_weights(client):
     assert_allclose(model.to_local().predict(X), local.predict(X), atol=1e-5)
 
 
+def test_distributed_validation_rows_choose_the_step(client):
+    X, y, weight = sinc()
+    blocks = [da.from_array(each, chunks=40) for each in (X[:60], y[:60])]
+    given = [da.from_array(each, chunks=30) for each in (X[60:], y[60:], weight[60:])]
+    model = DaskKernelBoostRegressor(["linear", "rbf"], C=5.0, max_columns=10)
+    model.fit(*blocks, None, *given)
+    errors = [step.validation_error for step in model.trace_]
+    off = (y[60:] - model.to_local().predict(X[60:])) ** 2
+    assert min(errors) == pytest.approx(np.average(off, weights=weight[60:]))
+    assert min(errors) < 0.5 * errors[0]
+
+
 @pytest.mark.parametrize(
     ("settings", "given", "message"),
     [
         ({"kernels": "active"}, {}, "kernels must be evaluated at rows .* got kernels='active'"),
         ({"kernels": Halfspaces()}, {}, "kernels must be evaluated at rows"),
-        ({}, {"X_val": da.ones((4, 2))}, "X_val must be None in kboost.dask"),
+        ({}, {"X_val": da.ones((4, 2))}, "X_val and y_val must be given together"),
+        ({}, {"X_val": np.ones((4, 2)), "y_val": da.ones(4)}, "X_val must be a dask array"),
+        ({}, {"X_val": da.ones((4, 2)), "y_val": da.ones(3)}, "y_val must have one value per row"),
+        ({}, {"X_val": da.ones((4, 3)), "y_val": da.ones(4)}, "X has 3 features"),
         (
             {"kernels": "precomputed"},
             {},

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
 import pickle
+import time
 from functools import cache
 from pathlib import Path
 
 import dask.array as da
 import dask.dataframe as dd
+import distributed
 import numpy as np
 import pandas as pd
 import pytest
@@ -138,7 +142,7 @@ def test_frames_weights_labels_and_chunks_of_unknown_size(client):
     X, y = surface(300)
     labels = np.array(["low", "middle", "high"])[np.digitize(y, [-1.0, 1.0])]
     weight = np.random.default_rng(1).integers(0, 3, size=len(y)).astype(float)
-    frame = pd.DataFrame(X, columns=["a", "b"])
+    frame = pd.DataFrame(X, columns=["a", "b"], index=np.arange(300) * 2 + 5)
     settings = {"kernels": [Gaussian(0.5)], "ridge": 0.1, "max_columns": 20}
     local = SparseKernelClassifier(**settings).fit(frame, labels, weight)
     spread = dd.from_pandas(frame, npartitions=3)
@@ -149,8 +153,17 @@ def test_frames_weights_labels_and_chunks_of_unknown_size(client):
     assert_array_equal(model.feature_names_in_, ["a", "b"])
     assert_array_equal(model.classes_, local.classes_)
     found = model.predict(spread)
-    assert isinstance(found, da.Array)
-    assert_array_equal(found.compute(), local.predict(frame))
+    assert isinstance(found, dd.Series)
+    assert found.divisions == spread.divisions
+    pd.testing.assert_series_equal(
+        found.compute(), pd.Series(local.predict(frame), index=frame.index)
+    )
+    shares = model.predict_proba(spread[spread["a"] < 1.0])  # a partition may lose all its rows
+    assert isinstance(shares, dd.DataFrame)
+    kept = frame[frame["a"] < 1.0]
+    expected = pd.DataFrame(local.predict_proba(kept), kept.index, local.classes_)
+    pd.testing.assert_frame_equal(shares.compute(), expected, rtol=1e-6)
+    assert model.score(spread, unknown) == pytest.approx(local.score(frame, labels))
     values = model.decision_function(spread.to_dask_array(lengths=True))
     assert values.shape == (300, 3)
     assert_allclose(values.compute(), local.decision_function(X), atol=1e-8)
@@ -205,6 +218,38 @@ def test_features_stay_on_the_workers(client, monkeypatch):
         DaskSparseKernelRegressor(**settings, **more).fit(blocks, da.from_array(y))
         assert asked
         assert sum(n for n, feature in asked if feature is None) < len(X)
+
+
+def test_progress_and_the_log_of_the_workers_are_seen_on_the_client(client, capsys, caplog):
+    client.forward_logging("kboost", level="DEBUG")
+    client.run(lambda: logging.getLogger("kboost").setLevel("DEBUG"))
+    X, y = surface(120)
+    model = DaskSparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=60, verbose=1)
+    with caplog.at_level("DEBUG", logger="kboost"):
+        model.fit(da.from_array(X, chunks=(60, 2)), da.from_array(y))
+        assert "branches" in capsys.readouterr().err
+        deadline = time.monotonic() + 20
+        while "every cell is fitted" not in caplog.text and time.monotonic() < deadline:
+            time.sleep(0.01)
+    client.unforward_logging("kboost")
+    assert "every cell is fitted" in caplog.text
+
+
+def test_an_asynchronous_client_is_not_blocked(cluster):
+    X, y = surface(60)
+    blocks, targets = da.from_array(X, chunks=(30, 2)), da.from_array(y)
+
+    async def work():
+        address = cluster.scheduler_address
+        async with distributed.Client(address, asynchronous=True) as client:
+            model = DaskSparseKernelRegressor([Gaussian(0.5)], ridge=0.1, max_columns=5)
+            with pytest.raises(ValueError, match=r"await asyncio\.to_thread"):
+                model.fit(blocks, targets)
+            await asyncio.to_thread(model.fit, blocks, targets)
+            values = await client.compute(model.predict(blocks))
+            assert_allclose(values, model.to_local().predict(X))
+
+    asyncio.run(work())
 
 
 def fatal(work, flag):

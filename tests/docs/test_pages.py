@@ -31,9 +31,11 @@ PAGES = (
     "index", "getting_started", "auto", "how_to_choose", "preparation", "plots", "files", "deploy",
     "extend/index", "extend/kernel", "extend/master", "extend/oracle", "extend/stop_rule",
     "papers", "papers/mkboost", "papers/mkl_rivals", "user_guide/several_kernels",
+    "user_guide/tube",
 )  # fmt: skip
 NOT_RUN = {
     "command_line": "needs a table and a model file",
+    "dask": "tests/dask makes the same calls on a cluster",
     "design": "an outline of the loop",
     "report": "tests/report runs the same call",
 }

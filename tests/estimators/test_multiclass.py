@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
+from sklearn.multiclass import OneVsOneClassifier
 
+from kboost import KernelBoostClassifier
 from kboost.data.multiclass import binary_problems, class_scores, predicted_codes
 
 CODES = np.array([0, 2, 1, 0, 2, 1, 1])
@@ -48,3 +51,11 @@ def test_a_class_without_rows_is_never_predicted(multi_class):
     assert scores.shape == (50, 4)
     assert np.isfinite(scores).all()
     assert set(predicted_codes(scores)) <= {0, 1, 3}
+
+
+def test_pairs_of_classes_by_the_meta_estimator():
+    X, y = load_iris(return_X_y=True)
+    model = OneVsOneClassifier(KernelBoostClassifier(["rbf"], C=10.0)).fit(X[::3], y[::3])
+    assert [each.classes_.tolist() for each in model.estimators_] == [[0, 1]] * 3
+    assert max(each.dual_gap_ for each in model.estimators_) < 1e-3
+    assert model.score(X, y) > 0.9

@@ -27,7 +27,7 @@ from kboost import (  # noqa: E402
 from kboost.cli.demo_data import demo_table  # noqa: E402
 from kboost.preparation.inverse import DatePart  # noqa: E402
 from kboost.report import measures, row_text, write_report  # noqa: E402
-from kboost.settings import ColumnGeneration  # noqa: E402
+from kboost.settings import ColumnGeneration, Quantile  # noqa: E402
 from kboost.tables import describe, preparation, target_of, tidy  # noqa: E402
 from tests.fitted import MODELS, fitted  # noqa: E402
 from tests.fitted import X as VALUES  # noqa: E402
@@ -166,7 +166,7 @@ def test_scaled_rows_come_back_too():
     [
         KernelBoostRegressor(["rbf", "linear"], C=1.0, max_columns=8),
         KernelBoostRegressor("active", C=1.0, max_columns=3),
-        KernelBoostRegressor("halfspaces", C=1.0, max_columns=3),
+        KernelBoostRegressor("halfspaces", C=1.0, epsilon=Quantile(0.625), max_columns=3),
         SparseKernelRegressor(["rbf"], ridge=0.1, max_columns=10),
         SparseKernelRegressor(ridge=0.1, cells=60),
     ],
@@ -177,6 +177,7 @@ def test_regressors_of_all_kinds(model, tmp_path):
     write_report(tmp_path / "r.html", model.fit(X[:90], y[:90]), X[90:], y[90:])
     text = (tmp_path / "r.html").read_text("utf-8")
     assert "Quantiles of true minus predicted" in text
+    assert ("0.625" in text) == isinstance(getattr(model, "epsilon", None), Quantile)
     assert "nan" not in re.sub(r"<svg.*?</svg>", "", text, flags=re.S).lower().split()
 
 

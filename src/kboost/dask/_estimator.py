@@ -6,10 +6,12 @@ import inspect
 from copy import copy
 from typing import Any, Self
 
-import dask.array as da
 import numpy as np
+import pandas as pd
+from dask.base import is_dask_collection
 from dask.delayed import delayed
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from kboost._typing import FloatArray
@@ -21,10 +23,10 @@ from kboost.dask._input import (
     find_client,
     is_frame,
     partitions,
-    per_row,
     row_blocks,
 )
 from kboost.dask._table import PartitionedTable
+from kboost.dask._targets import per_row
 from kboost.settings import ActiveGaussians, Halfspaces
 
 _LOCAL_KERNELS = ("precomputed", "active", "halfspaces")
@@ -77,36 +79,57 @@ class OnCluster:
 
         Returns
         -------
-        dask array, or ndarray for rows in memory
-            Values or labels, in the blocks of X.
+        dask array, or series for a data frame
+            Values or labels, in the partitions of X and with its index; a data frame for several
+            targets. Rows in memory give an ndarray.
         """
         return self._blockwise("predict", X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of labels, or R squared of numbers; predictions are computed.
+
+        Parameters
+        ----------
+        X : dask array or data frame of shape (n, n_features)
+            Rows; the AutoKernel estimators also accept a table in memory.
+        y : dask array or series, or array-like, of shape (n,)
+            Labels or targets.
+        sample_weight : dask array or series, or array-like, of shape (n,), optional
+            Weights.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        given = {"X": self.predict(X), "y": y, "sample_weight": sample_weight}
+        predicted, y, weight = (
+            per_row(find_client(self.client), name, each) if is_dask_collection(each) else each
+            for name, each in given.items()
+        )
+        metric = accuracy_score if is_classifier(self) else r2_score
+        return float(metric(y, predicted, sample_weight=weight))
 
     def _warn_of_classes(self, X: Any, y: Any, sample_weight: Any) -> None:
         """No warning: the rows stay on the workers."""
 
-    def _blockwise(self, method: str, X: Any) -> Any:
+    def _blockwise(self, method: str, X: Any, **options: Any) -> Any:
         check_is_fitted(self, "n_columns_")
         X = row_blocks(X)
         self._check_columns(X)
         local = self.to_local()
-        like = self._no_rows(local, method)
+        one = self._one_row(local, method, options)
         model = self._carried(local)
         if is_frame(X):
-            blocks = [
-                da.from_delayed(
-                    delayed(_answer)(block, model, method, like),
-                    shape=(np.nan, *like.shape[1:]),
-                    meta=like,
-                )
-                for block in X.to_delayed()
-            ]
-            return da.concatenate(blocks, allow_unknown_chunksizes=True)
-        narrow = like.ndim == 1
+            names = self._names(method)
+            empty = _labelled(one, X._meta_nonempty.index[:1], names)[:0]
+            return X.map_partitions(_series, model, method, options, empty, names, meta=empty)
+        like, narrow = one[:0], one.ndim == 1
         return X.map_blocks(
             _answer,
             model,
             method,
+            options,
             like,
             dtype=like.dtype,
             meta=like,
@@ -114,15 +137,18 @@ class OnCluster:
             chunks=None if narrow else (X.chunks[0], (like.shape[1],)),
         )
 
+    def _names(self, method: str) -> Any:
+        """The names of the columns of a result for a data frame, if it has several."""
+
     def _check_columns(self, X: Any) -> None:
         """Raise unless the collection has the features of `fit`."""
         validate_data(self, example(X), reset=False, skip_check_array=True)
 
-    def _no_rows(self, local: Any, method: str) -> Any:
-        """The result of the method for no rows, with its shape and dtype."""
+    def _one_row(self, local: Any, method: str, options: dict[str, Any]) -> Any:
+        """The result of the method for some row, with its shape and dtype."""
         nameless = copy(local)
         vars(nameless).pop("feature_names_in_", None)
-        return getattr(nameless, method)(np.zeros((1, local.n_features_in_)))[:0]
+        return getattr(nameless, method)(np.zeros((1, local.n_features_in_)), **options)
 
     def _carried(self, local: Any) -> Any:
         """The model for all blocks: scattered to the workers, or in the graph without a client."""
@@ -134,10 +160,13 @@ class OnCluster:
         return client.scatter(local, broadcast=True, hash=False)
 
     def _table(self, X: Any) -> PartitionedTable:
-        client = find_client(self.client)
         X = row_blocks(X)
         validate_data(self, example(X), reset=True, skip_check_array=True)
         self._check_kernels()
+        return self._partitioned(X)
+
+    def _partitioned(self, X: Any) -> PartitionedTable:
+        client = find_client(self.client)
         return PartitionedTable(client, partitions(client, X), type(self).__name__)
 
     def _check_kernels(self) -> None:
@@ -158,19 +187,35 @@ class OnCluster:
         multi_output: bool = False,
         **_: Any,
     ) -> tuple[Any, Any, FloatArray]:
-        """Check the input of `fit` on the workers; targets and weights are sent to the client."""
-        client = find_client(self.client)
+        """Check the input of `fit` on the workers; see `_targets.py` for what the client gets."""
         table = self._table(X)
-        n_rows = table.shape[0]
-        check_not_empty(n_rows)
-        y = per_row(client, "y", y)
-        check_length(y, n_rows)
+        check_not_empty(table.shape[0])
+        y, weight = self._numbers(
+            y, sample_weight, table.shape[0], y_numeric=y_numeric, multi_output=multi_output
+        )
+        return table, y, weight
+
+    def _numbers(
+        self,
+        y: Any,
+        sample_weight: Any,
+        n_rows: int,
+        *,
+        y_numeric: bool,
+        multi_output: bool = False,
+        suffix: str = "",
+    ) -> tuple[Any, FloatArray]:
+        """Targets and weights on the client, checked; names of the arguments have the suffix."""
+        client, name = find_client(self.client), f"y{suffix}"
+        y = per_row(client, name, y)
+        check_length(y, n_rows, name)
         if y_numeric:
-            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name=name)
         y = y if multi_output and y.ndim == 2 else column_or_1d(y, warn=True)
+        name = f"sample_weight{suffix}"
         if sample_weight is not None:
-            sample_weight = per_row(client, "sample_weight", sample_weight)
-        return table, y, check_weights(sample_weight, n_rows)
+            sample_weight = per_row(client, name, sample_weight)
+        return y, check_weights(sample_weight, n_rows, name=name)
 
     @property
     def partial_fit(self) -> Any:
@@ -193,6 +238,11 @@ class OnCluster:
 class LabelsOnCluster(OnCluster):
     """Mixin for classifiers on a cluster: decision values and probabilities, block by block."""
 
+    classes_: Any
+
+    def _names(self, method: str) -> Any:
+        return self.classes_
+
     def decision_function(self, X: Any) -> Any:
         """Return the decision values as a lazy collection.
 
@@ -203,8 +253,8 @@ class LabelsOnCluster(OnCluster):
 
         Returns
         -------
-        dask array, or ndarray for rows in memory
-            (n,), or (n, n_classes) for more than two classes.
+        dask array, or series for a data frame
+            (n,); for more than two classes (n, n_classes), a data frame with their names.
         """
         return self._blockwise("decision_function", X)
 
@@ -218,8 +268,8 @@ class LabelsOnCluster(OnCluster):
 
         Returns
         -------
-        dask array, or ndarray for rows in memory, of shape (n, n_classes)
-            Probabilities in the order of `classes_`.
+        dask array, or data frame for a data frame, of shape (n, n_classes)
+            Probabilities in the order of `classes_`, which are the names of the columns.
         """
         return self._blockwise("predict_proba", X)
 
@@ -233,12 +283,33 @@ class LabelsOnCluster(OnCluster):
 
         Returns
         -------
-        dask array, or ndarray for rows in memory, of shape (n, n_classes)
-            In the order of `classes_`.
+        dask array, or data frame for a data frame, of shape (n, n_classes)
+            In the order of `classes_`, which are the names of the columns.
         """
         return self._blockwise("predict_log_proba", X)
 
 
-def _answer(block: Any, model: Any, method: str, like: Any) -> Any:
+# On a worker -------------------------------------------------------------------------------------
+
+
+def _answer(block: Any, model: Any, method: str, options: dict[str, Any], like: Any) -> Any:
     """The result for one block; empty for an empty block."""
-    return getattr(model, method)(block) if len(block) else like
+    return getattr(model, method)(block, **options) if len(block) else like
+
+
+def _series(
+    part: Any, model: Any, method: str, options: dict[str, Any], empty: Any, names: Any
+) -> Any:
+    """The result for one partition of a data frame, with its index."""
+    if not len(part):
+        return empty
+    values = getattr(model, method)(part, **options)
+    return _labelled(values, part.index, names).astype(
+        empty.dtype if values.ndim == 1 else empty.dtypes
+    )
+
+
+def _labelled(values: Any, index: Any, names: Any) -> Any:
+    if values.ndim == 1:
+        return pd.Series(values, index=index)
+    return pd.DataFrame(values, index=index, columns=names)

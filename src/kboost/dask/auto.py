@@ -26,10 +26,10 @@ from kboost.dask._input import (
     check_not_empty,
     example,
     find_client,
-    per_row,
     row_blocks,
 )
 from kboost.dask._prepared_table import PreparedTable
+from kboost.dask._targets import per_row
 from kboost.estimators.auto_classifier import AutoKernelClassifier
 from kboost.estimators.auto_regressor import AutoKernelRegressor
 from kboost.preparation.all_rows import counted_columns, with_all_rows
@@ -96,18 +96,18 @@ class _Auto(OnCluster):
         rng = check_random_state(self.random_state)  # type: ignore[attr-defined]
         return np.sort(weighted[rng.permutation(len(weighted))[:size]])
 
-    def _blockwise(self, method: str, X: Any) -> Any:
+    def _blockwise(self, method: str, X: Any, **options: Any) -> Any:
         if is_dask_collection(X):
-            return super()._blockwise(method, X)
-        return getattr(self.to_local(), method)(X)
+            return super()._blockwise(method, X, **options)
+        return getattr(self.to_local(), method)(X, **options)
 
     def _check_columns(self, X: Any) -> None:
         self.preparation_._places(example(X))
 
-    def _no_rows(self, local: Any, method: str) -> Any:
+    def _one_row(self, local: Any, method: str, options: dict[str, Any]) -> Any:
         plain = copy(local)
         plain.preparation_ = FunctionTransformer()
-        return getattr(plain, method)(np.zeros((1, local.estimator_.n_features_in_)))[:0]
+        return getattr(plain, method)(np.zeros((1, local.estimator_.n_features_in_)), **options)
 
 
 @with_client
@@ -121,7 +121,8 @@ class DaskAutoKernelRegressor(_Auto, AutoKernelRegressor):
     kernels are compared on the rows that the local estimator would take, and all rows are fitted
     on the workers. Up to 50,000 rows (fewer, if there are more than 160 columns) the model is that
     of the local estimator, up to rounding.
-    `predict` returns a dask array for a dask collection, and an array for rows in memory.
+    `predict` returns a dask array for a dask array, a series with the index of a data frame, and
+    an array for rows in memory.
 
     Parameters
     ----------
@@ -148,6 +149,27 @@ class DaskAutoKernelRegressor(_Auto, AutoKernelRegressor):
     """
 
     local_class = AutoKernelRegressor
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:
+        """Return an interval for each row as a lazy collection.
+
+        Parameters
+        ----------
+        X : dask array, data frame, or table in memory
+            With the columns of `fit`.
+        coverage : float, default=0.9
+            Share of new targets that the intervals contain, between 0 and 1.
+
+        Returns
+        -------
+        dask array of shape (n, 2), or data frame for a data frame
+            Lower and upper bounds; a data frame has columns "lower" and "upper". Rows in memory
+            give an ndarray.
+        """
+        return self._blockwise("predict_interval", X, coverage=coverage)
+
+    def _names(self, method: str) -> Any:
+        return ["lower", "upper"]
 
 
 @with_client

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
 from kboost._typing import FloatArray
+from kboost._validation import has_validation
 from kboost.core.deadline import Deadline
 from kboost.dask._estimator import LabelsOnCluster, OnCluster, with_client
+from kboost.dask._input import check_not_empty, row_blocks
 from kboost.dask._library import DistributedLibrary
 from kboost.dask._rows import DistributedRows
 from kboost.data.merged_rows import MergedRows
@@ -62,25 +63,20 @@ class _Boost(OnCluster):
             Targets or labels.
         sample_weight : dask array or series of shape (n,), optional
             Weights; a row of weight two equals the row given twice.
-        X_val, y_val, sample_weight_val : None
-            Not supported on a cluster; use ``early_stopping`` of the solver.
+        X_val, y_val : dask array or data frame, optional
+            Validation rows for early stopping, which also choose C with ``C="auto"``; they stay on
+            the workers as those of X.
+        sample_weight_val : dask array or series of shape (n_val,), optional
+            Weights of the validation rows in the error.
 
         Returns
         -------
         self
             The fitted estimator.
         """
-        given: Mapping[str, Any] = {
-            "X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val
-        }  # fmt: skip
-        for name, value in given.items():
-            if value is not None:
-                raise ValueError(
-                    f"{name} must be None in kboost.dask, where early_stopping of the solver holds "
-                    f"rows out; got {type(value).__name__}."
-                )
+        validation = ValidationInput(X_val, y_val, sample_weight_val)
         return self._guarded_fit(  # type: ignore[attr-defined]
-            lambda: run_plan(self, X, y, sample_weight, ValidationInput()),
+            lambda: run_plan(self, X, y, sample_weight, validation),
             X,
             y,
             sample_weight,
@@ -90,6 +86,19 @@ class _Boost(OnCluster):
         self, X: Any, y: Any, sample_weight: Any, **options: Any
     ) -> tuple[Any, Any, FloatArray]:
         table, y, weight = super()._checked(X, y, sample_weight, **options)
+        return DistributedRows(table), y, weight
+
+    def _checked_validation(
+        self, validation: ValidationInput, *, y_numeric: bool = False
+    ) -> tuple[Any, Any, FloatArray] | None:
+        given = validation.X_val, validation.y_val, validation.sample_weight_val
+        if not has_validation(*given):
+            return None
+        X = row_blocks(validation.X_val, "X_val")
+        self._check_columns(X)
+        table = self._partitioned(X)
+        check_not_empty(table.shape[0], "X_val")
+        y, weight = self._numbers(*given[1:], table.shape[0], y_numeric=y_numeric, suffix="_val")
         return DistributedRows(table), y, weight
 
 

@@ -25,7 +25,8 @@ class DaskSparseKernelRegressor(_Sparse, SparseKernelRegressor):
     local estimator for the same rows and seed, up to rounding. Features stay on the workers: only
     targets, weights and hashes (a few numbers per row), samples of rows (at most 64 MB), single
     features where cells are cut, and the model come to the client. The work of a lost worker is
-    repeated by the others, if the graph of X allows it. `predict` returns a dask array.
+    repeated by the others, if the graph of X allows it. `predict` returns a dask array, or a series
+    with the index of a data frame.
 
     Parameters
     ----------

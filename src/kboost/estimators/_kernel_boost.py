@@ -64,6 +64,12 @@ class MarginEstimator(KernelEstimator):
         X, y = check_table(self, X, y, reset=True, **options)
         return X, y, check_weights(sample_weight, X.shape[0])
 
+    def _checked_validation(
+        self, validation: ValidationInput, *, y_numeric: bool = False
+    ) -> tuple[Any, Any, FloatArray] | None:
+        """The user's validation rows, checked like training rows; None if there are none."""
+        return check_validation(self, **vars(validation), y_numeric=y_numeric)
+
 
 def run_plan(
     estimator: Any, X: Any, y: Any, sample_weight: Any, validation: ValidationInput
@@ -205,13 +211,6 @@ def is_monitored(estimator: Any, validation: ValidationInput) -> bool:
     """Whether rows are held out, so that an early step may be kept."""
     held_out = validation.X_val is not None
     return held_out or validation_fraction(estimator, validation) is not None
-
-
-def checked_validation(
-    estimator: Any, validation: ValidationInput, *, y_numeric: bool = False
-) -> tuple[Any, Any, FloatArray] | None:
-    """The user's validation rows, checked like training rows; None if there are none."""
-    return check_validation(estimator, **vars(validation), y_numeric=y_numeric)
 
 
 def _scalar_or_array(values: list[Any]) -> float | FloatArray | None:

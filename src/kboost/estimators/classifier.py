@@ -17,7 +17,6 @@ from kboost.estimators._kernel_boost import (
     MARGIN_RULES,
     MarginEstimator,
     ValidationInput,
-    checked_validation,
     is_monitored,
     library_plan,
     margin_parts,
@@ -336,7 +335,7 @@ def _validation_rows(
     estimator: Any, factors: FloatArray, validation: ValidationInput
 ) -> MergedRows | None:
     """The user's validation rows, merged, with the weights of their classes."""
-    if (checked := checked_validation(estimator, validation)) is None:
+    if (checked := estimator._checked_validation(validation)) is None:
         return None
     X, y, weight = checked
     codes = _known_codes(estimator.classes_, y)

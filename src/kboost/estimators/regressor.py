@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,6 @@ from kboost.estimators._kernel_boost import (
     MARGIN_RULES,
     MarginEstimator,
     ValidationInput,
-    checked_validation,
     is_monitored,
     library_plan,
     margin_parts,
@@ -24,11 +25,11 @@ from kboost.estimators._kernel_boost import (
     solver_settings,
     validation_fraction,
 )
-from kboost.formulations import MarginRows, nu_tube, tube
+from kboost.formulations import MarginRows, nu_tube, pinball, tube
 from kboost.plans.bases import ActiveColumns, HalfspaceColumns, KernelColumns
 from kboost.plans.margin_plan import MarginFit, MarginPlan
-from kboost.plans.training_data import TrainingData, median_of, regression
-from kboost.settings import ActiveGaussians, Barrier, ColumnGeneration, Halfspaces
+from kboost.plans.training_data import TrainingData, quantile_of, regression
+from kboost.settings import ActiveGaussians, Barrier, ColumnGeneration, Halfspaces, Quantile
 
 _SOLVER = Rule(
     "'cg', 'barrier', a ColumnGeneration or a Barrier",
@@ -36,8 +37,11 @@ _SOLVER = Rule(
         (isinstance(v, str) and v in ("cg", "barrier")) or isinstance(v, ColumnGeneration | Barrier)
     ),
 )
+_EPSILON = Rule(
+    "zero or positive, a Quantile", lambda v: isinstance(v, Quantile) or NOT_NEGATIVE.holds(v)
+)
 _RULES = MARGIN_RULES | {
-    "epsilon": optional(NOT_NEGATIVE),
+    "epsilon": optional(_EPSILON),
     "nu": optional(UNIT),
     "solver": _SOLVER,
 }
@@ -55,7 +59,9 @@ class KernelBoostRegressor(KernelRegressorMixin, MarginEstimator):
 
     needs, and certifies the distance to the optimum over all candidates. With `nu` the half-width
     epsilon of the tube is a variable with the cost ``C nu sum_i w_i``: about that fraction of the
-    rows ends outside the tube or on its border.
+    rows ends outside the tube or on its border. With ``epsilon=Quantile(0.9)``, from
+    :mod:`kboost.settings`, the errors above and below have different costs, and the function is
+    that quantile of the targets.
 
     Parameters
     ----------
@@ -69,9 +75,11 @@ class KernelBoostRegressor(KernelRegressorMixin, MarginEstimator):
         is dense, so `tol` and `max_columns` determine the size of the model.
     C : float or "auto", default="auto"
         Cost of errors outside the tube per row, as in scikit-learn's SVMs. "auto" follows a path of
-        rising C and takes the value with the lowest error on held-out rows.
-    epsilon : float or None, default=None
-        Half-width of the tube. None: it is found from `nu`.
+        rising C and takes the value with the lowest error on held-out rows: the mean square, or
+        the pinball loss of a quantile.
+    epsilon : float, Quantile or None, default=None
+        Half-width of the tube. None: it is found from `nu`. :class:`kboost.settings.Quantile`:
+        quantile regression, without a tube.
     nu : float or None, default=None
         Upper bound of the fraction of rows outside the tube, in (0, 1]; 0.5 if neither it nor
         `epsilon` is given.
@@ -107,7 +115,7 @@ class KernelBoostRegressor(KernelRegressorMixin, MarginEstimator):
     Attributes
     ----------
     epsilon_ : float
-        Half-width of the tube.
+        Half-width of the tube; 0 for a quantile.
     C_ : float
         The C used.
     tuning_ : Tuning or None
@@ -256,26 +264,23 @@ def prepare_regressor(
     _check_combination(estimator)
     fraction = validation_fraction(estimator, validation)
     X, y, weight = estimator._checked(X, y, sample_weight, y_numeric=True)
-    checked = checked_validation(estimator, validation, y_numeric=True)
+    checked = estimator._checked_validation(validation, y_numeric=True)
     data, values = merged_targets(X, y, weight, checked)
     # a free intercept takes up what the targets have in common, and the solvers keep their digits
     shift = _middle(values[data.rows.codes]) if estimator.intercept == "free" else 0.0
-    epsilon, nu = estimator.epsilon, estimator.nu or _NU
-
-    def formulation(targets: FloatArray, weight: FloatArray, C: float) -> MarginRows:
-        if epsilon is not None:
-            return tube(targets, weight, C, epsilon)
-        return nu_tube(targets, weight, C, nu)
+    epsilon = estimator.epsilon
+    quantile = epsilon.quantile if isinstance(epsilon, Quantile) else None
 
     def attributes(fit: MarginFit) -> dict[str, Any]:
-        width = fit.results[0].fit.margin_width if epsilon is None else float(epsilon)
+        given = epsilon if quantile is None else 0.0
+        width = fit.results[0].fit.margin_width if given is None else float(given)
         columns = dict.fromkeys(_COLUMN_ATTRIBUTES)
         return {**columns, "C_": fit.C, "tuning_": fit.tuning, "epsilon_": width}
 
     base = regressor_base(estimator.kernels)
     parts = margin_parts(estimator, base)
     plan = MarginPlan(
-        outputs=regression(values - shift, formulation),
+        outputs=regression(values - shift, _formulation(epsilon, estimator.nu or _NU), quantile),
         library=library_plan(
             estimator,
             base,
@@ -287,13 +292,22 @@ def prepare_regressor(
         C=parts if isinstance(estimator.C, str) else float(estimator.C),
         attributes=attributes,
         validation_fraction=fraction,
-        constant=None if estimator.intercept == "none" else median_of(values - shift),
+        constant=None
+        if estimator.intercept == "none"
+        else quantile_of(values - shift, quantile or 0.5),
         shift=shift,
         max_seconds=estimator.max_seconds,
         random_state=estimator.random_state,
         n_jobs=effective_n_jobs(estimator.n_jobs),
     )
     return plan, data
+
+
+def _formulation(epsilon: Any, nu: float) -> Callable[[FloatArray, FloatArray, float], MarginRows]:
+    """The rows of the problem, made from targets, weights and C."""
+    if isinstance(epsilon, Quantile):
+        return partial(pinball, quantile=epsilon.quantile)
+    return partial(nu_tube, nu=nu) if epsilon is None else partial(tube, epsilon=epsilon)
 
 
 def regressor_base(kernels: Any) -> KernelColumns:

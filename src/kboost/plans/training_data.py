@@ -17,6 +17,7 @@ from kboost.selection.platt import calibrated_log_loss
 HIGHEST_PRICE = 1e12
 ALIKE = 1e-2  # log losses
 ALIKE_SQUARES = 3e-2  # mean squared errors
+ALIKE_PINBALL = 1.5e-2  # mean pinball losses, which grow with the error, not with its square
 
 Loss = Callable[[FloatArray], float]  # of decision values
 
@@ -45,7 +46,7 @@ class OutputSet:
     """The outputs of a model; their error and their loss together, of decisions (n, n_outputs)."""
 
     outputs: Sequence[MarginOutput]
-    joint_error: Callable[[MergedRows], Loss]  # share of wrong labels, or mean squared error
+    joint_error: Callable[[MergedRows], Loss]  # share of wrong labels, or error of the numbers
     held_out_loss: Callable[[HeldOut], float]  # by which C is chosen
     targets: Callable[[MergedRows], FloatArray]  # (n, n_outputs): -1 and 1, or numbers
     alike: float = 0.0  # relative difference of such losses that does not count
@@ -87,13 +88,24 @@ def class_balance(rows: MergedRows) -> FloatArray:
 
 
 def regression(
-    values: FloatArray, formulation: Callable[[FloatArray, FloatArray, float], Any]
+    values: FloatArray,
+    formulation: Callable[[FloatArray, FloatArray, float], Any],
+    quantile: float | None = None,
 ) -> OutputSet:
-    """One output; codes index `values`. `formulation` takes targets, weights and C."""
+    """One output; codes index `values`. `formulation` takes targets, weights and C.
+
+    Errors are mean squares, or the mean pinball loss of a quantile.
+    """
+
+    def loss(residual: FloatArray) -> FloatArray:
+        if quantile is None:
+            return residual**2
+        pinball: FloatArray = np.maximum(quantile * residual, (quantile - 1.0) * residual)
+        return pinball
 
     def error(rows: MergedRows) -> Loss:
         targets, share = values[rows.codes], rows.weight / rows.weight.sum()
-        return lambda decision: float(share @ (targets - np.ravel(decision)) ** 2)
+        return lambda decision: float(share @ loss(targets - np.ravel(decision)))
 
     def held_out_loss(splits: HeldOut) -> float:
         return float(np.mean([error(rows)(decisions) for rows, decisions in splits]))
@@ -103,19 +115,20 @@ def regression(
     def targets(rows: MergedRows) -> FloatArray:
         return values[rows.codes][:, None]
 
-    return OutputSet([output], error, held_out_loss, targets, ALIKE_SQUARES)
+    alike = ALIKE_SQUARES if quantile is None else ALIKE_PINBALL
+    return OutputSet([output], error, held_out_loss, targets, alike)
 
 
-def median_of(values: FloatArray) -> Callable[[MergedRows], FloatArray]:
-    """The weighted median of the targets that codes index."""
+def quantile_of(values: FloatArray, quantile: float = 0.5) -> Callable[[MergedRows], FloatArray]:
+    """A weighted quantile, by default the median, of the targets that codes index."""
 
-    def median(rows: MergedRows) -> FloatArray:
+    def constant(rows: MergedRows) -> FloatArray:
         targets = values[rows.codes]
         order = np.argsort(targets, kind="stable")
         mass = np.cumsum(rows.weight[order])
-        return targets[order[[np.searchsorted(mass, mass[-1] / 2)]]]
+        return targets[order[[np.searchsorted(mass, quantile * mass[-1])]]]
 
-    return median
+    return constant
 
 
 def check_prices(problems: Sequence[Any], factor: float = 1.0) -> None:

@@ -21,6 +21,7 @@ from kboost.report.page import (
     tiles,
 )
 from kboost.report.report_data import CLASSES, ReportData, Section
+from kboost.settings import Quantile
 from kboost.tables.preparing import preparation_of
 
 
@@ -82,7 +83,9 @@ def certificate(s: ReportData) -> Section:
         rows.append(
             ("C", f"{inner.C_:.4g}" + (" (chosen on held-out rows)" if inner.C == "auto" else ""))
         )
-    if hasattr(inner, "epsilon_"):
+    if isinstance(quantile := getattr(inner, "epsilon", None), Quantile):
+        rows.append(("quantile", f"{quantile.quantile:.4g}"))
+    elif hasattr(inner, "epsilon_"):
         rows.append(("half-width of the tube", f"{inner.epsilon_:.4g}"))
     if hasattr(inner, "ridge_"):
         rows.append(("ridge", f"{inner.ridge_:.4g}"))

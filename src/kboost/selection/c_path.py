@@ -10,7 +10,8 @@ whose loss is far above the lowest count twice: they are the largest models, and
 The loss of a classifier is the log loss of the decisions of all splits after one logistic function
 was fitted to them (selection/platt.py): unlike the share of wrong labels it falls as soon as the
 model finds something, also where a class has few rows. Of values of almost the same loss the
-smallest is taken. The loss of a regressor is the mean squared error.
+smallest is taken. The loss of a regressor is the mean squared error; that of a quantile is the
+pinball loss.
 
 Splits keep rows of equal x together and are drawn from the canonical order, and weights count in
 the loss, so a row given twice equals a row of weight two.

@@ -5,7 +5,13 @@ An estimator parameter takes one of them, or a string or number as shorthand: ``
 """
 
 from kboost.settings.early_stopping import EarlyStopping
-from kboost.settings.kernel_boost import ActiveGaussians, Barrier, ColumnGeneration, Halfspaces
+from kboost.settings.kernel_boost import (
+    ActiveGaussians,
+    Barrier,
+    ColumnGeneration,
+    Halfspaces,
+    Quantile,
+)
 from kboost.settings.mkl import LpNorm
 from kboost.settings.sparse_kernel import (
     ALD,
@@ -36,6 +42,7 @@ __all__ = [
     "MatchingPursuit",
     "MaxResidual",
     "One",
+    "Quantile",
     "Random",
     "Series",
     "SteepestDescent",

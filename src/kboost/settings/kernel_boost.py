@@ -153,3 +153,33 @@ class Halfspaces:
 
     def __post_init__(self) -> None:
         check_params(vars(self), {"sparsity": FRACTION})
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """Quantile regression: ``epsilon=Quantile(0.9)`` of :class:`kboost.KernelBoostRegressor`.
+
+    There is no tube. An error costs ``C * quantile`` per unit where the function is too low, and
+    ``C * (1 - quantile)`` where it is too high, so that it has this share of the targets below it.
+
+    Parameters
+    ----------
+    quantile : float, default=0.5
+        In (0, 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kboost import KernelBoostRegressor
+    >>> from kboost.settings import Quantile
+    >>> X = np.linspace(0, 1, 200)[:, None]
+    >>> y = X[:, 0] * np.random.default_rng(0).normal(size=200)
+    >>> upper = KernelBoostRegressor(C=1.0, epsilon=Quantile(0.9)).fit(X, y)
+    >>> float((y <= upper.predict(X)).mean().round(1))
+    0.9
+    """
+
+    quantile: float = 0.5
+
+    def __post_init__(self) -> None:
+        check_params(vars(self), {"quantile": FRACTION})
