@@ -27,7 +27,7 @@ TABLED = (
     *("fuzz_files", "onnx_parity", "mkl_speed", "mkb_speed", "mkb_mnist"),
     *("kin40k", "mnist_rls", "growth"),
     *("covtype", "covtype_series", "dask_covtype"),
-    *("tables", "model_size", "intervals", "predict_row", "memory"),
+    *("tables", "model_size", "intervals", "predict_row", "memory", "column_scaling"),
 )
 PARTS = {"train": "#888888", "validation": "#d95f02", "test": "#1b6ca8"}
 METHODS = {
