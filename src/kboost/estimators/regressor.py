@@ -80,7 +80,7 @@ class KernelBoostRegressor(KernelRegressorMixin, MarginEstimator):
     intercept : {"free", "penalized", "none"}, default="free"
         Whether the intercept is free, penalised like a coefficient, or absent.
     column_scaling : {"unit", None}, default="unit"
-        Whether columns are scaled to unit root mean square before they are penalised. `coef_`
+        Whether columns are scaled to unit root mean square before they are penalised. `dual_coef_`
         always belongs to the unscaled columns.
     max_columns : int or None, default=None
         Most columns that are generated.
@@ -126,7 +126,7 @@ class KernelBoostRegressor(KernelRegressorMixin, MarginEstimator):
         standardised features (for CSR, scaled only).
     selected_features_ : ndarray of int or None
         Features that the halfspaces use.
-    coef_ : ndarray of shape (n_columns_,)
+    dual_coef_ : ndarray of shape (n_columns_,)
         Coefficients of the columns, in the order of `kernels_`.
     intercept_ : float
         The intercept.
