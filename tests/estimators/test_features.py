@@ -42,7 +42,6 @@ def test_every_estimator_is_split_by_feature(name):
     assert shares.shape == (4,)
     assert shares.sum() == pytest.approx(1.0)
     assert (shares >= 0).all()
-    assert "_importances" not in model.__getstate__()
     explanation = model.explain(rows, by="feature")
     expected = answer(model, rows)
     np.testing.assert_allclose(explanation.values.reshape(2, -1), expected, atol=1e-12)

@@ -109,9 +109,8 @@ class KernelEstimator(PackedPickleMixin, ExplainMixin, CallbackSupportMixin, Bas
     # Storage -----------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        """The attributes; None for those that the model repeats, without what is computed again."""
+        """The attributes; None for those that the model repeats."""
         state: dict[str, Any] = dict(super().__getstate__())
-        state.pop("_importances", None)
         if shares_centers(state.get("_model"), state.get("centers_")):
             state.update(dict.fromkeys(_REPEATED))
         return state

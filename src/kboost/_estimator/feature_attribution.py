@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from kboost._estimator.total_effects import total_effects
 from kboost._typing import FloatArray
 
 _SHOWN = 5
+_known: WeakKeyDictionary[Any, tuple[Any, FloatArray]] = WeakKeyDictionary()  # importances by model
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,15 +121,13 @@ class FeatureMixin:
             raise AttributeError(
                 f"feature_importances_ requires a fitted {type(self).__name__}; call fit first."
             )
-        model = self._model
-        known: Any = vars(self).get("_importances")
+        model, known = self._model, _known.get(self)
         if known is None or known[0] is not model:
             rows = self._kept_rows(AttributeError)
             shares = total_effects(self._values_at, rows, self._players(), self.n_columns_)
             shares.flags.writeable = False
-            known = self._importances = (model, shares)  # not in files: see __getstate__
-        importances: FloatArray = known[1]
-        return importances
+            known = _known[self] = (model, shares)
+        return known[1]
 
     def _by_feature(self, X: Any) -> FeatureExplanation:
         """The answers at the rows of X, split by feature."""

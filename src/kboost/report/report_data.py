@@ -12,10 +12,12 @@ import numpy as np
 from kboost._validation import check_table
 from kboost.plotting._fitted import input_of, last_step
 from kboost.report import measures
+from kboost.report.rivals import ModelFigures, svm_figures, tree_figures
 from kboost.report.scores import Score, scores
 
 Section = tuple[str, str, str]  # id, title, HTML
 CLASSES = 12  # shown in a table, at most
+WIDE = 300  # features above which rows are not described
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,22 @@ class ReportData:
         return list(scores(self.model, self.X, np.asarray(self.y), np.asarray(base)))
 
     @cached_property
+    def rivals(self) -> list[ModelFigures]:
+        """Other models on the same rows: trees and a support vector machine."""
+        if self.X_learn is None:
+            return []
+        given = (self.model, self.X_learn, self.y_learn, self.X, np.asarray(self.y))
+        trees = tree_figures(*given)
+        return [svm_figures(*given)] if trees is None else [trees, svm_figures(*given)]
+
+    @cached_property
     def sample(self) -> Any:
         """A sample of X as input of the estimator."""
-        rows = input_of(self.model, measures.sample_rows(self.X))
-        return check_table(self.inner, rows, reset=False)
+        return self.input_of(measures.sample_rows(self.X))
+
+    def input_of(self, X: Any) -> Any:
+        """Rows of the table as input of the estimator, checked."""
+        return check_table(self.inner, input_of(self.model, X), reset=False)
 
     @property
     def labels(self) -> list[str]:
