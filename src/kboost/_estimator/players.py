@@ -69,8 +69,9 @@ class Players:
         steps = np.concatenate([np.arange(1, len(order)) for _, order in walks])
         size = max(1, _NUMBERS // row.shape[1])
         for start in range(0, len(walk), size):
-            w, t = walk[start : start + size], steps[start : start + size]
-            yield np.where(place[w][:, self.of_feature] < t[:, None], row, others[w])
+            at = slice(start, start + size)
+            changed = place[walk[at]][:, self.of_feature] < steps[at, None]
+            yield np.where(changed, row, others[walk[at]])
 
     def _differences(self, rows: Any, others: Any) -> tuple[IntArray, IntArray]:
         """Row and player of each difference, each once."""
@@ -81,7 +82,8 @@ class Players:
         differ: BoolArray = np.zeros((rows.shape[0], self.count), dtype=bool)
         row, feature = np.nonzero(rows != others)
         differ[row, self.of_feature[feature]] = True
-        return np.nonzero(differ)
+        at, player = np.nonzero(differ)
+        return at, player
 
 
 def _sparse_walk(row: Any, other: Any, order: IntArray) -> Any:

@@ -151,7 +151,7 @@ def pair_dependence(s: ReportData, X: Any, j: int, k: int, first: Grid, second: 
     many = take(X, np.tile(np.arange(n), a * b))
     many = with_column(many, j, np.repeat(first.values, n * b))
     many = with_column(many, k, np.tile(np.repeat(second.values, n), a))
-    return response(s, many).reshape(a, b, n).mean(axis=2)
+    return np.asarray(response(s, many).reshape(a, b, n).mean(axis=2))
 
 
 def interaction(surface: FloatArray) -> float:

@@ -105,7 +105,7 @@ def _candidates(s: ReportData) -> list[int]:
     d = s.X.shape[1]
     if d <= COLUMNS:
         return list(range(d))
-    return np.argsort(-importances_by_column(s), kind="stable")[:COLUMNS].tolist()
+    return list(map(int, np.argsort(-importances_by_column(s), kind="stable")[:COLUMNS]))
 
 
 def _cells(s: ReportData, found: Permuted) -> tuple[list[str], list[str]]:

@@ -20,7 +20,7 @@ def importances_by_column(s: Any) -> FloatArray:
     owner = _columns_of_features(s, len(shares))
     if owner is None:
         return -np.arange(s.X.shape[1], dtype=np.float64)
-    return np.bincount(owner, shares, s.X.shape[1])
+    return np.asarray(np.bincount(owner, shares, s.X.shape[1]), dtype=np.float64)
 
 
 def shares_by_column(s: Any, X: Any) -> tuple[Any, FloatArray, list[str]]:
@@ -36,7 +36,8 @@ def shares_by_column(s: Any, X: Any) -> tuple[Any, FloatArray, list[str]]:
     if owner is None:
         return explanation, shares, list(explanation.features)
     out = np.zeros((n, s.X.shape[1], shares.shape[2]))
-    np.add.at(out, (slice(None), owner), shares)
+    for feature, column in enumerate(owner):
+        out[:, column] += shares[:, feature]
     return explanation, out, names_of(s)
 
 
