@@ -125,6 +125,12 @@ def test_a_constant_model_has_no_shares():
     assert explanation.baseline == pytest.approx(1.0)
 
 
+def test_rows_may_be_sparse_or_dense():
+    model, rows = fitted("boost sparse rows"), rows_of("boost sparse rows")[:2]
+    shares = [model.explain(each, by="feature").by_feature for each in (rows, rows.toarray())]
+    np.testing.assert_array_equal(*shares)
+
+
 def test_names_and_columns_of_a_table():
     explanation = fitted("auto three classes").explain(FRAME[:1], by="feature")
     assert explanation.features == tuple(FRAME.columns)

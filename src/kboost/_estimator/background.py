@@ -37,8 +37,6 @@ def kept_rows(model: Any, n_features: int) -> Any:
         if not all(hasattr(part, "centers") for part in parts):
             return None
         centers = stack_rows([part.centers for part in parts])
-    if centers.shape[1] != n_features:  # numbers of rows, for precomputed kernels
-        return None
     n = centers.shape[0]
     centers = centers[np.linspace(0, n - 1, min(n, _MOST)).astype(np.intp)].astype(np.float64)
     first, _ = group_rows(centers)

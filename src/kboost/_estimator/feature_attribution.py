@@ -12,12 +12,14 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from scipy import sparse
 
 from kboost._estimator.background import is_sum_of_pairs, kept_rows
 from kboost._estimator.players import Players
 from kboost._estimator.shapley import reference_rows, shapley_values
 from kboost._estimator.total_effects import total_effects
 from kboost._typing import FloatArray
+from kboost.kernels.rows import as_dense
 
 _SHOWN = 5
 _known: WeakKeyDictionary[Any, tuple[Any, FloatArray]] = WeakKeyDictionary()  # importances by model
@@ -135,6 +137,7 @@ class FeatureMixin:
         references = reference_rows(self._kept_rows(ValueError), players, self.n_columns_)
         if not references.shape[0]:
             references = rows[:1]  # a constant model
+        rows = sparse.csr_matrix(rows) if sparse.issparse(references) else as_dense(rows)
         values = self._answers(rows)
         shares = shapley_values(self._answers, rows, references, players)
         n = references.shape[0]
@@ -146,7 +149,8 @@ class FeatureMixin:
         return FeatureExplanation(values, baseline, shares, self._feature_names(), outputs, exact)
 
     def _kept_rows(self, error: type[Exception]) -> Any:
-        rows = kept_rows(self._model, self._n_inputs())
+        is_matrix = getattr(self, "_is_precomputed", False)
+        rows = None if is_matrix else kept_rows(self._model, self._n_inputs())
         if rows is None:
             raise error(
                 "Features must be values of rows; got kernels='precomputed' or own columns."

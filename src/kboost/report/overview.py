@@ -38,13 +38,16 @@ def summary(s: ReportData) -> Section:
     for row, other in zip(rows, () if trees is None else trees.scores, strict=False):
         row.append(f"{other.value:.4g}")
     where = f"Scores on {len(s.y):,} rows" + (" the model was fitted to" if s.seen else "")
-    warning = "These are training rows, so the scores are optimistic." if s.seen else ""
+    early = [str(r) for r in s.door._reasons() if r.rule in s.door._limits]
+    warnings = [f"The fit ended early: {words}" for words in different(early)]
+    if s.seen:
+        warnings.append("These are training rows, so the scores are optimistic.")
     return section(
         "summary",
         "What was predicted, and how well",
         paragraph(_predicted(s)),
         tiles(facts),
-        paragraph(warning) if warning else "",
+        *map(paragraph, warnings),
         table(where, names, rows, numbers=range(1, 4)),
     )
 

@@ -21,14 +21,15 @@ FEWEST = 20  # rows for a calibration curve
 
 def rates(s: ReportData) -> list[str]:
     """What applies: two classes have all of it, several classes a calibration curve."""
-    two = len(s.labels) == 2 and len(np.unique(s.y)) == 2
+    both = np.isin(s.model.classes_, np.asarray(s.y)).all() and len(np.unique(s.y)) == 2
+    two = len(s.labels) == 2 and bool(both)
     positive = np.asarray(s.y) == s.model.classes_[-1]
     charts, below = [], []
     if two and hasattr(s.model, "decision_function"):
-        scores = np.asarray(s.model.decision_function(s.X))
+        scores = s.answers.decision_function(s.X)
         charts += [_roc(s, positive, scores), _precision_recall(s, positive, scores)]
     if hasattr(s.model, "predict_proba") and len(s.y) >= FEWEST:
-        chances = np.asarray(s.model.predict_proba(s.X))
+        chances = s.answers.predict_proba(s.X)
         if two:
             charts.append(_calibration(positive, chances[:, 1], f"is {s.labels[1]}"))
             below.append(_thresholds(s, positive, chances[:, 1]))

@@ -20,6 +20,30 @@ CLASSES = 12  # shown in a table, at most
 WIDE = 300  # features above which rows are not described
 
 
+class Remembered:
+    """A model whose answers at the rows of the report are computed once."""
+
+    _METHODS = ("predict", "predict_proba", "decision_function")
+
+    def __init__(self, model: Any, X: Any) -> None:
+        self._model, self._X = model, X
+        self._known: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._model, name)
+        if name not in self._METHODS:
+            return found
+
+        def answer(X: Any) -> Any:
+            if X is not self._X:
+                return found(X)
+            if name not in self._known:
+                self._known[name] = np.asarray(found(X))
+            return self._known[name]
+
+        return answer
+
+
 @dataclass(frozen=True)
 class ReportData:
     """The model and the data of a report; see `write_report`."""
@@ -43,20 +67,25 @@ class ReportData:
         return last_step(self.model)
 
     @cached_property
+    def answers(self) -> Any:
+        """The model, for its answers at X and at other rows."""
+        return Remembered(self.model, self.X)
+
+    @cached_property
     def predicted(self) -> Any:
         """Predictions for X."""
-        return self.model.predict(self.X)
+        return self.answers.predict(self.X)
 
     @cached_property
     def scores(self) -> list[Score]:
         """Scores on X."""
         base = self.y if self.y_learn is None else self.y_learn
-        return list(scores(self.model, self.X, np.asarray(self.y), np.asarray(base)))
+        return list(scores(self.answers, self.X, np.asarray(self.y), np.asarray(base)))
 
     @cached_property
     def rivals(self) -> list[ModelFigures]:
         """Other models on the same rows: trees and a support vector machine."""
-        if self.X_learn is None:
+        if self.X_learn is None or getattr(self.inner, "_is_precomputed", False):
             return []
         given = (self.model, self.X_learn, self.y_learn, self.X, np.asarray(self.y))
         trees = tree_figures(*given)

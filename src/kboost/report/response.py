@@ -29,9 +29,9 @@ def response_name(s: Any) -> str:
 def response(s: Any, X: Any) -> FloatArray:
     """The prediction, or the probability (the decision value) of one class, of each row."""
     if not s.labels:
-        return np.asarray(s.model.predict(X), dtype=np.float64)
+        return np.asarray(s.answers.predict(X), dtype=np.float64)
     if hasattr(s.model, "predict_proba"):
-        return np.asarray(s.model.predict_proba(X)[:, shown_class(s)])
+        return np.asarray(s.answers.predict_proba(X)[:, shown_class(s)])
     values = np.asarray(s.model.decision_function(X))
     return values if values.ndim == 1 else values[:, shown_class(s)]
 
@@ -43,12 +43,12 @@ def losses(s: Any, X: Any, y: Any) -> FloatArray:
     the label is wrong, of a classifier.
     """
     if not s.labels:
-        error = np.asarray(y, dtype=np.float64) - s.model.predict(X)
+        error = np.asarray(y, dtype=np.float64) - s.answers.predict(X)
         return np.column_stack([error**2, np.abs(error)])
     if not hasattr(s.model, "predict_proba"):
-        wrong = np.asarray(s.model.predict(X) != y, dtype=np.float64)
+        wrong = np.asarray(s.answers.predict(X) != y, dtype=np.float64)
         return np.column_stack([wrong, wrong])
-    chances = s.model.predict_proba(X)
+    chances = s.answers.predict_proba(X)
     codes = np.searchsorted(s.model.classes_, y)
     codes = np.minimum(codes, len(s.model.classes_) - 1)
     known = s.model.classes_[codes] == y

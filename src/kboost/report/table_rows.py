@@ -1,7 +1,7 @@
 """The table of a report: its columns and rows, as given by the user.
 
-Tables are data frames or arrays. Sparse matrices and precomputed kernels have no columns that a
-reader would know, and so no sections about columns.
+Tables are pandas data frames or arrays. Sparse matrices and precomputed kernels have no columns
+that a reader would know, and so no sections about columns.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from kboost._typing import IntArray
 
@@ -18,7 +17,8 @@ LEVELS = 12  # of a column shown value by value
 
 def has_columns(s: Any) -> bool:
     """Whether columns of the table can be shown one by one."""
-    return not (sparse.issparse(s.X) or getattr(s.inner, "_is_precomputed", False))
+    known = hasattr(s.X, "iloc") or isinstance(s.X, np.ndarray)
+    return known and not getattr(s.inner, "_is_precomputed", False)
 
 
 def names_of(s: Any) -> list[str]:
