@@ -45,7 +45,7 @@ def test_several_classes():
     X, y = load_iris(return_X_y=True)
     model = ColumnGenerationClassifier(LIBRARY, stop=MaxColumns(5)).fit(X, y)
     assert len(model.stop_reason_) == 3
-    assert model.coef_.shape == (3, model.n_columns_)
+    assert model.dual_coef_.shape == (3, model.n_columns_)
     assert model.score(X, y) > 0.9
 
 

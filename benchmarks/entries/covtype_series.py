@@ -88,7 +88,7 @@ def measure() -> Row:
     errors = []
     for first, end in zip([0, *ends[:-1]], ends, strict=True):
         values = kernel(data.X_test.astype(np.float64), model.centers_[first:end])
-        decision += values @ model.coef_[first:end]
+        decision += values @ model.dual_coef_[first:end]
         guess = model.classes_[(decision > 0).astype(int)]
         errors.append(100 * float(np.mean(guess != data.y_test)))
     return {

@@ -75,7 +75,7 @@ class Model:
         """Sum of the absolute coefficients; only where columns are used as they are."""
         if self.estimator.column_scaling is not None or self.estimator.penalty != "l1":
             return None
-        return float(np.abs(self.estimator.coef_).sum())
+        return float(np.abs(self.estimator.dual_coef_).sum())
 
     def facts(self) -> dict[str, Any]:
         fitted = self.estimator

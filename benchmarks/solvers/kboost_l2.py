@@ -36,5 +36,5 @@ class Model(kboost.Model):
         total = 0.0
         for letter, first, end in zip(self.library, [0, *ends[:-1]], ends, strict=True):
             columns = all_columns(self.X, fitted.centers_[first:end], letter, width)
-            total += 0.5 * float(np.sum((scales(columns) * fitted.coef_[first:end]) ** 2))
+            total += 0.5 * float(np.sum((scales(columns) * fitted.dual_coef_[first:end]) ** 2))
         return total

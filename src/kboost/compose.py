@@ -181,8 +181,8 @@ class ColumnGenerationClassifier(KernelClassifierMixin, _Composed):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
-    n_columns_, columns_per_kernel_, kernels_, centers_, coef_, intercept_, objective_, dual_gap_, \
-stop_reason_, trace_, n_iter_, n_features_in_, feature_names_in_ : see above
+    n_columns_, columns_per_kernel_, kernels_, centers_, dual_coef_, intercept_, objective_, \
+    dual_gap_, stop_reason_, trace_, n_iter_, n_features_in_, feature_names_in_ : see above
         As for :class:`kboost.KernelBoostClassifier`; `dual_gap_` is None if the master has no
         bound.
 
@@ -218,8 +218,8 @@ class ColumnGenerationRegressor(KernelRegressorMixin, _Composed):
 
     Attributes
     ----------
-    n_columns_, columns_per_kernel_, kernels_, centers_, coef_, intercept_, objective_, dual_gap_, \
-stop_reason_, trace_, n_iter_, n_features_in_, feature_names_in_ : see above
+    n_columns_, columns_per_kernel_, kernels_, centers_, dual_coef_, intercept_, objective_, \
+    dual_gap_, stop_reason_, trace_, n_iter_, n_features_in_, feature_names_in_ : see above
         As for :class:`kboost.KernelBoostRegressor`; `dual_gap_` is None if the master has no bound.
 
     Examples

@@ -290,7 +290,7 @@ def test_ctrl_c_after_the_final_fit_changes_nothing_and_says_so(monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kboost.estimators._auto.total_effects", interrupted)
+    monkeypatch.setattr("kboost.estimators._auto._reason", interrupted)
     model = small()
     before = dict(vars(model))
     with pytest.raises(KeyboardInterrupt, match="nothing has changed"):

@@ -82,7 +82,7 @@ def test_no_split_over_the_kernels_is_cheaper():
     model = CompositeSVC([Gaussian(0.5), Gaussian(2.0)], tol=1e-8).fit(X, y)
     one, other = Gaussian(0.5)(X), Gaussian(2.0)(X)
     coef = np.zeros(25)
-    for center, value in zip(model.centers_, model.coef_, strict=True):
+    for center, value in zip(model.centers_, model.dual_coef_, strict=True):
         coef[np.flatnonzero((center == X).all(axis=1))] = value
     least = 0.5 * coef @ (one + other) @ coef
     for seed in range(5):

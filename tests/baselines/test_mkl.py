@@ -211,8 +211,8 @@ def test_decisions_are_those_of_the_svm_on_the_mixture(problem):
     new = sum(w / s * k(NEW, X) for w, s, k in zip(theta, scales, LIBRARY, strict=True))
     np.testing.assert_allclose(model.decision_function(NEW), peer.decision_function(new), atol=1e-3)
     np.testing.assert_array_equal(model.predict(NEW), peer.predict(new))
-    assert model.n_columns_ == np.count_nonzero(theta) * len(model.coef_)
-    assert len(model.centers_) == len(model.coef_)
+    assert model.n_columns_ == np.count_nonzero(theta) * len(model.dual_coef_)
+    assert len(model.centers_) == len(model.dual_coef_)
 
 
 @pytest.mark.parametrize("how", ["mean", "trace"])

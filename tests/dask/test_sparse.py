@@ -280,7 +280,7 @@ def test_a_worker_that_dies_while_rows_are_taken_over_does_not_end_the_fit(
     model = DaskSparseKernelRegressor(**settings).fit(blocks, targets)
     assert os.path.exists(flag)
     local = SparseKernelRegressor(**settings).fit(X, y)
-    assert_allclose(model.coef_, local.coef_, rtol=1e-4, atol=1e-4)
+    assert_allclose(model.dual_coef_, local.dual_coef_, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("more", [{"cells": 60}, {"max_columns": 20}])
@@ -301,7 +301,7 @@ def test_a_worker_that_is_killed_does_not_end_the_fit(client, tmp_path, more):
     model = DaskSparseKernelRegressor([Fatal(0.5)], ridge=0.1, **more).fit(blocks, targets)
     assert os.path.exists(flag)
     local = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, **more).fit(X, y)
-    assert_allclose(model.coef_, local.coef_, rtol=1e-4, atol=1e-4)
+    assert_allclose(model.dual_coef_, local.dual_coef_, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize(

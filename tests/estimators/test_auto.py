@@ -522,7 +522,7 @@ def test_predictions_in_float32(cls, y):
     model = copy.deepcopy(default(cls))
     values = model._decision(X)
     model.set_predict_dtype("float32")
-    size = np.abs(model.estimator_.coef_).sum()  # the kernels are at most 1
+    size = np.abs(model.estimator_.dual_coef_).sum()  # the kernels are at most 1
     np.testing.assert_allclose(model._decision(X), values, atol=1e-5 * size)
     assert not np.array_equal(model._decision(X), values)
 

@@ -92,7 +92,7 @@ def test_every_step_is_told_with_the_model_of_that_step(moons):
 
 def test_callbacks_change_nothing(moons):
     one, other = classifier(), classifier().set_callbacks(Listener())
-    np.testing.assert_array_equal(one.fit(*moons).coef_, other.fit(*moons).coef_)
+    np.testing.assert_array_equal(one.fit(*moons).dual_coef_, other.fit(*moons).dual_coef_)
 
 
 def test_a_callback_can_stop_the_fit(moons):

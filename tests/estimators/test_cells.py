@@ -161,7 +161,7 @@ def test_an_interrupt_before_the_first_cell_changes_nothing(monkeypatch):
     interrupted_after(monkeypatch, 0)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
-    assert not hasattr(model, "coef_")
+    assert not hasattr(model, "dual_coef_")
 
 
 def test_an_error_in_a_cell_is_raised_and_changes_nothing(monkeypatch):
@@ -174,7 +174,7 @@ def test_an_error_in_a_cell_is_raised_and_changes_nothing(monkeypatch):
     model = SparseKernelRegressor([Gaussian(0.5)], ridge=0.1, cells=50)
     with pytest.raises(RuntimeError, match="no solution"):
         model.fit(X, y)
-    assert not hasattr(model, "coef_")
+    assert not hasattr(model, "dual_coef_")
 
 
 def test_averaged_partitions_are_smoother_than_one():
@@ -237,7 +237,7 @@ def test_classes_share_the_cells():
     labels = np.array(["a", "b", "c"])[np.where(X[:, 0] > 1.5, 2, y)]
     model = SparseKernelClassifier(cells=200, n_jobs=2).fit(X, labels)
     assert model.score(X, labels) > 0.93
-    assert model.coef_.shape == (3, 900)
+    assert model.dual_coef_.shape == (3, 900)
     assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
 
 
@@ -481,7 +481,7 @@ def test_auto_does_without_cells_what_they_refuse(monkeypatch, options):
     auto = SparseKernelClassifier(**given, cells="auto").fit(X, y)
     assert auto.n_cells_ is None
     assert auto.stop_reason_ == plain.stop_reason_
-    assert_array_equal(auto.coef_, plain.coef_)
+    assert_array_equal(auto.dual_coef_, plain.dual_coef_)
     with pytest.raises(ValueError, match=r"^cells require |^memory_budget must hold"):
         SparseKernelClassifier(**given, cells=20).fit(X, y)
 

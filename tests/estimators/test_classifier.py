@@ -68,7 +68,7 @@ def test_optimum_equals_the_full_lp(moons, column_scaling, intercept, nonnegativ
     assert model.objective_ == pytest.approx(optimum, rel=1e-7)
     assert 0 <= model.dual_gap_ <= 1e-7
     if nonnegative:
-        assert (model.coef_ >= 0).all()
+        assert (model.dual_coef_ >= 0).all()
     if intercept == "none":
         assert model.intercept_ == 0.0
 
@@ -77,11 +77,11 @@ def test_decision_is_the_sum_over_the_reported_columns(moons):
     X, y = moons
     model = boost(LIBRARY).fit(X, y)
     counts = list(model.columns_per_kernel_.values())
-    assert sum(counts) == model.n_columns_ == len(model.coef_) == len(model.centers_)
+    assert sum(counts) == model.n_columns_ == len(model.dual_coef_) == len(model.centers_)
     owner = np.repeat(np.arange(3), counts)
     new = np.random.default_rng(1).normal(size=(50, 2))
     values = np.full(50, model.intercept_)
-    for j, coef in enumerate(model.coef_):
+    for j, coef in enumerate(model.dual_coef_):
         values += coef * model.kernels_[owner[j]](new, model.centers_[[j]])[:, 0]
     np.testing.assert_allclose(model.decision_function(new), values, rtol=1e-9, atol=1e-9)
 
@@ -133,7 +133,7 @@ def test_c_counts_a_row(moons):
 def test_multi_class_is_one_against_the_rest_on_shared_columns():
     X, y = load_iris(return_X_y=True)
     model = boost(LIBRARY, tol=1e-8).fit(X, y)
-    assert model.coef_.shape == (3, model.n_columns_)
+    assert model.dual_coef_.shape == (3, model.n_columns_)
     assert model.objective_.shape == model.dual_gap_.shape == model.intercept_.shape == (3,)
     assert len(model.trace_) == len(model.stop_reason_) == 3
     scores = model.decision_function(X)

@@ -95,7 +95,7 @@ def test_active_kernels_are_better_than_those_they_start_from(solver):
     assert active.columns_per_kernel_ == {"active Gaussian": active.n_columns_}
     # the model is what its attributes say
     square = (X - active.centers_.T) ** 2
-    values = np.exp(-square / (2 * active.widths_**2)) @ active.coef_ + active.intercept_
+    values = np.exp(-square / (2 * active.widths_**2)) @ active.dual_coef_ + active.intercept_
     assert_allclose(active.predict(X), values, atol=1e-9)
 
 
@@ -108,7 +108,7 @@ def test_halfspaces_show_the_features_they_use(solver):
     assert {4, 7} <= set(model.selected_features_)
     assert len(model.selected_features_) < 40
     z = (X - X.mean(axis=0)) / X.std(axis=0)
-    values = (z @ model.directions_.T > model.cuts_) @ model.coef_ + model.intercept_
+    values = (z @ model.directions_.T > model.cuts_) @ model.dual_coef_ + model.intercept_
     assert_allclose(model.predict(X), values, atol=1e-9)
     assert model.centers_ is None
     sparser = KernelBoostRegressor(Halfspaces(sparsity=0.95), C=0.07).fit(X, y)

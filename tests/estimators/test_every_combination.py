@@ -196,6 +196,6 @@ def test_free_and_nonnegative_agree_where_the_optimum_is_nonnegative(penalty):
     common = {"penalty": penalty, "C": 3.0, "epsilon": 0.1, "intercept": "none", "tol": 1e-10}
     free = KernelBoostRegressor(kernels, column_scaling=None, **common).fit(X, y)
     bound = KernelBoostRegressor(kernels, column_scaling=None, nonnegative=True, **common).fit(X, y)
-    assert free.coef_.min() >= -1e-9
+    assert free.dual_coef_.min() >= -1e-9
     assert bound.objective_ == pytest.approx(free.objective_, rel=1e-8)
     np.testing.assert_allclose(bound.predict(X), free.predict(X), atol=1e-6)

@@ -20,7 +20,7 @@ def finite_fit(X, y, **options):
         model = boost(**options).fit(X, y)
         values = model.decision_function(X)
     assert np.isfinite(values).all()
-    assert np.isfinite(model.coef_).all()
+    assert np.isfinite(model.dual_coef_).all()
     assert np.isfinite(model.objective_)
     assert 0 <= model.dual_gap_ <= 1e-3
     return model

@@ -109,7 +109,7 @@ def test_novelty_is_the_full_lp_and_nu_bounds_the_rows_outside(nu):
         H, np.ones(80), weight / (nu * weight.sum()), nonnegative=True, free_bias=False
     )
     assert model.objective_ == pytest.approx(optimum, rel=1e-7)
-    assert (model.coef_ >= 0).all()
+    assert (model.dual_coef_ >= 0).all()
     outside = model.decision_function(X) < -1e-6
     assert weight[outside].sum() / weight.sum() <= nu + 1e-9
     assert (model.predict([[0.0, 0.0], [8.0, 8.0]]) == [1, -1]).all()

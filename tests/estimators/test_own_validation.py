@@ -85,7 +85,7 @@ def test_weights_of_these_rows_count_like_rows(noisy):
     fits[1].fit(X, y, X_val=X_val[again], y_val=y_val[again])
     first, second = (model.trace_.values("validation_error") for model in fits)
     assert_allclose(first, second, atol=1e-12)
-    assert_allclose(fits[0].coef_, fits[1].coef_, atol=1e-9)
+    assert_allclose(fits[0].dual_coef_, fits[1].dual_coef_, atol=1e-9)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

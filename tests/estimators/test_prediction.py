@@ -54,7 +54,7 @@ def test_float32_is_near_and_set_at_any_time(model):
     single = decide(model.set_predict_dtype("float32"), X)
     assert single.dtype == np.float64
     assert (single != double).any()
-    scale = np.abs(model.coef_).sum(axis=-1).max()
+    scale = np.abs(model.dual_coef_).sum(axis=-1).max()
     assert np.abs(single - double).max() <= 1e-5 * scale
 
 

@@ -62,9 +62,11 @@ def test_targets_share_the_basis():
         X, np.column_stack([Y, -Y])
     )
     assert both.predict(X).shape == (200, 2)
-    assert both.coef_.shape == (2, 50)
+    assert both.dual_coef_.shape == (2, 50)
     assert both.score(X, np.column_stack([Y, -Y])) > 0.8
-    np.testing.assert_allclose(both.coef_[0], -both.coef_[1], atol=1e-6 * np.abs(both.coef_).max())
+    np.testing.assert_allclose(
+        both.dual_coef_[0], -both.dual_coef_[1], atol=1e-6 * np.abs(both.dual_coef_).max()
+    )
 
 
 @pytest.mark.parametrize("loss", ["squared", "log", "hinge"])
@@ -96,7 +98,7 @@ def test_classes_share_the_basis(loss):
     model = SparseKernelClassifier(["rbf"], loss=loss, ridge=0.01, max_columns=80)
     model.fit(digits[:400], labels[:400])
     assert model.decision_function(digits[:7]).shape == (7, 5)
-    assert model.coef_.shape == (5, 80)
+    assert model.dual_coef_.shape == (5, 80)
     assert model.score(digits[400:], labels[400:]) > 0.94
     chances = model.predict_proba(digits)
     np.testing.assert_allclose(chances.sum(axis=1), 1.0)
@@ -134,13 +136,13 @@ def test_a_rounded_matrix_keeps_its_penalty(ridge, update):
         at = model.centers_[:, 0].astype(int)
         away = y - model.predict(matrix)
         lost = 0.5 * away @ away
-        assert model.coef_ @ K[np.ix_(at, at)] @ model.coef_ > 0.0
+        assert model.dual_coef_ @ K[np.ix_(at, at)] @ model.dual_coef_ > 0.0
         assert model.objective_ >= lost * (1 - 1e-9)
         assert model.objective_ >= lost + 0.5 * ridge * (
-            model.coef_ @ single[np.ix_(at, at)].astype(float) @ model.coef_
+            model.dual_coef_ @ single[np.ix_(at, at)].astype(float) @ model.dual_coef_
         ) * (1 - 1e-6)
-    exact = 0.5 * np.sum((y - model.intercept_ - K[:, at] @ model.coef_) ** 2)
-    exact += 0.5 * ridge * model.coef_ @ K[np.ix_(at, at)] @ model.coef_
+    exact = 0.5 * np.sum((y - model.intercept_ - K[:, at] @ model.dual_coef_) ** 2)
+    exact += 0.5 * ridge * model.dual_coef_ @ K[np.ix_(at, at)] @ model.dual_coef_
     best = model.fit(K, y).objective_
     assert exact <= best * (1.1 if ridge >= 1e-4 else 2.5)
 
@@ -150,7 +152,7 @@ def test_an_exact_matrix_is_taken_as_it_is():
     K = KERNEL[0](X)
     model = SparseKernelRegressor("precomputed", ridge=1e-6, max_columns=60).fit(K, Y)
     at = model.centers_[:, 0].astype(int)
-    norm = model.coef_ @ K[np.ix_(at, at)] @ model.coef_
+    norm = model.dual_coef_ @ K[np.ix_(at, at)] @ model.dual_coef_
     objective = 0.5 * np.sum((Y - model.predict(K)) ** 2) + 0.5e-6 * norm
     assert model.objective_ == pytest.approx(objective, rel=1e-9)
 
@@ -310,7 +312,7 @@ def test_an_interrupt_keeps_what_there_is(monkeypatch, place):
     model = SparseKernelRegressor(KERNEL, ridge=0.01, update="full", selection="mp")
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
-    assert hasattr(model, "coef_") == (place > 0)
+    assert hasattr(model, "dual_coef_") == (place > 0)
     if place:
         assert model.predict(X).shape == (200,)
         assert model.stop_reason_.rule == "interrupted"
@@ -351,7 +353,7 @@ def test_an_interrupt_before_the_first_step_of_a_series_changes_nothing(monkeypa
     model = SparseKernelRegressor(KERNEL, ridge=0.01, update=Full(series=3), max_columns=30)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
-    assert not hasattr(model, "coef_")
+    assert not hasattr(model, "dual_coef_")
 
 
 def test_an_interrupt_of_a_batch_changes_nothing(monkeypatch):

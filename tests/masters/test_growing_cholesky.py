@@ -19,7 +19,7 @@ def _penalty(model):
     done, total = 0, 0.0
     for kernel, count in zip(model.kernels_, model.columns_per_kernel_.values(), strict=True):
         own = slice(done, done + count)
-        centers, coef = model.centers_[own], model.coef_[own]
+        centers, coef = model.centers_[own], model.dual_coef_[own]
         total += coef @ kernel(centers, centers) @ coef
         done += count
     return 0.5 * RIDGE * total

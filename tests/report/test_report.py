@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import re
 from pathlib import Path
@@ -26,13 +27,36 @@ from kboost import (  # noqa: E402
 )
 from kboost.cli.demo_data import demo_table  # noqa: E402
 from kboost.preparation.inverse import DatePart  # noqa: E402
-from kboost.report import measures, row_text, write_report  # noqa: E402
+from kboost.report import drivers, rates, rivals, row_text, sections, write_report  # noqa: E402
 from kboost.settings import ColumnGeneration, Quantile  # noqa: E402
 from kboost.tables import describe, preparation, target_of, tidy  # noqa: E402
 from tests.fitted import MODELS, fitted  # noqa: E402
 from tests.fitted import X as VALUES  # noqa: E402
 
 LIMIT = 2_000_000  # bytes
+ORDER = [
+    "summary", "errors", "drivers", "explained", "data", "competition", "kernels", "terms",
+    "growth", "comparison", "use", "made", "certificate",
+]  # fmt: skip
+
+
+@pytest.fixture
+def no_charts(monkeypatch):
+    """Reports without their charts, which take most of the time, and with short clocks."""
+    monkeypatch.setattr(rivals, "TIMED_ROWS", 10)
+    for module in (rates, *map(importlib.import_module, CHARTED)):
+        monkeypatch.setattr(module, "chart", lambda name, title, words, draw, size: "")
+
+
+CHARTED = [f"kboost.report.{name}" for name in ("dependence", "errors", "training")]
+
+
+def sections_of(text):
+    """The sections in their order."""
+    found = re.findall(r'<section id="(\w+)"', text)
+    assert found == [name for name in ORDER if name in found]
+    assert "nan" not in re.sub(r"<svg.*?</svg>", "", text, flags=re.S).lower().split()
+    return set(found)
 
 
 def browser_helpers():
@@ -70,7 +94,9 @@ def page(messy, tmp_path_factory):
 def test_one_small_file_that_asks_for_nothing(page):
     text = page.read_text("utf-8")
     assert len(text.encode()) < LIMIT
-    assert not re.search(r"<script|<link[^>]+stylesheet|@import|src=", text)
+    assert not re.search(r"<script|<link[^>]+stylesheet|@import|src=|\sstyle=|\son\w+=", text)
+    assert text.count("<style") == 1
+    assert "default-src 'none'" in text
     addresses = set(re.findall(r"https?://[^\s\"'<]+", text))
     assert all(a.startswith("http://www.w3.org/") for a in addresses)
 
@@ -125,7 +151,7 @@ ODD = r"\1 \g<9> $\frac$ $2 #2f6f9f id=\"a\" font: 9px; [bold] %s {0} </title><b
 
 @pytest.mark.parametrize("labels", [True, False])
 def test_names_and_labels_are_no_patterns_and_no_mathematics(labels, tmp_path, monkeypatch):
-    monkeypatch.setattr(measures, "TIMED_ROWS", 10)
+    monkeypatch.setattr(rivals, "TIMED_ROWS", 10)
     rng = np.random.default_rng(0)
     X = pd.DataFrame({f"{ODD}{j}": rng.normal(size=60) for j in range(2)})
     y = X.iloc[:, 0].to_numpy() + X.iloc[:, 1].to_numpy()
@@ -137,19 +163,17 @@ def test_names_and_labels_are_no_patterns_and_no_mathematics(labels, tmp_path, m
     write_report(path, model.fit(X, y), X, y, target=ODD, model_path=tmp_path / 'a "b".kboost')
     charts = re.findall(r"<svg.*?</svg>", path.read_text("utf-8"), flags=re.S)
     texts = [t for c in charts for t in ElementTree.fromstring(c).itertext()]
-    expected = f"Objective and gap by columns generated ({ODD}0 against the rest)"
+    expected = f"Objective and gap by terms generated ({ODD}0 against the rest)"
     assert (expected if labels else f"{ODD}, true") in texts
-    assert all(re.search(r'id="(trace|kernels-chart|residuals)', chart) for chart in charts)
+    assert f"{ODD}0: partial dependence" in texts
 
 
 def test_each_split_adds_up_to_its_value(page):
     text = page.read_text("utf-8")
-    tables = re.findall(r"<caption>A row with.*?</table>", text, flags=re.S)
+    tables = re.findall(r"<caption>The row (?:with|in).*?</table>", text, flags=re.S)
     assert len(tables) == 3
     for table in tables:
-        *parts, total = [
-            float(v) for v in re.findall(r"(?:</span> |<strong>)([-+][\d.e-]+)", table)
-        ]
+        *parts, total = [float(v) for v in re.findall(r"(?:> ?)([-+][\d.]+(?:e-?\d+)?)<", table)]
         np.testing.assert_allclose(sum(parts), total, rtol=5e-3, atol=5e-3)
 
 
@@ -172,13 +196,14 @@ def test_scaled_rows_come_back_too():
     ],
     ids=["kernels", "active", "halfspaces", "sparse", "cells"],
 )
-def test_regressors_of_all_kinds(model, tmp_path):
+def test_regressors_of_all_kinds(model, tmp_path, no_charts):
     X, y = make_friedman1(120, random_state=0)
     write_report(tmp_path / "r.html", model.fit(X[:90], y[:90]), X[90:], y[90:])
     text = (tmp_path / "r.html").read_text("utf-8")
     assert "Quantiles of true minus predicted" in text
     assert ("0.625" in text) == isinstance(getattr(model, "epsilon", None), Quantile)
-    assert "nan" not in re.sub(r"<svg.*?</svg>", "", text, flags=re.S).lower().split()
+    assert "The rows with the largest errors" in text
+    assert {"drivers", "explained", "data", "kernels"} <= sections_of(text)
 
 
 OTHERS = [
@@ -191,45 +216,80 @@ OTHERS = [
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize("name", OTHERS)
-def test_machines_of_all_kinds(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(measures, "TIMED_ROWS", 100)
+def test_machines_of_all_kinds(name, tmp_path, no_charts):
     model, (_, rows, y) = fitted(name), MODELS[name]
     write_report(tmp_path / "r.html", model, rows, y, seen=True)
-    text = (tmp_path / "r.html").read_text("utf-8")
-    sections = re.findall(r'<section id="(\w+)"', text)
-    assert {"summary", "certificate", "kernels", "errors", "comparison", "use", "made"} <= set(
-        sections
-    )
-    votes = name in ("boosted votes", "boosted against the rest")
-    assert ("explained" in sections) is not votes
-    assert ("growth" in sections) is not name.startswith("composite")
-    assert "nan" not in re.sub(r"<svg.*?</svg>", "", text, flags=re.S).lower().split()
+    found = sections_of((tmp_path / "r.html").read_text("utf-8"))
+    assert {"summary", "certificate", "kernels", "errors", "comparison", "use", "made"} <= found
+    is_table = name not in ("boosted votes", "boosted precomputed")  # sparse rows, kernel matrices
+    assert ("explained" in found) is ("drivers" in found) is ("data" in found) is is_table
+    assert ("growth" in found) is not name.startswith("composite")
 
 
 @pytest.mark.parametrize("name", ["auto", "auto three classes", "auto numbers", "auto logarithms"])
-def test_what_competed_is_shown(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(measures, "TIMED_ROWS", 100)
+def test_what_competed_is_shown(name, tmp_path, no_charts):
     model, (_, rows, y) = fitted(name), MODELS[name]
     write_report(tmp_path / "r.html", model, rows, y, seen=True, X_learn=rows, y_learn=y)
     text = (tmp_path / "r.html").read_text("utf-8")
-    sections = re.findall(r'<section id="(\w+)"', text)
-    assert sections[:4] == ["summary", "competition", "importances", "certificate"]
-    assert {"kernels", "errors", "explained", "comparison", "use", "made"} <= set(sections)
+    found = sections_of(text)
+    assert {*ORDER[:7], "comparison", "use", "made"} <= found
     for line in model.leaderboard_:
         assert f">{line['candidate']}<" in text
-    assert f"An {type(model).__name__} for y" in text
-    assert "nan" not in re.sub(r"<svg.*?</svg>", "", text, flags=re.S).lower().split()
+    assert f"The model is an {type(model).__name__} fitted to 60 rows" in text
+    assert "gradient-boosted trees" in text
 
 
-def test_a_table_in_an_auto_estimator(messy, tmp_path, monkeypatch):
-    monkeypatch.setattr(measures, "TIMED_ROWS", 100)
+@pytest.fixture(scope="module")
+def leaky(messy):
+    """A table with a leak, a drift, gaps and new values, in an AutoKernel estimator."""
     _, table, y = messy
-    model = AutoKernelClassifier().fit(table[:100], y[:100])
-    write_report(tmp_path / "r.html", model, table[100:], y[100:], target="late")
+    label = np.unique(y)[1]
+    table = table.assign(
+        paid=np.where(y == label, "yes", "no"),
+        moved=np.arange(float(len(table))),
+        town=["b"] * 100 + ["c"] * (len(table) - 100),
+    )
+    model = AutoKernelClassifier(max_seconds=2).fit(table[:100], y[:100])
+    return model, table, y
+
+
+def test_leaks_drift_and_gaps_are_noted(leaky, tmp_path, no_charts):
+    model, table, y = leaky
+    given = {"X_learn": table[:100], "y_learn": y[:100], "target": "late"}
+    write_report(tmp_path / "r.html", model, table[100:], y[100:], **given)
     text = (tmp_path / "r.html").read_text("utf-8")
-    assert "A row with" in text
-    assert "carrier" in text
+    sections_of(text)
+    notes = re.search(r"Columns to look at.*?</table>", text, flags=re.S)[0]
+    found = set(re.findall(r"<tr><td>(\w+)</td><td>(leak|drift|new values|gaps)<", notes))
+    assert {("paid", "leak"), ("moved", "drift"), ("town", "new values")} <= found
+    assert ("price", "leak") not in found
+    assert "Shares of gaps" in text
     assert "rows_for(model, read_table(" in text
+
+
+def test_permuting_finds_the_columns_that_matter(tmp_path, no_charts, monkeypatch):
+    model, rows = fitted("sparse cells"), MODELS["sparse cells"][1]
+    seen = {}
+    keep = drivers.permuted
+    monkeypatch.setattr(drivers, "permuted", lambda s: seen.setdefault("found", keep(s)))
+    monkeypatch.setattr(sections, "MAKERS", (drivers.drivers,))
+    write_report(tmp_path / "r.html", model, rows, MODELS["sparse cells"][2])
+    found = seen["found"]
+    assert set(found.columns[:2]) == {0, 1}
+    assert (np.diff(found.added[:, 0]) <= 0).all()
+    monkeypatch.setattr(drivers, "COLUMNS", 2)
+    seen.clear()
+    write_report(tmp_path / "r.html", model, rows, MODELS["sparse cells"][2])
+    assert set(seen["found"].columns) == set(model.feature_importances_.argsort()[-2:])
+
+
+def test_a_calibrated_forecast_has_no_gap():
+    chance = np.repeat([0.2, 0.8], 50)
+    happened = np.arange(100) % 5 < np.repeat([1, 4], 50)
+    mean, share, gap = rates.calibration_curve(happened, chance)
+    np.testing.assert_allclose(mean, share)
+    assert gap == pytest.approx(0.0, abs=1e-12)
+    assert rates.calibration_curve(~happened, chance)[2] == pytest.approx(0.6)
 
 
 def test_novelty_has_no_target_to_be_judged_by(tmp_path):
@@ -237,13 +297,13 @@ def test_novelty_has_no_target_to_be_judged_by(tmp_path):
         write_report(tmp_path / "r.html", fitted("novelty"), VALUES, np.ones(60))
 
 
-def test_a_column_that_says_nothing_is_no_important_one(tmp_path):
+def test_a_term_that_says_nothing_is_no_important_one(tmp_path, no_charts):
     model = KernelBoostClassifier(["rbf"], C=1.0).fit(VALUES[:2], [0, 1])
     write_report(tmp_path / "r.html", model, VALUES[:1], [0])  # one row: nothing varies
-    assert "The most important columns" not in (tmp_path / "r.html").read_text("utf-8")
+    assert "The most important terms" not in (tmp_path / "r.html").read_text("utf-8")
 
 
-def test_many_classes_are_told_by_their_commonest_mistakes(tmp_path):
+def test_many_classes_are_told_by_their_commonest_mistakes(tmp_path, no_charts):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(90, 2)), np.arange(90) % 15
     model = KernelBoostClassifier(["rbf"], C=1.0, max_columns=2).fit(X, y)
@@ -253,15 +313,16 @@ def test_many_classes_are_told_by_their_commonest_mistakes(tmp_path):
     assert "optimistic" in text
 
 
-def test_the_rival_of_many_rows_is_fitted_to_some(monkeypatch):
+def test_the_rivals_of_many_rows_are_fitted_to_some(monkeypatch):
     X, y = load_iris(return_X_y=True, as_frame=True)
-    model = KernelBoostClassifier(["rbf"], C=1.0, max_columns=3).fit(X, y)
     X = X.assign(day=20_000.0 + np.arange(150) % 7)  # far from zero: it must not hurt the rival
-    model.fit(X, y)
-    monkeypatch.setattr(measures, "REFERENCE_ROWS", 60)
-    found = measures.reference_figures(model, X, y, X, y.to_numpy())
-    assert found.note == "fitted to 60 of the rows"
-    assert found.score.value > 0.8
+    model = KernelBoostClassifier(["rbf"], C=1.0, max_columns=3).fit(X, y)
+    for name, rows in (("SVM_ROWS", 60), ("TREE_ROWS", 60), ("TREES", 30), ("TIMED_ROWS", 10)):
+        monkeypatch.setattr(rivals, name, rows)
+    for measure in (rivals.svm_figures, rivals.tree_figures):
+        found = measure(model, X, y, X, y.to_numpy())
+        assert found.note == "fitted to 60 of the rows"
+        assert found.scores[0].value > 0.8
 
 
 def test_other_models_are_refused(tmp_path):
@@ -370,5 +431,12 @@ def test_in_a_browser_a_narrow_screen_does_not_scroll_sideways(driver, page):
     widths = driver.execute_script(
         "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
     )
+    hints = driver.execute_script(
+        """return [...document.querySelectorAll('.scroll')].filter(e =>
+            !e.closest('details:not([open])')).map(e =>
+          [e.scrollWidth > e.clientWidth, e.querySelector('.hint').offsetHeight > 0]);"""
+    )
     driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert widths[0] <= widths[1]
+    assert [wide for wide, _ in hints] == [said for _, said in hints]
+    assert any(wide for wide, _ in hints)

@@ -33,7 +33,7 @@ from kboost.kernels.base import Kernel
 from kboost.kernels.names import unique_names
 from kboost.solvers.threads import one_blas_thread
 
-_REPEATED = ("centers_", "columns_per_kernel_", "coef_")  # follow from the model and its kernels
+_REPEATED = ("centers_", "columns_per_kernel_", "dual_coef_")  # follow from model and kernels
 
 
 class KernelEstimator(PackedPickleMixin, ExplainMixin, CallbackSupportMixin, BaseEstimator):
@@ -103,7 +103,7 @@ class KernelEstimator(PackedPickleMixin, ExplainMixin, CallbackSupportMixin, Bas
         model: AdditiveModel = self._model
         single = len(model.bias) == 1
         self.n_columns_ = model.n_columns
-        self.coef_ = model.coef[:, 0] if single else model.coef.T
+        self.dual_coef_ = model.coef[:, 0] if single else model.coef.T
         self.intercept_ = float(model.bias[0]) if single else model.bias
 
     # Storage -----------------------------------------------------------------------------------

@@ -121,20 +121,7 @@ class BoostedSVMBase(SVMClassifier):
             scores = class_scores(values, self._binary_problems, n_classes)
             yield self.classes_[predicted_codes(scores)]
 
-    def explain(self, X: Any) -> Explanation:
-        """Split each value by kernel, by group of features and by round, exactly.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        Explanation
-            The shares add up to `decision_function`; with several classes, to the mean margin of
-            each binary problem. Raises ValueError if several kernels vote in a round.
-        """
+    def _by_term(self, X: Any) -> Explanation:
         rows = self._checked(X)
         shares = self._round_weights()
         if len(self.classes_) > 2:

@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from kboost._estimator.feature_attribution import FeatureExplanation, FeatureMixin
+from kboost._rules import check_params, one_of
 from kboost._typing import FloatArray
 from kboost._validation import check_table
 from kboost.columns.hypothesis import stack_rows
@@ -135,28 +137,41 @@ class Explanation:
         return "\n".join(lines)
 
 
-class ExplainMixin:
+class ExplainMixin(FeatureMixin):
     """`explain` for estimators whose `_model` is an additive one."""
 
-    _model: Any
     kernels_: Sequence[Any]
 
-    def explain(self, X: Any) -> Explanation:
-        """Split each prediction by kernel, by group of features and by training row, exactly.
+    def explain(self, X: Any, by: str = "term") -> Explanation | FeatureExplanation:
+        """Split each prediction into shares that add up to it.
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, n_features)
+        X : array-like, CSR matrix or table of shape (n, n_features)
             Rows; few, as there is a number for each of them and each centre.
+        by : {"term", "feature"}, default="term"
+            "term" adds up the terms of the model: by kernel, by group of features and by training
+            row (by round, for boosted SVMs), exactly. "feature" gives each feature its Shapley
+            value relative to the rows that the model keeps: exact if the kernels look at one or two
+            features at a time, otherwise sampled with a fixed seed.
 
         Returns
         -------
-        Explanation
-            The shares add up to `decision_function`, or to `predict` of a regressor.
+        Explanation or FeatureExplanation
+            The shares add up to `decision_function`, or to `predict` of a regressor; "term": to the
+            values of `estimator_` for AutoKernel estimators, to the mean margins of the binary
+            problems for boosted SVMs of several classes. There, several kernels voting in a round
+            have no terms, which raises ValueError.
         """
         check_is_fitted(self, "n_columns_")
-        rows = check_table(self, X, reset=False)
-        return _explained(self._sum(), rows, self._splitting(), self._offset())
+        check_params({"by": by}, {"by": one_of("term", "feature")})
+        return self._by_term(X) if by == "term" else self._by_feature(X)
+
+    def _by_term(self, X: Any) -> Explanation:
+        return _explained(self._sum(), self._checked_rows(X), self._splitting(), self._offset())
+
+    def _checked_rows(self, X: Any) -> Any:
+        return check_table(self, X, reset=False)
 
     def _sum(self) -> AdditiveModel:
         """The model as a sum of parts, each of one kernel of the library."""
@@ -179,7 +194,7 @@ class ExplainMixin:
         return Splitting(
             tuple(_kernel_names(self)),
             tuple(self.kernels_),
-            tuple(getattr(own, "feature_names_in_", np.arange(own.n_features_in_).astype(str))),
+            self._feature_names(),
             outputs,
             flat=bool(getattr(own, "_flat", len(outputs) == 1)),
         )

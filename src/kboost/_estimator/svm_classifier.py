@@ -54,7 +54,16 @@ class SVMClassifier(CalibratedMixin, KernelClassifierMixin, KernelEstimator):
             the sum of its values; one against the rest: the value of each class. The largest score
             is that of the predicted class.
         """
-        return class_scores(self._decision(X), self._binary_problems, len(self.classes_))
+        return self._scored(self._decision(X))
+
+    def _scored(self, values: FloatArray) -> FloatArray:
+        return class_scores(values, self._binary_problems, len(self.classes_))
+
+    def _answers(self, rows: Any) -> FloatArray:
+        return self._scored(self._values_at(rows)).reshape(rows.shape[0], -1)
+
+    def _is_sum(self) -> bool:
+        return len(self.classes_) == 2  # otherwise pairs of classes are won or lost
 
 
 def set_support_vectors(
@@ -73,5 +82,5 @@ def set_support_vectors(
     estimator.columns_per_kernel_ = dict(zip(names, columns_per_kernel, strict=True))
     estimator.n_columns_ = sum(columns_per_kernel)
     estimator.centers_ = centers[used]
-    estimator.coef_ = coef[used, 0] if single else coef[used].T
+    estimator.dual_coef_ = coef[used, 0] if single else coef[used].T
     estimator.intercept_ = float(bias[0]) if single else bias

@@ -111,7 +111,7 @@ class CompositeSVC(CalibratedMixin, KernelClassifierMixin, KernelEstimator):
         The number of columns of each kernel.
     centers_ : ndarray or CSR matrix of shape (n_support, n_features_in_)
         The support vectors (their row numbers, for precomputed kernels).
-    coef_ : ndarray of shape (n_support,) or (n_classes, n_support)
+    dual_coef_ : ndarray of shape (n_support,) or (n_classes, n_support)
         Their coefficients, the same for every kernel.
     intercept_ : float or ndarray of shape (n_classes,)
         The intercept.
@@ -218,7 +218,7 @@ class CompositeSVR(KernelRegressorMixin, KernelEstimator):
         The number of columns of each kernel.
     centers_ : ndarray or CSR matrix of shape (n_support, n_features_in_)
         The support vectors (their row numbers, for precomputed kernels).
-    coef_ : ndarray of shape (n_support,)
+    dual_coef_ : ndarray of shape (n_support,)
         Their coefficients, the same for every kernel.
     intercept_ : float
         The intercept.

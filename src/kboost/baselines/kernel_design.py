@@ -83,7 +83,7 @@ class KernelDesignClassifier(MixtureSVMClassifier):
         The number of columns of each kernel.
     centers_ : ndarray or CSR matrix of shape (n_centers, n_features_in_)
         The rows that span the base kernel (their row numbers, for precomputed kernels).
-    coef_ : ndarray of shape (n_centers,) or (n_problems, n_centers)
+    dual_coef_ : ndarray of shape (n_centers,) or (n_problems, n_centers)
         Their coefficients, the same for every base kernel.
     intercept_ : float or ndarray of shape (n_problems,)
         The intercept.

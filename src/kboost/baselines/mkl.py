@@ -92,7 +92,7 @@ class MKLClassifier(MixtureSVMClassifier):
         The number of columns of each kernel.
     centers_ : ndarray or CSR matrix of shape (n_support, n_features_in_)
         The support vectors (their row numbers, for precomputed kernels).
-    coef_ : ndarray of shape (n_support,) or (n_problems, n_support)
+    dual_coef_ : ndarray of shape (n_support,) or (n_problems, n_support)
         Their coefficients, to be multiplied by the weight of each kernel.
     intercept_ : float or ndarray of shape (n_problems,)
         The intercept.

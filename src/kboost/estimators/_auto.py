@@ -13,6 +13,7 @@ from kboost._estimator.base import KernelEstimator
 from kboost._estimator.callbacks import callback_listeners
 from kboost._estimator.explanation import Explanation
 from kboost._estimator.parameter_rules import RULES
+from kboost._estimator.players import Players
 from kboost._estimator.predictor import CompiledSum, Decision
 from kboost._rules import POSITIVE, check_params, either, one_of, optional
 from kboost._typing import FloatArray
@@ -21,12 +22,10 @@ from kboost.auto.certified import CertifiedResult, Problem
 from kboost.auto.contender import Contender, Scorer
 from kboost.auto.final_fit import CUT_SHORT, ONE_PROBLEM
 from kboost.auto.fit import AutoResult, fit_auto, sentence
-from kboost.auto.importance import total_effects
 from kboost.auto.learning_rows import row_counts
 from kboost.auto.plan import AutoPlan
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.model import AdditiveModel
-from kboost.core.stopping import OUT_OF_TIME
 from kboost.data.indexed_rows import IndexedRows
 from kboost.data.sizes import MOST_ENTRIES, search_seconds
 from kboost.estimators._kernel_boost import set_fitted
@@ -144,9 +143,6 @@ class AutoKernelBase(KernelEstimator):
         self.leaderboard_ = [_line(c, X.shape[1]) for c in found.candidates]
         self.reason_ = _reason(found, self.scoring_, self.prefer)
         self.stop_reason_ = result.reason
-        outputs = [column.output for column in self.preparation_.columns_]
-        late = result.reason.rule == OUT_OF_TIME.rule
-        self.feature_importances_ = total_effects(model._model, X, outputs, hurry=late)
 
     @abstractmethod
     def _sparse_model(self, result: SparseResult) -> Any:
@@ -170,22 +166,24 @@ class AutoKernelBase(KernelEstimator):
     def _rows(self, X: Any) -> FloatArray:
         return np.ascontiguousarray(_dense(self.preparation_.transform(X)))
 
-    def explain(self, X: Any) -> Explanation:
-        """Split each value by kernel, by group of features and by training row, exactly.
+    # Features ----------------------------------------------------------------------------------
 
-        Parameters
-        ----------
-        X : table of shape (n, n_columns)
-            Rows; few, as there is a number for each of them and each centre.
-
-        Returns
-        -------
-        Explanation
-            The shares add up to the values of `estimator_` at the prepared rows.
-        """
-        check_is_fitted(self, "n_columns_")
-        explanation: Explanation = self.estimator_.explain(self._rows(X))
+    def _by_term(self, X: Any) -> Explanation:
+        explanation: Explanation = self.estimator_._by_term(self._rows(X))
         return explanation
+
+    def _checked_rows(self, X: Any) -> FloatArray:
+        return self._rows(X)
+
+    def _n_inputs(self) -> int:
+        n: int = self.estimator_.n_features_in_
+        return n
+
+    def _players(self) -> Players:
+        return Players(self._n_inputs(), [column.output for column in self.preparation_.columns_])
+
+    def _feature_names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.preparation_.columns_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import column_or_1d
 
+from kboost._estimator.base import flat
 from kboost._estimator.labels import check_two_classes, encode_labels
 from kboost._typing import FloatArray, IntArray
 from kboost.auto.contender import Scorer
@@ -85,7 +86,8 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
     scoring_ : str
         What decided.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each column of the table in the variation of the decision values (total effects).
+        Share of each column of the table in the variation of the model (total effects), at the rows
+        that the model keeps.
     n_columns_ : int
         Kernel columns of the model.
     columns_per_kernel_ : dict of str to int
@@ -170,8 +172,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
             The log odds of the second class; with more than two classes, scores whose softmax are
             the probabilities.
         """
-        scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        return flat(self._head(self._decision(X)))  # raises before fit
 
     def predict(self, X: Any) -> Any:
         """Return the most probable label of each row.
@@ -220,9 +221,13 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         values = self._decision(X)
         return self.probabilities_.log_probabilities(values)
 
-    def _scores(self, X: Any) -> FloatArray:
-        values = self._decision(X)  # raises before fit
-        return self.probabilities_.scores(values)
+    def _head(self, values: FloatArray) -> FloatArray:
+        """The decision values, (n, 1) or (n, n_classes), from those of the sum of kernels."""
+        scores = self.probabilities_.scores(values)
+        return scores[:, 1:] - scores[:, :1] if len(self.classes_) == 2 else scores
+
+    def _answers(self, rows: Any) -> FloatArray:
+        return self._head(self._values_at(rows))
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, started: float) -> None:
         self._check_given(X, y)

@@ -77,7 +77,8 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
     scoring_ : str
         What decided.
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Share of each column of the table in the variation of the predictions (total effects).
+        Share of each column of the table in the variation of the model (total effects), at the rows
+        that the model keeps.
     n_columns_ : int
         Kernel columns of the model.
     columns_per_kernel_ : dict of str to int
@@ -161,6 +162,12 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
         """
         values = self._decision(X)  # raises before fit
         return self.target_scale_.invert(values)[:, 0]
+
+    def _answers(self, rows: Any) -> FloatArray:
+        return self.target_scale_.invert(self._values_at(rows))
+
+    def _is_sum(self) -> bool:
+        return bool(self.target_scale_.kind == "identity")
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> FloatArray:
         """Return an interval for each row; they contain about this share of new targets.

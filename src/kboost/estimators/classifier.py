@@ -68,8 +68,8 @@ class KernelBoostClassifier(CalibratedMixin, KernelClassifierMixin, MarginEstima
         Whether the intercept is free, penalised like a coefficient, or absent.
     column_scaling : {"floored", "unit", None}, default="floored"
         What columns are divided by before they are penalised: their root mean square ("unit"),
-        the same but at least 0.3 of the largest absolute value ("floored"), or nothing. `coef_`
-        always belongs to the unscaled columns.
+        the same but at least 0.3 of the largest absolute value ("floored"), or nothing.
+        `dual_coef_` always belongs to the unscaled columns.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes; "balanced" gives all classes the same total weight.
     max_columns : int or None, default=None
@@ -111,7 +111,7 @@ class KernelBoostClassifier(CalibratedMixin, KernelClassifierMixin, MarginEstima
         The library with its fitted widths.
     centers_ : ndarray or CSR matrix of shape (n_columns_, n_features_in_)
         Centre of each column (its row number, for precomputed kernels).
-    coef_ : ndarray of shape (n_columns_,) or (n_classes, n_columns_)
+    dual_coef_ : ndarray of shape (n_columns_,) or (n_classes, n_columns_)
         Coefficients of the columns, in the order of `kernels_`.
     intercept_ : float or ndarray of shape (n_classes,)
         The intercept.

@@ -81,7 +81,7 @@ class KernelBoostNovelty(OutlierMixin, MarginEstimator):
         The library with its fitted widths.
     centers_ : ndarray or CSR matrix of shape (n_columns_, n_features_in_)
         Centre of each column (its row number, for precomputed kernels).
-    coef_ : ndarray of shape (n_columns_,)
+    dual_coef_ : ndarray of shape (n_columns_,)
         Coefficients of the columns.
     intercept_ : float
         Always 0.

@@ -89,8 +89,8 @@ class KernelBoostRegressor(KernelRegressorMixin, MarginEstimator):
         Whether the intercept is free, penalised like a coefficient, or absent.
     column_scaling : {"floored", "unit", None}, default="floored"
         What columns are divided by before they are penalised: their root mean square ("unit"),
-        the same but at least 0.3 of the largest absolute value ("floored"), or nothing. `coef_`
-        always belongs to the unscaled columns.
+        the same but at least 0.3 of the largest absolute value ("floored"), or nothing.
+        `dual_coef_` always belongs to the unscaled columns.
     max_columns : int or None, default=None
         Most columns that are generated.
     max_iter : int, default=1000
@@ -135,7 +135,7 @@ class KernelBoostRegressor(KernelRegressorMixin, MarginEstimator):
         standardised features (for CSR, scaled only).
     selected_features_ : ndarray of int or None
         Features that the halfspaces use.
-    coef_ : ndarray of shape (n_columns_,)
+    dual_coef_ : ndarray of shape (n_columns_,)
         Coefficients of the columns, in the order of `kernels_`.
     intercept_ : float
         The intercept.

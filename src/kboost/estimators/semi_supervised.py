@@ -93,7 +93,7 @@ class SemiSupervisedKernelBoostClassifier(KernelBoostClassifier):
         Label of each training row: the given one, or the predicted one.
     classes_ : ndarray of shape (n_classes,)
         The labels without -1.
-    C_, tuning_, calibration_, n_columns_, columns_per_kernel_, kernels_, centers_, coef_, \
+    C_, tuning_, calibration_, n_columns_, columns_per_kernel_, kernels_, centers_, dual_coef_, \
 intercept_, objective_, dual_gap_, stop_reason_, trace_, n_iter_ : see above
         As for :class:`KernelBoostClassifier`.
     n_features_in_ : int

@@ -119,7 +119,7 @@ class SparseKernelClassifier(KernelClassifierMixin, SparseKernelBase):
         out (False after Ctrl-C or without time, when the slope is 2). Not with ``loss="log"``.
     centers_ : ndarray or CSR matrix of shape (n_columns_, n_features_in_)
         The basis vectors (their row numbers, for precomputed kernels).
-    coef_ : ndarray of shape (n_columns_,) or (n_classes, n_columns_)
+    dual_coef_ : ndarray of shape (n_columns_,) or (n_classes, n_columns_)
         Coefficients, kernel after kernel in the order of `kernels_`.
     intercept_ : float or ndarray of shape (n_classes,)
         The offset.

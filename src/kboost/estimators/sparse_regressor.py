@@ -89,7 +89,7 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
         The ridge used.
     centers_ : ndarray or CSR matrix of shape (n_columns_, n_features_in_)
         The basis vectors (their row numbers, for precomputed kernels).
-    coef_ : ndarray of shape (n_columns_,) or (n_targets, n_columns_)
+    dual_coef_ : ndarray of shape (n_columns_,) or (n_targets, n_columns_)
         Coefficients, kernel after kernel in the order of `kernels_`.
     intercept_ : float or ndarray of shape (n_targets,)
         The offset.

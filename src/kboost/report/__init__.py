@@ -1,6 +1,7 @@
 """A report on a fitted model as one self-contained HTML file (extra ``kboost[plots]``).
 
-`measures` computes the numbers, `sections` lists the sections, `charts` draws, `page` makes HTML.
+`sections` lists the sections in their order, `charts` draws, `page` makes HTML. All rows are
+scored; everything else is measured on samples of them, so that the time is bounded.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def write_report(
     y : array-like of shape (n,)
         Targets of the rows.
     X_learn, y_learn : optional
-        The training rows, to which a support vector machine is fitted for comparison.
+        The training rows, to which gradient-boosted trees and a support vector machine are fitted
+        for comparison; drift is measured between them and X.
     seen : bool, default=False
         Whether X are the training rows; the report states it.
     target : str, default="y"
@@ -88,7 +90,7 @@ def write_report(
     )
     title = f"{target}: {type(subject.door).__name__}"
     n = len(subject.y)
-    under = f"{inner.n_columns_:,} columns, judged on {n:,} rows"
+    under = f"{inner.n_columns_:,} terms, judged on {n:,} rows"
     under += " it was fitted to" if seen else " it had not seen" if X_learn is not None else ""
     text = page(title, under, all_sections(subject), f"Written by kboost {kboost.__version__}.")
     Path(path).write_text(text, encoding="utf-8")

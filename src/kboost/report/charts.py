@@ -1,8 +1,8 @@
 """Charts as inline SVG, drawn by matplotlib and coloured by the style sheet of the page.
 
-Text stays text, colours become CSS variables, ids are made unique, and each chart has a title and a
-description for screen readers. Only tags are rewritten: names and labels of users are text, and
-never a pattern or a replacement.
+Text stays text, colours become CSS variables, styles become attributes, ids are made unique, and
+each chart has a title and a description for screen readers. Only tags are rewritten: names and
+labels of users are text, and never a pattern or a replacement.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ STYLE = {
 }
 _TAG = re.compile(r"<[^>]*>")
 _IDS = re.compile(r'(\bid="|url\(#|href="#)')
-_FONT = re.compile(r"(font: \d+(?:\.\d+)?px) [^;\"]*")
+_STYLE = re.compile(r'\sstyle="([^"]*)"')
+_SHEET = re.compile(r"<style.*?</style>", re.S)
 _METADATA = re.compile(r"<metadata>.*?</metadata>", re.S)
 _COLOURS = re.compile("|".join(map(re.escape, VARIABLES)), re.I)
 _SIZE = re.compile(r'<svg [^>]*?viewBox="([^"]+)"[^>]*>', re.S)
@@ -73,7 +74,7 @@ def chart(
 
 
 def _inlined(text: str, name: str, title: str, words: str) -> str:
-    text = _METADATA.sub("", text[text.index("<svg ") :])
+    text = _SHEET.sub("", _METADATA.sub("", text[text.index("<svg ") :]))
     text = _TAG.sub(lambda tag: _styled(tag[0], name), text)
 
     def head(svg: re.Match[str]) -> str:
@@ -88,7 +89,20 @@ def _inlined(text: str, name: str, title: str, words: str) -> str:
 
 
 def _styled(tag: str, name: str) -> str:
-    """A tag with ids of this chart, and colours and fonts of the page."""
+    """A tag with ids of this chart, and colours of the page; styles become attributes.
+
+    The policy of the page allows no style attributes. Fonts are those of the style sheet.
+    """
     tag = _IDS.sub(lambda start: f"{start[1]}{name}-", tag)
-    tag = _COLOURS.sub(lambda colour: f"var({VARIABLES[colour[0].lower()]})", tag)
-    return _FONT.sub(r"\1 system-ui, sans-serif", tag)
+    tag = _STYLE.sub(lambda style: _attributes(style[1]), tag)
+    return _COLOURS.sub(lambda colour: f"var({VARIABLES[colour[0].lower()]})", tag)
+
+
+def _attributes(style: str) -> str:
+    """`fill: none; stroke-width: 2` as ` fill="none" stroke-width="2"`."""
+    pairs = [part.split(":", 1) for part in style.split(";") if ":" in part]
+    found = {name.strip(): value.strip() for name, value in pairs}
+    if "font" in found:  # of older versions: "10px 'DejaVu Sans'"
+        found["font-size"] = found.pop("font").split()[0]
+    found.pop("font-family", None)
+    return "".join(f' {name}="{value}"' for name, value in found.items())

@@ -1,26 +1,20 @@
-"""Comparison of size and speed with a support vector machine."""
+"""Size and speed, beside those of other models."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from kboost.report import measures
 from kboost.report.page import paragraph, section, size_words, table
 from kboost.report.report_data import ReportData, Section
+from kboost.report.rivals import TIMED_ROWS, model_figures
 
 
 def comparison(s: ReportData) -> Section | None:
-    """Comparison of size and speed with a support vector machine."""
+    """Size and speed, beside those of other models."""
     n_bytes = s.file.stat().st_size if s.file is not None and s.file.is_file() else None
-    lines = [measures.model_figures(s.model, s.inner, s.X, s.scores[0], n_bytes)]
-    if s.X_learn is not None:
-        lines.append(
-            measures.reference_figures(s.model, s.X_learn, s.y_learn, s.X, np.asarray(s.y))
-        )
+    lines = [model_figures(s.model, s.inner, s.X, s.scores, n_bytes), *s.rivals]
     rows = [
         [
             line.name + (f" ({line.note})" if line.note else ""),
-            f"{line.score.value:.4f}" if line.score else "",
+            f"{line.scores[0].value:.4f}",
             line.terms,
             size_words(line.n_bytes),
             f"{line.microseconds:.1f} µs",
@@ -28,11 +22,11 @@ def comparison(s: ReportData) -> Section | None:
         for line in lines
     ]
     head = ["model", s.scores[0].name, "terms", "size", "time per row"]
-    note = "The support vector machine has default settings and the same rows, scaled. "
+    note = "The other models have default settings and the same rows. "
     note = note if len(lines) > 1 else ""
     return section(
         "comparison",
         "Size and speed",
         table("Size and speed of prediction", head, rows, numbers=(1, 3, 4)),
-        paragraph(f"{note}Time per row for {measures.TIMED_ROWS:,} rows at once.", dim=True),
+        paragraph(f"{note}Time per row for {TIMED_ROWS:,} rows at once.", dim=True),
     )

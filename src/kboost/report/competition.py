@@ -1,13 +1,9 @@
-"""Sections on a search: what competed, and which columns of the table matter."""
+"""Section on a search: what competed."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from kboost.report.page import Raw, bar, paragraph, section, size_words, table
+from kboost.report.page import paragraph, section, size_words, table
 from kboost.report.report_data import ReportData, Section
-
-COLUMNS = 20  # listed, at most
 
 
 def competition(s: ReportData) -> Section | None:
@@ -26,36 +22,15 @@ def competition(s: ReportData) -> Section | None:
         ]
         for line in s.door.leaderboard_
     ]
-    head = ["candidate", s.door.scoring_, "standard error", "columns", "size", "per row", "search"]
+    head = ["candidate", s.door.scoring_, "standard error", "terms", "size", "per row", "search"]
     return section(
         "competition",
         "What competed",
         paragraph(s.door.reason_),
         table("Candidates, the best first", head, rows, numbers=range(1, 7)),
         paragraph(
-            "Scores are those of rows left out of each fit; larger is better. Columns, size and "
+            "Scores are those of rows left out of each fit; larger is better. Terms, size and "
             "time per row are estimates for a fit to all rows.",
-            dim=True,
-        ),
-    )
-
-
-def importances(s: ReportData) -> Section | None:
-    """The columns of the table by their total effects."""
-    shares = getattr(s.door, "feature_importances_", None)
-    if shares is None:
-        return None
-    names = [column.name for column in s.door.preparation_.columns_]
-    order = np.argsort(-shares, kind="stable")[:COLUMNS]
-    largest = float(shares.max()) or 1.0
-    rows = [[names[j], Raw(f"{bar(float(shares[j]) / largest)} {shares[j]:.1%}")] for j in order]
-    return section(
-        "importances",
-        "Columns of the table",
-        table("Columns by their importance", ["column", "share"], rows),
-        paragraph(
-            "Total effects: how much the values of the model change if only this column changes, "
-            "as a share of the sum. An effect that columns have together counts for each of them.",
             dim=True,
         ),
     )

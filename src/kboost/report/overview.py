@@ -26,31 +26,54 @@ from kboost.tables.preparing import preparation_of
 
 
 def summary(s: ReportData) -> Section:
-    """The main numbers."""
-    first, inner = s.scores[0], s.inner
-    facts_ = [(first.name, f"{first.value:.3f}", f"{_constant(s)}: {first.base:.3f}")]
-    used = sum(n > 0 for n in inner.columns_per_kernel_.values())
-    facts_.append(
-        ("columns", f"{inner.n_columns_:,}", f"from {used} of {len(inner.kernels_)} kernels")
-    )
-    if s.gap is not None:
-        facts_.append(("proven gap", gap_words(s.gap), "relative, to the optimum"))
-    if s.file is not None and s.file.is_file():
-        facts_.append(("model file", size_words(s.file.stat().st_size), s.file.name))
-    name = type(s.door).__name__
-    words = f"{'An' if name[0] in 'AEIOU' else 'A'} {name} for {s.target}"
-    words += f": {s.reason}" if s.reason and s.reason != "asked for." else "."
-    rest = [[x.name, f"{x.value:.4g}", "" if x.base is None else f"{x.base:.4g}"] for x in s.scores]
+    """What was predicted, and how well."""
+    first = s.scores[0]
+    trees = next((r for r in s.rivals if r.terms.endswith("trees")), None)
+    facts = [(first.name, f"{first.value:.3f}", f"on {len(s.y):,} rows")]
+    facts.append((_constant(s), f"{first.base:.3f}", "a baseline"))
+    if trees is not None:
+        facts.append((trees.name, f"{trees.scores[0].value:.3f}", trees.note or "default settings"))
+    facts.append(("model", f"{s.inner.n_columns_:,} terms", _size(s)))
+    names = ["score", "model", _constant(s)] + ([] if trees is None else [trees.name])
+    rows = [[x.name, f"{x.value:.4g}", "" if x.base is None else f"{x.base:.4g}"] for x in s.scores]
+    for row, other in zip(rows, () if trees is None else trees.scores, strict=False):
+        row.append(f"{other.value:.4g}")
     where = f"Scores on {len(s.y):,} rows" + (" the model was fitted to" if s.seen else "")
-    warning = "These are training rows, so the scores are optimistic." if s.seen else ""
+    early = [str(r) for r in s.door._reasons() if r.rule in s.door._limits]
+    warnings = [f"The fit ended early: {words}" for words in different(early)]
+    if s.seen:
+        warnings.append("These are training rows, so the scores are optimistic.")
     return section(
         "summary",
-        "Summary",
-        paragraph(words),
-        tiles(facts_),
-        paragraph(warning) if warning else "",
-        table(where, ["score", "model", _constant(s)], rest, numbers=(1, 2)),
+        "What was predicted, and how well",
+        paragraph(_predicted(s)),
+        tiles(facts),
+        *map(paragraph, warnings),
+        table(where, names, rows, numbers=range(1, 4)),
     )
+
+
+def _predicted(s: ReportData) -> str:
+    """The target and the model in words."""
+    y = np.asarray(s.y)
+    if s.labels:
+        few = ", ".join(s.labels[:CLASSES]) + (", ..." if len(s.labels) > CLASSES else "")
+        target = f"{s.target}: one of {len(s.labels)} labels ({few})"
+    else:
+        low, high = np.quantile(y.astype(np.float64), (0.05, 0.95))
+        target = f"{s.target}: a number, mostly between {low:.4g} and {high:.4g}"
+    learnt = "" if s.X_learn is None else f" fitted to {s.X_learn.shape[0]:,} rows"
+    name = type(s.door).__name__
+    words = f"Predicted is {target}, from {s.X.shape[1]:,} columns. "
+    words += f"The model is {'an' if name[0] in 'AEIOU' else 'a'} {name}{learnt}"
+    return words + (f": {s.reason}" if s.reason and s.reason != "asked for." else ".")
+
+
+def _size(s: ReportData) -> str:
+    if s.file is not None and s.file.is_file():
+        return f"{size_words(s.file.stat().st_size)}, {s.file.name}"
+    used = sum(n > 0 for n in s.inner.columns_per_kernel_.values())
+    return f"from {used} of {len(s.inner.kernels_)} kernels"
 
 
 def certificate(s: ReportData) -> Section:
@@ -61,7 +84,7 @@ def certificate(s: ReportData) -> Section:
     elif not hasattr(inner, "objective_"):
         proof = "No gap is certified: this method does not minimise an objective."
     elif s.gap is None:
-        proof = "No gap is certified: this method does not price all columns of its library."
+        proof = "No gap is certified: this method does not price all terms of its library."
     elif hasattr(inner, "kernel_weights_"):
         proof = (
             f"The objective is proven to be within {gap_words(s.gap)} (relative) of the optimum "
@@ -70,7 +93,7 @@ def certificate(s: ReportData) -> Section:
     else:
         proof = (
             f"The objective is proven to be within {gap_words(s.gap)} (relative) of the optimum "
-            "over all columns of the library: no model of these columns has an objective that is "
+            "over all terms of the library: no model of these terms has an objective that is "
             "lower by more than that."
         )
     reasons = getattr(s.door, "stop_reason_", [])

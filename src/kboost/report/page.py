@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import html
 import re
+from base64 import b64encode
 from collections.abc import Sequence
+from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
+# Nothing is loaded and nothing runs; the only style is the sheet in the head, by its digest.
+POLICY = "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'"
 _NUMBERS = re.compile(r"\d[\d.,e+-]*")
 
 
@@ -29,19 +33,40 @@ def paragraph(words: str, *, dim: bool = False) -> str:
 
 
 def table(
-    caption: str, head: Sequence[str], rows: Sequence[Sequence[Any]], *, numbers: Sequence[int] = ()
+    caption: str,
+    head: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    *,
+    numbers: Sequence[int] = (),
+    words: Sequence[int] = (),
 ) -> str:
     """A table that scrolls sideways if necessary, also by keyboard; cells may be Raw."""
-    side = [' class="n"' if j in numbers else "" for j in range(len(head))]
+    kind = dict.fromkeys(words, ' class="w"') | dict.fromkeys(numbers, ' class="n"')
+    side = [kind.get(j, "") for j in range(len(head))]
     top = "".join(f'<th scope="col"{side[j]}>{text(h)}</th>' for j, h in enumerate(head))
     body = "".join(
         "<tr>" + "".join(f"<td{side[j]}>{cell(c)}</td>" for j, c in enumerate(row)) + "</tr>"
         for row in rows
     )
-    return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{text(caption)}"><table>'
-        f"<caption>{text(caption)}</caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+    return scrolling(
+        caption,
+        f"<table><caption>{text(caption)}</caption><thead><tr>{top}</tr></thead>"
+        f"<tbody>{body}</tbody></table>",
     )
+
+
+def scrolling(label: str, inside: str) -> str:
+    """A region that scrolls sideways if necessary, and says so."""
+    hint = '<span class="hint" aria-hidden="true">scroll sideways →</span>'
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{text(label)}">'
+        f"{inside}{hint}</div>"
+    )
+
+
+def grid(figures: Sequence[str]) -> str:
+    """Figures side by side, as many as there is room for."""
+    return f'<div class="grid">{"".join(figures)}</div>' if figures else ""
 
 
 class Raw(str):
@@ -55,9 +80,12 @@ def cell(value: Any) -> str:
 
 def bar(share: float, *, minus: bool = False) -> Raw:
     """A bar next to a number, hidden from screen readers."""
-    width = 5 * max(0.0, min(1.0, share))
+    width = 80 * max(0.0, min(1.0, share))
     kind = "bar minus" if minus else "bar"
-    return Raw(f'<span class="{kind}" style="width:{width:.2f}rem" aria-hidden="true"></span>')
+    return Raw(
+        f'<svg class="{kind}" width="{max(1.0, width):.0f}" height="10" aria-hidden="true">'
+        f'<rect width="{width:.1f}" height="10" rx="2"/></svg>'
+    )
 
 
 def details(summary: str, inside: str) -> str:
@@ -97,13 +125,16 @@ def page(title: str, under: str, sections: Sequence[tuple[str, str, str]], foot:
     )
     body = "\n".join(whole for _, _, whole in sections)
     style = files("kboost.report").joinpath("style.css").read_text("utf-8")
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    policy = f"{POLICY}; style-src 'sha256-{digest}'"
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="kboost"><title>{text(title)}</title>
 <link rel="icon" href="data:,">
 <style>{style}</style></head><body>
-<a class="skip" href="#summary">Skip to the summary</a>
+<a class="skip" href="#summary">Skip to the scores</a>
 <header><h1>{text(title)}</h1><p class="dim">{text(under)}</p></header>
 <nav aria-label="Sections"><ul>{links}</ul></nav>
 <main>

@@ -12,10 +12,36 @@ import numpy as np
 from kboost._validation import check_table
 from kboost.plotting._fitted import input_of, last_step
 from kboost.report import measures
+from kboost.report.rivals import ModelFigures, svm_figures, tree_figures
 from kboost.report.scores import Score, scores
 
 Section = tuple[str, str, str]  # id, title, HTML
 CLASSES = 12  # shown in a table, at most
+WIDE = 300  # features above which rows are not described
+
+
+class Remembered:
+    """A model whose answers at the rows of the report are computed once."""
+
+    _METHODS = ("predict", "predict_proba", "decision_function")
+
+    def __init__(self, model: Any, X: Any) -> None:
+        self._model, self._X = model, X
+        self._known: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._model, name)
+        if name not in self._METHODS:
+            return found
+
+        def answer(X: Any) -> Any:
+            if X is not self._X:
+                return found(X)
+            if name not in self._known:
+                self._known[name] = np.asarray(found(X))
+            return self._known[name]
+
+        return answer
 
 
 @dataclass(frozen=True)
@@ -41,21 +67,38 @@ class ReportData:
         return last_step(self.model)
 
     @cached_property
+    def answers(self) -> Any:
+        """The model, for its answers at X and at other rows."""
+        return Remembered(self.model, self.X)
+
+    @cached_property
     def predicted(self) -> Any:
         """Predictions for X."""
-        return self.model.predict(self.X)
+        return self.answers.predict(self.X)
 
     @cached_property
     def scores(self) -> list[Score]:
         """Scores on X."""
         base = self.y if self.y_learn is None else self.y_learn
-        return list(scores(self.model, self.X, np.asarray(self.y), np.asarray(base)))
+        return list(scores(self.answers, self.X, np.asarray(self.y), np.asarray(base)))
+
+    @cached_property
+    def rivals(self) -> list[ModelFigures]:
+        """Other models on the same rows: trees and a support vector machine."""
+        if self.X_learn is None or getattr(self.inner, "_is_precomputed", False):
+            return []
+        given = (self.model, self.X_learn, self.y_learn, self.X, np.asarray(self.y))
+        trees = tree_figures(*given)
+        return [svm_figures(*given)] if trees is None else [trees, svm_figures(*given)]
 
     @cached_property
     def sample(self) -> Any:
         """A sample of X as input of the estimator."""
-        rows = input_of(self.model, measures.sample_rows(self.X))
-        return check_table(self.inner, rows, reset=False)
+        return self.input_of(measures.sample_rows(self.X))
+
+    def input_of(self, X: Any) -> Any:
+        """Rows of the table as input of the estimator, checked."""
+        return check_table(self.inner, input_of(self.model, X), reset=False)
 
     @property
     def labels(self) -> list[str]:

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kboost.report.centres import columns, explained
+from kboost.report.centres import terms
 from kboost.report.comparison import comparison
-from kboost.report.competition import competition, importances
+from kboost.report.competition import competition
+from kboost.report.data_notes import data_notes
+from kboost.report.drivers import drivers
 from kboost.report.errors import errors
 from kboost.report.overview import certificate, made, summary, use
 from kboost.report.report_data import ReportData, Section
+from kboost.report.taken_apart import explained
 from kboost.report.training import growth, kernels
 
 MAKERS: tuple[Callable[[ReportData], Section | None], ...] = (
     summary,
-    competition,
-    importances,
-    certificate,
-    growth,
-    kernels,
-    columns,
     errors,
+    drivers,
     explained,
+    data_notes,
+    competition,
+    kernels,
+    terms,
+    growth,
     comparison,
     use,
     made,
+    certificate,
 )
 
 

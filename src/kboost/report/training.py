@@ -30,6 +30,7 @@ def growth(s: ReportData) -> Section | None:
     if several and getattr(s.inner, "multi_class", "ovr") == "ovo":
         of = f" (the first of {len(s.inner.trace_)} pairs of classes)"
     along, columns = axis_of(s.inner, trace)
+    along = "terms generated" if along == "columns generated" else along
     objective = trace.values("objective")
     gap, error = trace.values("gap"), trace.values("validation_error")
     proven = np.isfinite(gap).any()
@@ -44,10 +45,8 @@ def growth(s: ReportData) -> Section | None:
     if np.isfinite(error).any():
         display = ValidationDisplay(n_columns=columns, error=error)
         best = display.best_
-        words = f"The lowest error, {error[best]:.4g}, is at {columns[best]:.0f} columns."
-        svg = chart(
-            "validation", "Validation error by columns", words, display.plot, size=(6.2, 2.6)
-        )
+        words = f"The lowest error, {error[best]:.4g}, is at {columns[best]:.0f} terms."
+        svg = chart("validation", "Validation error by terms", words, display.plot, size=(6.2, 2.6))
         blocks.append(figure(svg, f"Error on rows held out of the fit. {words}"))
     tuning = getattr(s.inner, "tuning_", None)
     if tuning is not None:
@@ -70,7 +69,7 @@ def growth(s: ReportData) -> Section | None:
         ]
         for i in shown
     ]
-    head = ["step", "columns", "objective", "gap", "validation error", "seconds"]
+    head = ["step", "terms", "objective", "gap", "validation error", "seconds"]
     blocks.append(
         details("The steps as a table", table("Steps of the fit", head, rows, numbers=range(6)))
     )
@@ -98,22 +97,27 @@ def _rounds(s: ReportData) -> Section:
 
 
 def kernels(s: ReportData) -> Section:
-    """Number of columns and share of the output per kernel."""
+    """Number of terms and share of the output per kernel."""
     names = kernel_names(s.inner)
     if not names:
-        words = "The model is a constant: a limit ended the fit before the first column."
+        words = "The model is a constant: a limit ended the fit before the first term."
         return section("kernels", "Kernels", paragraph(words))
     counts = np.array(list(s.inner.columns_per_kernel_.values()))
     weights = kernel_weights(s.inner, s.sample)
     shares = weights / weights.sum() if weights.any() else weights
     most = names[int(np.argmax(shares))]
     words = f"{most} carries most of the output ({shares.max():.0%})."
-    draw = KernelsDisplay(names=names, counts=counts, shares=shares).plot
+    display = KernelsDisplay(names=names, counts=counts, shares=shares)
+
+    def draw(ax: Any) -> None:
+        display.plot(ax)
+        ax.set_xlabel("terms")
+
     size = (6.2, 0.7 + 0.32 * len(names))
-    svg = chart("kernels-chart", "Columns per kernel", words, draw, size=size)
+    svg = chart("kernels-chart", "Terms per kernel", words, draw, size=size)
     order = np.argsort(-shares)
     rows = [[names[k], f"{counts[k]:,}", f"{shares[k]:.1%}"] for k in order]
-    inside = table("Kernels of the library", ["kernel", "columns", "share of the output"], rows,
+    inside = table("Kernels of the library", ["kernel", "terms", "share of the output"], rows,
                    numbers=(1, 2))  # fmt: skip
     note = "Shares are standard deviations over rows of the contributions to the output."
     if hasattr(s.inner, "kernel_usage_"):
@@ -121,7 +125,7 @@ def kernels(s: ReportData) -> Section:
     return section(
         "kernels",
         "Kernels",
-        figure(svg, f"Columns per kernel. {words}"),
+        figure(svg, f"Terms per kernel. {words}"),
         details("The kernels as a table", inside),
         paragraph(note, dim=True),
     )
