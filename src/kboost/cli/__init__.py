@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+
+BROKEN_PIPE = 141  # as if the signal had ended the process
 
 
 def main() -> None:
@@ -11,4 +14,9 @@ def main() -> None:
         from kboost.cli.app import app
     except ModuleNotFoundError as error:
         sys.exit(f"error: kboost requires {error.name}; install it with pip install 'kboost[cli]'.")
-    app()
+    try:
+        app()
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as head, has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(BROKEN_PIPE)

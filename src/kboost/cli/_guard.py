@@ -12,8 +12,6 @@ from typing import Any, NoReturn
 
 import typer
 
-from kboost.cli._console import printable
-
 BAD_INPUT, INTERNAL, INTERRUPTED = 1, 3, 130  # 2 is a usage error
 
 
@@ -27,7 +25,7 @@ def handle_errors(command: Callable[..., Any]) -> Callable[..., Any]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the result contains what matters
                 return command(*args, **options)
-        except (typer.Exit, typer.Abort):
+        except (typer.Exit, typer.Abort, BrokenPipeError):
             raise
         except KeyboardInterrupt as error:
             fail(str(error) or "interrupted; nothing was saved.", INTERRUPTED, as_json=as_json)
@@ -46,6 +44,8 @@ def handle_errors(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def fail(words: str, code: int, *, as_json: bool = False) -> NoReturn:
     """Print an error and exit."""
+    from kboost.cli._console import printable
+
     line = json.dumps({"error": words}) if as_json else f"error: {printable(words)}"
     print(line, file=sys.stderr)
     raise typer.Exit(code)
