@@ -54,7 +54,8 @@ def _leaks(data: Data) -> Iterator[str]:
     rng = np.random.default_rng(0)
     rows = rng.permutation(len(data.y))[:MOST_ROWS]
     labels = data.task == "classification"
-    y = np.unique(data.y, return_inverse=True)[1] if labels else np.asarray(data.y, dtype=float)
+    codes = np.unique(data.y, return_inverse=True)[1] if labels else data.y
+    y = np.asarray(codes, dtype=np.float64)
     for name in data.X.columns:
         share = dependence(data.X[name].iloc[rows], y[rows], labels=labels)
         if share >= GIVES_AWAY[data.task]:

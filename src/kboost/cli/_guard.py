@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import typer
 
 BAD_INPUT, INTERNAL, INTERRUPTED = 1, 3, 130  # 2 is a usage error
+BROKEN_PIPE = 141  # as if the signal had ended the process
 
 
 def handle_errors(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -24,9 +25,14 @@ def handle_errors(command: Callable[..., Any]) -> Callable[..., Any]:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the result contains what matters
-                return command(*args, **options)
-        except (typer.Exit, typer.Abort, BrokenPipeError):
+                result = command(*args, **options)
+                sys.stdout.flush()
+                return result
+        except (typer.Exit, typer.Abort):
             raise
+        except BrokenPipeError:  # the reader, such as head, has had enough
+            _discard_output()
+            raise typer.Exit(BROKEN_PIPE) from None
         except KeyboardInterrupt as error:
             fail(str(error) or "interrupted; nothing was saved.", INTERRUPTED, as_json=as_json)
         except (ValueError, TypeError, OSError, ModuleNotFoundError) as error:
@@ -40,6 +46,13 @@ def handle_errors(command: Callable[..., Any]) -> Callable[..., Any]:
             fail(words, INTERNAL, as_json=as_json)
 
     return run
+
+
+def _discard_output() -> None:
+    """Write what is left to nowhere, so that Python does not complain at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def fail(words: str, code: int, *, as_json: bool = False) -> NoReturn:

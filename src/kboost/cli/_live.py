@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,13 @@ from kboost.cli._console import styled
 from kboost.core.progress import TimeEstimate
 from kboost.core.trace import Step
 from kboost.selection.c_path import Tried
+
+_COLUMNS = re.compile(r"\bcolumn(s?)\b(?! generation)")
+
+
+def in_terms(words: str) -> str:
+    """A sentence of a model: on the screen columns are those of the table, a model has terms."""
+    return _COLUMNS.sub(r"term\1", words)
 
 
 def seconds_left(
@@ -69,7 +77,7 @@ class Progress(logging.Handler):
                 self._first, self.estimate = what, None
             self.last = what
         elif what is not None:
-            self.now = str(what)
+            self.now = in_terms(str(what))
 
     def table(self) -> Table:
         """The current state as a table."""

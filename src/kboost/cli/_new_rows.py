@@ -13,6 +13,7 @@ from kboost.tables import missing_columns
 from kboost.tables.preparing import preparation_of
 
 OUTSIDE = 0.01  # share of the values beyond the range of training, from which on it is said
+MARGIN = 0.1  # of the width of the range, by which a few new values exceed it by chance
 
 
 def surprises(model: Any, notes: dict[str, Any], frame: Any, X: Any) -> list[str]:
@@ -47,7 +48,8 @@ def _unseen(name: str, values: Any, levels: Any) -> Iterator[str]:
 def _outside(name: str, values: Any, known: tuple[float, float]) -> Iterator[str]:
     numbers = as_days(values)
     low, high = known
-    n = int(((numbers < low) | (numbers > high)).sum())
+    margin = MARGIN * (high - low)
+    n = int(((numbers < low - margin) | (numbers > high + margin)).sum())
     if n > OUTSIDE * len(numbers):
         words = [f"{value:.6g}" for value in known]
         if values.dtype.kind == "M":

@@ -12,6 +12,7 @@ from rich.table import Table
 from kboost.cli._console import styled
 from kboost.cli._data import Data
 from kboost.cli._learn import FitResult
+from kboost.cli._live import in_terms
 from kboost.plotting._fitted import kernel_names
 from kboost.report.page import different, gap_words, size_words
 from kboost.report.scores import Score
@@ -200,7 +201,7 @@ def model_words(model: Any) -> list[str]:
     """Terms, certificate and reason of a fitted estimator."""
     out = [f"{counted(model.n_columns_, 'term')}{_by_kernel(model)}"]
     if hasattr(model, "leaderboard_"):
-        out += [model.reason_, importance_words(model)]
+        out += [in_terms(model.reason_), importance_words(model)]
     elif not hasattr(model, "objective_"):
         out.append("no objective, so nothing is proved")
     elif getattr(model, "dual_gap_", None) is None:
@@ -213,7 +214,7 @@ def model_words(model: Any) -> list[str]:
         )
     reasons = getattr(model, "stop_reason_", [])
     for reason in different(reasons if isinstance(reasons, list) else [reasons]):
-        out.append(f"stopped: {reason}")
+        out.append(f"stopped: {in_terms(str(reason))}")
     return out
 
 
