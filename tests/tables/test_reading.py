@@ -133,7 +133,7 @@ def test_json_and_arrow(tmp_path, name):
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("t.json", "[1, 2]", "must be a JSON file of rows; it has other values than objects"),
+        ("t.json", "[1, 2]", "must be a JSON file of rows; its rows must be objects"),
         ("t.json", "{", "must be a JSON file of rows"),
         ("t.jsonl", '{"a": [1]}\n', "must have plain values; 'a' has lists or objects"),
         ("t.arrow", "no", "must be an Arrow file"),

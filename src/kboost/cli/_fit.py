@@ -68,7 +68,7 @@ def run_fit(path: Path, target: str | None, asked: Asked, options: FitOptions) -
     model = with_budget(model, len(data.y), options.params)
     if options.report is not None:
         _check_reportable(model)
-    _show.show_plan(console, data, model, reason)
+    _show.show_plan(console, data, model, reason, holdout.plan)
     result = learn(data, model, reason, console, holdout=holdout, live=not options.as_json)
     kboost.save_model(result.model, output, notes=notes_of(result))
     try:

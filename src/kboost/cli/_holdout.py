@@ -48,6 +48,14 @@ class Holdout:
             return [(data.part(train), data.part(left)) for train, left in self._folds(data)]
         return [split(data, self.test_size, self.seed)]
 
+    @property
+    def plan(self) -> str:
+        """The fits, in words; empty if there is only one."""
+        if self.test is not None or (self.cv is None and self.test_size == 0):
+            return ""
+        scored = f"{self.cv} to be scored" if self.cv else "one to be scored"
+        return f"{(self.cv or 1) + 1} fits: {scored} on rows left out, then one to all rows"
+
     def words(self, data: Data, n_rows: int) -> str:
         """The rows that the scores are of."""
         rows = f"{n_rows:,} row{'' if n_rows == 1 else 's'}"

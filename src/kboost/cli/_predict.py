@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from kboost.cli._results import as_json as in_json
 from kboost.persistence import load_with_notes
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # with which spreadsheets let a formula begin
+_NUMBER = re.compile(r"[-+]?[\d.,]+(e[-+]?\d+)?", re.I)
 
 
 def run_predict(
@@ -93,7 +95,8 @@ def without_formulas(table: Any) -> Any:
 
 
 def _as_text(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    formula = isinstance(value, str) and value.startswith(_FORMULA) and not _NUMBER.fullmatch(value)
+    return f"'{value}" if formula else value
 
 
 def write_table(table: Any, output: Path) -> None:

@@ -128,13 +128,14 @@ def pipeline_words(data: Data) -> list[str]:
     return ["TablePreparation", *(words for kind, words in _STEPS.items() if kind in kinds)]
 
 
-def show_plan(console: Console, data: Data, estimator: Any, reason: str) -> None:
+def show_plan(console: Console, data: Data, estimator: Any, reason: str, fits: str = "") -> None:
     """The pipeline and the estimator."""
     heading(console, "Pipeline")
     for line in pipeline_words(data):
         console.print(f"  {line}", soft_wrap=True)
     heading(console, "Model", str(estimator).replace("\n", " "))
-    console.print(f"  {reason}", soft_wrap=True)
+    for line in filter(None, (reason, fits)):
+        console.print(f"  {line}", soft_wrap=True)
 
 
 def show_preparation(console: Console, columns: Sequence[dict[str, Any]]) -> None:

@@ -127,6 +127,18 @@ def load_with_notes(path: Any, *, max_bytes: int = _MAX_BYTES) -> tuple[Any, dic
     tuple
         The estimator, and the notes of :func:`save_model` with the versions of the packages that
         wrote the file as "written_by".
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> from kboost import KernelBoostClassifier, save_model
+    >>> from kboost.persistence import load_with_notes
+    >>> model = KernelBoostClassifier(C=1.0).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "m.kboost")
+    ...     save_model(model, path, notes={"target": "late"})
+    ...     load_with_notes(path)[1]["target"]
+    'late'
     """
     path = os.fspath(path)
     manifest, arrays = container.read(path, max_bytes)

@@ -119,7 +119,7 @@ def _read_json(path: Path, *, lines: bool) -> Any:
         given = [json.loads(line) for line in text.splitlines() if line.strip()] if lines else None
         given = json.loads(text) if given is None else given
         if not isinstance(given, dict) and not all(isinstance(row, dict) for row in given):
-            raise ValueError("it has other values than objects")
+            raise ValueError("its rows must be objects.")
         frame = pd.DataFrame(given)
     except (ValueError, TypeError, OSError, EOFError) as error:
         raise ValueError(f"{path} must be a JSON file of rows; {_first_line(error)}.") from error
