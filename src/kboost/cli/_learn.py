@@ -2,7 +2,8 @@
 
 Scores are those of models on rows they were not fitted to; the model that is saved is fitted to all
 rows. A time limit is that of all fits together. Ctrl-C keeps the best so far: the columns found in
-the first fit, or the last complete model.
+the first fit, or the last complete model. A fit to all rows that the time cuts short, with fewer
+terms than the model that was scored, is not taken.
 """
 
 from __future__ import annotations
@@ -24,13 +25,12 @@ from kboost.cli._data import Data
 from kboost.cli._holdout import Holdout
 from kboost.cli._live import shown
 from kboost.cli._names import meant
+from kboost.core.stopping import OUT_OF_TIME
 from kboost.data.sizes import search_seconds
 from kboost.estimators._auto import AutoKernelBase
 from kboost.estimators._kernel_boost import solver_settings
 from kboost.plotting._fitted import last_step
 from kboost.report.scores import Score, scores
-
-_SHORTEST = 1e-3  # seconds of a fit, at least
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,12 @@ class FitResult:
         return bool(self.scored) and len(self.data.y) > len(self.scored[0].learn.y)
 
     @property
+    def out_of_time(self) -> bool:
+        """Whether there was no time for a fit to all rows, and the model is the one scored."""
+        held_out = self.scored and self.holdout.test is None
+        return bool(held_out and not self.all_rows and not self.interrupted)
+
+    @property
     def estimator(self) -> Any:
         """The estimator of the model, without its preparation."""
         return _estimator_of(self.model)
@@ -100,6 +106,14 @@ class FitResult:
 
 def _estimator_of(model: Any) -> Any:
     return model[-1] if isinstance(model, Pipeline) else model
+
+
+def _cut_short(final: Any, before: Any) -> bool:
+    """Whether the time ended a fit to all rows with fewer terms than the one before has."""
+    reasons = getattr(final, "stop_reason_", [])
+    reasons = reasons if isinstance(reasons, list) else [reasons]
+    late = any(reason.rule == OUT_OF_TIME.rule for reason in reasons)
+    return bool(late and final.n_columns_ < before.n_columns_)
 
 
 def _mean(values: Sequence[float | None]) -> Any:
@@ -199,10 +213,10 @@ class _Run:
         """Fit the rows in the time that is left for them; the first and the final model is kept."""
         before, estimator = preparation_for(rows, self.estimator), clone(self.estimator)
         limit = estimator.get_params(deep=False).get("max_seconds")
-        if isinstance(limit, int | float):
+        if isinstance(limit, int | float) and limit > 0:
             left = limit - (time.perf_counter() - self.started)
-            share = left / (self.n_fits - self.n_done)
-            estimator.set_params(max_seconds=max(_SHORTEST, share) if limit > 0 else limit)
+            share = max(left / (self.n_fits - self.n_done), limit / self.n_fits)
+            estimator.set_params(max_seconds=share)  # a fit that took longer starves no other
         words = f"fit {self.n_done + 1} of {self.n_fits}, to {len(rows.y):,} rows"
         self.last = None
         with shown(self.console, estimator, live=self.live, words=words) as progress:
@@ -224,7 +238,7 @@ class _Run:
         self.n_done += 1
         steps = [("prepare", before), ("model", estimator)]
         self.last = estimator if before is None else Pipeline(steps)
-        if final or self.kept is None:
+        if self.kept is None or (final and not _cut_short(estimator, _estimator_of(self.kept))):
             self.kept, self.rows = self.last, rows
 
     def score(self, learn: Data, test: Data) -> None:

@@ -162,6 +162,9 @@ def show_result(console: Console, result: FitResult) -> None:
         n, n_all = len(result.scored[0].learn.y), len(result.data.y)
         words = "models" if len(result.scored) > 1 else f"a model of {counted(n, 'row')}"
         console.print(f"  the scores are those of {words}; the saved model has all {n_all:,} rows")
+    if result.out_of_time:
+        words = "there was no time to fit all rows: the saved model is the one that was scored"
+        console.print(f"  {words}; raise --max-seconds", soft_wrap=True)
     show_model(console, model)
 
 
