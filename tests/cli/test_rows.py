@@ -57,7 +57,8 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("rows")
     table().to_csv(folder / "t.csv", index=False)
     table(1, 30).to_csv(folder / "new.csv", index=False)
-    fitted = fit(folder, "--test", folder / "new.csv", "--drop", "code,person")
+    given = ["--test", folder / "new.csv", "--drop", "code,person", "--na", "void"]
+    fitted = fit(folder, *given)
     (folder / "facts.json").write_text(json.dumps(fitted), "utf-8")
     return folder
 
@@ -163,6 +164,7 @@ def test_the_clock_ticks_between_records(monkeypatch):
 def test_predict_says_what_training_had_not(folder):
     new = table(2, 20).drop(columns="day")
     new.loc[:1, "town"] = "Wien"
+    new.loc[2, "town"] = "void"  # which the model knows as a gap
     new["x"] += 50
     new.to_csv(folder / "odd.csv", index=False)
     result = run("predict", folder / "m.kboost", folder / "odd.csv")

@@ -194,7 +194,9 @@ def _is_number(name: str) -> bool:
 
 def _matrix(table: Table, path: Any, asked: Asked) -> Data:
     if asked.groups or asked.split_by or asked.drop or asked.use:
-        raise ValueError(f"columns can be named only in a table; got {path}, which must be one.")
+        raise ValueError(
+            f"--drop, --use, --groups and --split-by require a table; got the matrix {path}."
+        )
     if table.y is None:
         raise ValueError(f"{path} must contain y, the target of each row; it contains only X.")
     if table.X.shape[1] == 0:

@@ -70,7 +70,7 @@ def run_fit(path: Path, target: str | None, asked: Asked, options: FitOptions) -
         _check_reportable(model)
     _show.show_plan(console, data, model, reason, holdout.plan)
     result = learn(data, model, reason, console, holdout=holdout, live=not options.as_json)
-    kboost.save_model(result.model, output, notes=notes_of(result))
+    kboost.save_model(result.model, output, notes=notes_of(result, asked.na))
     try:
         _show.show_result(console, result)
         if options.report is not None:

@@ -7,6 +7,7 @@ were rows of the fit are among them.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,14 @@ HASHES = 256
 _HEX = 16  # digits of a hash
 
 
-def notes_of(result: FitResult) -> dict[str, Any]:
-    """The notes to save with a model, as values of JSON."""
+def notes_of(result: FitResult, na: Sequence[str] | None = None) -> dict[str, Any]:
+    """The notes to save with a model, as values of JSON; `na` are words for missing values."""
     data = result.data
     notes: dict[str, Any] = {
         "target": data.target,
         "task": data.task,
         "rows": len(data.y),
+        "na": na,
         "reason": result.reason,
         "scores": {score.name: score.value for score in result.scores},
         "scored": result.where,
@@ -65,6 +67,12 @@ def text(notes: dict[str, Any], name: str) -> str | None:
     """A note that should be a string; None if it is not."""
     value = notes.get(name)
     return value if isinstance(value, str) else None
+
+
+def na_words(notes: dict[str, Any]) -> list[str] | None:
+    """The words for missing values of the fit; None if they are those by default."""
+    words = notes.get("na")
+    return [str(word) for word in words] if isinstance(words, list) else None
 
 
 def ranges(notes: dict[str, Any]) -> dict[str, tuple[float, float]]:

@@ -38,6 +38,7 @@ def run_report(
     task = "classification" if is_classifier(fitted) else "regression"
     n_features = getattr(fitted, "n_features_in_", None)
     target = target or _notes.text(notes, "target")
+    na = _notes.na_words(notes) if na is None else na
     rows = load(data, target, Asked(task=task, na=na), n_features=n_features)
     X = rows_for_model(fitted, Table(rows.raw, rows.X), data)
     seen = _notes.share_of_training_rows(notes, X)

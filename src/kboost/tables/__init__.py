@@ -4,7 +4,7 @@ Requires pandas (extra ``kboost[cli]``).
 """
 
 from kboost.tables.columns import Column, describe
-from kboost.tables.preparing import missing_columns, preparation, rows_for, rows_like, tidy
+from kboost.tables.preparing import preparation, rows_for, tidy
 from kboost.tables.reading import Table, read_table
 from kboost.tables.target import target_of
 
@@ -12,11 +12,9 @@ __all__ = [
     "Column",
     "Table",
     "describe",
-    "missing_columns",
     "preparation",
     "read_table",
     "rows_for",
-    "rows_like",
     "target_of",
     "tidy",
 ]
