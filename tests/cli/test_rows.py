@@ -196,7 +196,7 @@ def test_the_file_knows_its_origin(folder):
         "target: y (classification)",
         f"fitted to {N} rows",
         "new.csv: accuracy",
-        "day:days",
+        "days, month, weekday",
     ):
         assert words in said
     found = json.loads(run("inspect", folder / "m.kboost", "--json").stdout)

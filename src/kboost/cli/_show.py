@@ -143,10 +143,11 @@ def show_preparation(console: Console, columns: Sequence[dict[str, Any]]) -> Non
     heading(console, "Preparation")
     table = _table("column", "taken for", "missing", "numbers")
     for column in columns[:MAX_COLUMNS]:
-        numbers = column["numbers"]
-        shown = ", ".join(numbers[:3]) + f", … ({len(numbers)})" * (len(numbers) > 3)
+        name, numbers = column["name"], column["numbers"]
+        parts = [number.removeprefix(name).lstrip("=:") or "itself" for number in numbers]
+        shown = ", ".join(parts[:3]) + f", … ({len(parts)})" * (len(parts) > 3)
         missing = f"{column['missing']:,}" if column["missing"] else ""
-        table.add_row(column["name"], column["kind"], missing, shown)
+        table.add_row(name, column["kind"], missing, shown)
     console.print(table)
     if len(columns) > MAX_COLUMNS:
         console.print(f"  … and {len(columns) - MAX_COLUMNS} more")
