@@ -21,8 +21,8 @@ INTERRUPTS = {"core/iterate.py", "core/outputs.py"}  # beside the process of the
 ESTIMATORS = [
     value
     for module in (kboost, baselines)
-    for name, value in vars(module).items()
-    if name in module.__all__ and inspect.isclass(value) and hasattr(value, "get_params")
+    for value in (getattr(module, name) for name in module.__all__)
+    if inspect.isclass(value) and hasattr(value, "get_params")
 ]
 
 

@@ -1,18 +1,29 @@
-"""kboost: sparse, boosted mixtures of kernels for scikit-learn users."""
+"""kboost: sparse, boosted mixtures of kernels for scikit-learn users.
 
-from kboost import compose, datasets, exceptions, kernels, settings, time_series
-from kboost._estimator.predictor import Predictor
-from kboost._suggest import suggest
-from kboost.estimators.auto_classifier import AutoKernelClassifier
-from kboost.estimators.auto_regressor import AutoKernelRegressor
-from kboost.estimators.classifier import KernelBoostClassifier
-from kboost.estimators.mkboost import MKBoostClassifier
-from kboost.estimators.novelty import KernelBoostNovelty
-from kboost.estimators.regressor import KernelBoostRegressor
-from kboost.estimators.semi_supervised import SemiSupervisedKernelBoostClassifier
-from kboost.estimators.sparse_classifier import SparseKernelClassifier
-from kboost.estimators.sparse_regressor import SparseKernelRegressor
-from kboost.persistence import SKOPS_TRUSTED, load_model, save_model
+Names are imported when they are first used, so that `import kboost` and `kboost --help` are quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from kboost._estimator.pickling import pack_with
+
+if TYPE_CHECKING:
+    from kboost import compose, datasets, exceptions, kernels, settings, time_series
+    from kboost._estimator.predictor import Predictor
+    from kboost._suggest import suggest
+    from kboost.estimators.auto_classifier import AutoKernelClassifier
+    from kboost.estimators.auto_regressor import AutoKernelRegressor
+    from kboost.estimators.classifier import KernelBoostClassifier
+    from kboost.estimators.mkboost import MKBoostClassifier
+    from kboost.estimators.novelty import KernelBoostNovelty
+    from kboost.estimators.regressor import KernelBoostRegressor
+    from kboost.estimators.semi_supervised import SemiSupervisedKernelBoostClassifier
+    from kboost.estimators.sparse_classifier import SparseKernelClassifier
+    from kboost.estimators.sparse_regressor import SparseKernelRegressor
+    from kboost.persistence import SKOPS_TRUSTED, load_model, save_model
 
 __version__ = "0.1.0"
 
@@ -39,3 +50,59 @@ __all__ = [
     "suggest",
     "time_series",
 ]
+
+_MODULES = {
+    "AutoKernelClassifier": "estimators.auto_classifier",
+    "AutoKernelRegressor": "estimators.auto_regressor",
+    "KernelBoostClassifier": "estimators.classifier",
+    "KernelBoostNovelty": "estimators.novelty",
+    "KernelBoostRegressor": "estimators.regressor",
+    "MKBoostClassifier": "estimators.mkboost",
+    "Predictor": "_estimator.predictor",
+    "SKOPS_TRUSTED": "persistence",
+    "SemiSupervisedKernelBoostClassifier": "estimators.semi_supervised",
+    "SparseKernelClassifier": "estimators.sparse_classifier",
+    "SparseKernelRegressor": "estimators.sparse_regressor",
+    "load_model": "persistence",
+    "save_model": "persistence",
+    "suggest": "_suggest",
+}
+# which `import kboost` is enough for
+_PACKAGES = frozenset(
+    [
+        "compose",
+        "datasets",
+        "estimators",
+        "exceptions",
+        "formulations",
+        "kernels",
+        "persistence",
+        "preparation",
+        "settings",
+        "time_series",
+    ]
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f"kboost.{name}")
+    if name not in _MODULES:
+        raise AttributeError(f"an attribute of module 'kboost' must exist; got {name!r}.")
+    value = getattr(import_module(f"kboost.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_PACKAGES})
+
+
+def _reduced(model: Any) -> tuple[Any, ...] | None:
+    """What pickle is given for an estimator; what writes files is imported when it is needed."""
+    from kboost.persistence.pickling import reduced
+
+    return reduced(model)
+
+
+pack_with(_reduced)

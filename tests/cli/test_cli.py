@@ -47,12 +47,15 @@ def test_fit_says_what_it_did_with_each_column(folder):
     said = (folder / "fit.txt").read_text("utf-8")
     for words in ("an id", "category", "date", "number", "one value only", "are not numbers"):
         assert words in said
-    for words in ("TablePreparation", "a 0/1 column per value", "classification, 2 classes"):
+    for words in ("TablePreparation", "a 0/1 number per value", "classification, 2 classes"):
         assert words in said
     assert "2 classes and 136 rows: Laplacian, " in said  # the reason of the suggestion
     assert "accuracy" in said
     for words in ("what competed", "has the best neg_log_loss", "most important:"):
         assert words in said
+    assert "order_id looks like an id and is left out; --use order_id uses it" in said
+    assert "on 28 rows held out" in said
+    assert "a model of 108 rows; the saved model has all 136 rows" in said
 
 
 def test_predictions_are_those_of_the_model(folder):
@@ -78,12 +81,12 @@ def test_predictions_are_printed_without_a_file(folder):
 def test_fit_for_scripts(folder, tmp_path):
     result = run(
         "fit", folder / "orders.csv", "-t", "late", "-o", tmp_path / "m.kboost", "--json",
-        "--max-seconds", "20", "--set", "prefer=size",
+        "--max-seconds", "4", "--set", "prefer=size",
     )  # fmt: skip
     found = json.loads(result.output)
     assert found["task"] == "classification"
-    assert found["estimator"] == "AutoKernelClassifier(max_seconds=20.0, prefer='size')"
-    assert found["rows"] + found["test_rows"] == 136
+    assert found["estimator"] == "AutoKernelClassifier(max_seconds=4.0, prefer='size')"
+    assert (found["rows"], found["test_rows"]) == (136, 28)
     assert found["scoring"] == "neg_log_loss"
     assert any(line["candidate"] in found["choice"] for line in found["leaderboard"])
     assert len(found["feature_importances"]) == 8
@@ -125,7 +128,7 @@ def test_matrices_of_numbers(tmp_path, kind):
         np.savez(path, X=X, y=y)
     else:
         dump_svmlight_file(X, y, str(path))
-    result = run("fit", path, "-o", tmp_path / "m.kboost")
+    result = run("fit", path, "-o", tmp_path / "m.kboost", "--max-seconds", "1")
     assert result.exit_code == 0, result.output
     assert "regression" in result.output
     assert len(run("predict", tmp_path / "m.kboost", path).output.splitlines()) == 61
@@ -162,7 +165,7 @@ def test_a_matrix_with_gaps_is_filled_and_rows_without_target_are_left_out(tmp_p
     y = X[:, 0].copy()
     X[::7, 1], y[:3] = np.nan, np.nan
     np.savez(tmp_path / "t.npz", X=X, y=y)
-    result = run("fit", tmp_path / "t.npz", "-o", tmp_path / "m.kboost")
+    result = run("fit", tmp_path / "t.npz", "-o", tmp_path / "m.kboost", "--max-seconds", "1")
     assert result.exit_code == 0, result.output
     assert "57 rows (3 more have no y and are left out)" in result.output
     assert "TablePreparation" in result.output
@@ -183,7 +186,7 @@ def test_three_rows(tmp_path):
 def test_files_of_all_estimators_are_inspected_and_predict(name, tmp_path):
     model, rows = fitted(name), rows_of(name)
     kboost.save_model(model, tmp_path / "m.kboost")
-    assert "column" in run("inspect", tmp_path / "m.kboost").output
+    assert " term" in run("inspect", tmp_path / "m.kboost").output
     found = json.loads(run("inspect", tmp_path / "m.kboost", "--json").output)
     assert found["n_columns"] == model.n_columns_
     np.savez(tmp_path / "t.npz", X=rows.toarray() if hasattr(rows, "toarray") else rows)
@@ -232,11 +235,10 @@ def test_bench(folder, given):
 
 def test_demo_writes_its_files(tmp_path, monkeypatch):
     monkeypatch.setattr("kboost.cli.demo_data.demo_table.__defaults__", (150, 7))
+    monkeypatch.setattr("kboost.cli._fit.estimator_for", _small_estimator)
     result = run("demo", tmp_path / "demo")
     assert result.exit_code == 0, result.output
-    assert "what competed" in result.output
-    monkeypatch.setattr("kboost.cli.app.estimator_for", _small_estimator)
-    run("demo", tmp_path / "demo", "--json")
+    assert "150 predictions written" in result.output
     names = {path.name for path in (tmp_path / "demo").iterdir()}
     assert names == {"deliveries.csv", "deliveries.kboost", "report.html", "predictions.csv"}
 
@@ -252,7 +254,15 @@ def _small_estimator(*_, **__):
         (["fit", "orders.csv"], "--target must be a column"),
         (["fit", "orders.csv", "-t", "nope"], "one of order_id, ordered"),
         (["fit", "orders.csv", "-t", "late", "--task", "ranking"], "--task must be"),
-        (["fit", "orders.csv", "-t", "late", "--drop", "nope"], "--drop must be a column"),
+        (["fit", "orders.csv", "-t", "lat"], "got --target lat (did you mean late?)"),
+        (["fit", "orders.csv", "-t", "late", "--drop", "express,cariers"], "mean carrier?)"),
+        (["fit", "orders.csv", "-t", "late", "--use", "country"], "--use must be a column of num"),
+        (["fit", "orders.csv", "-t", "late", "--groups", "nope"], "--groups must be a column"),
+        (["fit", "orders.csv", "-t", "late", "--split-by", "depot", "--groups", "depot"], "both"),
+        (["fit", "orders.csv", "-t", "late", "--split-by", "carrier"], "numbers or dates"),
+        (["fit", "orders.csv", "-t", "late", "--cv", "1"], "--cv must be at least 2"),
+        (["fit", "orders.csv", "-t", "late", "--test", "short.csv"], "'ordered' is missing"),
+        (["predict", "m.kboost", "orders.csv", "--keep", "id"], "--keep must be a column"),
         (["fit", "orders.csv", "-t", "late", "--estimator", "SVC"], "--estimator must be one of"),
         (
             ["fit", "orders.csv", "-t", "late", "--estimator", "KernelBoostRegressor"],
@@ -305,7 +315,7 @@ def test_errors_for_scripts(folder):
 
 
 def test_a_bug_is_one_line_too(folder, monkeypatch):
-    monkeypatch.setattr("kboost.cli.app.load", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("kboost.cli._data.load", lambda *_, **__: 1 / 0)
     result = run("suggest", folder / "orders.csv", "-t", "late")
     assert result.exit_code == INTERNAL
     assert result.stderr.startswith("error: ZeroDivisionError")

@@ -74,7 +74,7 @@ def test_sigint_in_a_fit_on_the_command_line(tmp_path):
         out = process.stdout.read()
     assert process.returncode == 130
     said = [line for line in errors if not line.startswith("step ")]
-    assert said == ["interrupted; the model holds the columns found so far.\n"]
+    assert said == ["interrupted; the best model so far is saved.\n"]
     assert "stopped: interrupted" in out
     assert "Saved: " in out
     model = kboost.load_model(path)

@@ -109,3 +109,37 @@ def test_npz_without_rows_or_with_objects(tmp_path):
 def test_no_file(tmp_path):
     with pytest.raises(FileNotFoundError, match="must be an existing file"):
         read_table(tmp_path / "none.csv")
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.jsonl", "t.arrow", "s.arrow", "columns.json"])
+def test_json_and_arrow(tmp_path, name):
+    frame, path = pd.DataFrame({"a": [1.5, 2.0], "b": ["x", None]}), tmp_path / name
+    if name.endswith("arrow"):
+        pa = pytest.importorskip("pyarrow")
+        given = pa.Table.from_pandas(frame)
+        kind = pa.ipc.new_file if name == "t.arrow" else pa.ipc.new_stream
+        with kind(str(path), given.schema) as writer:
+            writer.write_table(given)
+    elif name == "columns.json":
+        path.write_text('{"a": [1.5, 2.0], "b": ["x", null]}')
+    else:
+        frame.to_json(path, orient="records", lines=name == "t.jsonl")
+    found = read_table(path).frame
+    assert found["a"].tolist() == [1.5, 2.0]
+    assert found["b"][0] == "x"
+    assert found["b"].isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("t.json", "[1, 2]", "must be a JSON file of rows; its rows must be objects"),
+        ("t.json", "{", "must be a JSON file of rows"),
+        ("t.jsonl", '{"a": [1]}\n', "must have plain values; 'a' has lists or objects"),
+        ("t.arrow", "no", "must be an Arrow file"),
+    ],
+)
+def test_json_and_arrow_files_that_cannot_be_read(tmp_path, name, text, words):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=words):
+        read_table(tmp_path / name)

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import pickle
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from rich.console import Console
+from rich.table import Table
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from kboost.cli._data import Data
-from kboost.cli._learn import preparation_for, split
+from kboost.cli._holdout import split
+from kboost.cli._learn import preparation_for
+from kboost.cli._show import heading, size_words
 from kboost.report.scores import scores
 
 MAX_ROWS_OF_SVC = 20_000
@@ -30,10 +35,30 @@ class BenchResult:
     fit_seconds: float
     predict_seconds: float  # for the held-out rows
     n_bytes: int
+    n_test: int = 0
+
+
+def show_bench(console: Console, lines: Sequence[BenchResult], name: str, n_rows: int) -> None:
+    """Print a table of the models."""
+    table = Table(box=None, padding=(0, 2), header_style="dim")
+    for title in ("", lines[0].score, "fit", "predict", "size"):
+        table.add_column(title, justify="left" if not title else "right")
+    for line in lines:
+        table.add_row(
+            line.name,
+            f"{line.value:.4f}",
+            f"{line.fit_seconds:.2f} s",
+            f"{1e6 * line.predict_seconds / line.n_test:.1f} µs per row",
+            size_words(line.n_bytes),
+        )
+    heading(console, name, f"{n_rows:,} rows, {lines[0].n_test:,} of them held out")
+    console.print(table)
 
 
 def bench(data: Data, estimator: Any, *, test_size: float, seed: int) -> list[BenchResult]:
     """Fit all models to the same training rows and score them on the same held-out rows."""
+    if not 0 <= test_size < 1:
+        raise ValueError(f"--test-size must be above 0 and below 1; got {test_size:g}.")
     train, held_out = split(data, test_size, seed)
     if held_out is None:
         raise ValueError("--test-size must be above 0 for a comparison; got 0.")
@@ -71,4 +96,5 @@ def _measure(
     predicted = time.perf_counter()
     score = scores(model, test, y_test, y_learn)[0]
     size = len(pickle.dumps(model))
-    return BenchResult(name, score.name, score.value, fitted - start, predicted - fitted, size)
+    seconds = fitted - start, predicted - fitted
+    return BenchResult(name, score.name, score.value, *seconds, size, len(y_test))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from kboost._suggest import task_of
+from kboost.cli._names import columns_named, meant
 from kboost.preparation import TablePreparation
 from kboost.tables import Column, Table, describe, preparation, read_table, target_of, tidy
-from kboost.tables.columns import MISSING, with_gaps
+from kboost.tables.columns import ASKED, MISSING, as_dates, as_numbers, as_text, with_gaps
+from kboost.tables.preparing import rows_like
 
 _SHOWN = 20  # column names in a message
 
@@ -28,6 +30,9 @@ class Data:
     n_without_target: int = 0
     n_read: int = 0  # rows of the file
     raw: Any = None  # the table as read, on the rows that have a target
+    groups: Any = None  # of the rows, which stay together
+    order: Any = None  # of the rows, numbers; later ones are held out
+    order_name: str = ""
 
     @property
     def is_table(self) -> bool:
@@ -49,46 +54,127 @@ class Data:
         """A subset of the rows."""
         if not self.is_table:
             return replace(self, X=self.X[rows], y=self.y[rows])
-        return replace(self, X=self.X.iloc[rows], y=self.y[rows], raw=self.raw.iloc[rows])
+        return replace(
+            self,
+            X=self.X.iloc[rows],
+            y=self.y[rows],
+            raw=self.raw.iloc[rows],
+            groups=None if self.groups is None else self.groups[rows],
+            order=None if self.order is None else self.order[rows],
+        )
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the options say about columns."""
+
+    task: str | None = None
+    drop: Sequence[str] = ()
+    use: Sequence[str] = ()
+    na: Sequence[str] | None = None
+    groups: str | None = None
+    split_by: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.task not in (None, "classification", "regression"):
+            raise ValueError(f"--task must be classification or regression; got {self.task!r}.")
+        if self.groups is not None and self.split_by is not None:
+            raise ValueError("--split-by cannot be combined with --groups; got both.")
 
 
 def load(
-    path: Any,
-    target: str | None,
-    *,
-    task: str | None = None,
-    left_out: Sequence[str] = (),
-    n_features: int | None = None,
-    na: Sequence[str] | None = None,
+    path: Any, target: str | None, asked: Asked | None = None, *, n_features: int | None = None
 ) -> Data:
-    """Read a file as a learning problem; `na` are words for missing values in all columns."""
-    if task not in (None, "classification", "regression"):
-        raise ValueError(f"--task must be classification or regression; got {task!r}.")
+    """Read a file as a learning problem."""
+    asked = asked or Asked()
     table = read_table(path, n_features=n_features)
     if table.frame is None:
-        return _matrix(table, path, task)
-    frame = table.frame
-    missing: Sequence[str] = MISSING
-    if na is not None:
-        frame, missing = with_gaps(frame, na), ()
-    if target is None or target not in frame.columns:
-        got = "no --target" if target is None else f"--target {target}"
+        return _matrix(table, path, asked)
+    frame, missing = _with_gaps(table.frame, asked.na)
+    names = [str(name) for name in frame.columns]
+    if target is None or target not in names:
+        got = "no --target" if target is None else f"--target {target}{meant(target, names)}"
         raise ValueError(f"--target must be a column of {path}, one of {_names(frame)}; got {got}.")
-    if len(frame.columns) == 1:
+    if len(names) == 1:
         raise ValueError(f"{path} must have a column besides the target; it has only {target}.")
-    unknown = [name for name in left_out if name not in frame.columns]
-    if unknown:
-        raise ValueError(f"--drop must be a column of {path}; got {unknown[0]!r}.")
-    y, kept, task_used = target_of(frame[target], task, missing)
+    y, kept, task = target_of(frame[target], asked.task, missing)
     frame = frame.loc[kept].reset_index(drop=True)
-    columns = tuple(
-        Column(c.name, "left out", c.n_missing, "asked for") if c.name in left_out else c
-        for c in describe(frame.drop(columns=target), missing)
-    )
+    columns = tuple(_columns(frame.drop(columns=target), missing, asked))
     rows = tidy(frame, columns)
     if not rows.shape[1]:
         raise ValueError(f"{path} must have a usable column; all columns were left out.")
-    return Data(rows, y, task_used, target, columns, int((~kept).sum()), len(kept), frame)
+    data = Data(rows, y, task, target, columns, int((~kept).sum()), len(kept), frame)
+    if asked.groups is not None:
+        data = replace(data, groups=as_text(frame[asked.groups]).fillna("").to_numpy(dtype=str))
+    if asked.split_by is not None:
+        data = replace(data, order=_order(frame[asked.split_by]), order_name=asked.split_by)
+    return data
+
+
+def load_test(path: Any, data: Data, na: Sequence[str] | None) -> Data:
+    """Read the rows of another file, with the columns and types of the first."""
+    table = read_table(path, n_features=None if data.is_table else data.X.shape[1])
+    if (table.frame is None) == data.is_table:
+        raise ValueError(f"--test must be a file of the same kind as the data; got {path}.")
+    if table.frame is None:
+        return replace(_matrix(table, path, Asked(task=data.task)), target=data.target)
+    frame, missing = _with_gaps(table.frame, na)
+    if data.target not in frame.columns:
+        raise ValueError(f"--test must be a file with the target {data.target!r}; got {path}.")
+    y, kept, _ = target_of(frame[data.target], data.task, missing, distinct=False)
+    frame = frame.loc[kept].reset_index(drop=True)
+    if data.task == "classification" and y.dtype.kind != data.y.dtype.kind:
+        y = y.astype(str) if data.y.dtype.kind == "U" else y
+    return replace(
+        data, X=rows_like(data.X, frame), y=y, raw=frame, n_read=len(kept), groups=None, order=None
+    )
+
+
+def _with_gaps(frame: Any, na: Sequence[str] | None) -> tuple[Any, Sequence[str]]:
+    """The table, and the words for missing values among numbers."""
+    return (frame, MISSING) if na is None else (with_gaps(frame, na), ())
+
+
+def _columns(frame: Any, missing: Sequence[str], asked: Asked) -> Iterator[Column]:
+    """What the columns are taken for, and what the options say."""
+    names = [str(name) for name in frame.columns]
+    drop = columns_named(asked.drop, names, "--drop")
+    use = columns_named(asked.use, names, "--use")
+    for option, name in (("--groups", asked.groups), ("--split-by", asked.split_by)):
+        if name is not None:
+            columns_named([name], [name] if name in names else names, option)
+    for column in describe(frame, missing):
+        if column.name == asked.groups:
+            yield Column(column.name, "left out", column.n_missing, "groups the rows")
+        elif column.name in drop:
+            yield Column(column.name, "left out", column.n_missing, "asked for")
+        elif column.name in use and column.kind == "left out":
+            yield _used(column, frame[column.name])
+        else:
+            yield column
+
+
+def _used(column: Column, values: Any) -> Column:
+    """A column of numbers that would be left out, used nevertheless."""
+    numbers = as_numbers(values)
+    if numbers.nunique() < 2:
+        raise ValueError(
+            f"--use must be a column of numbers with several values; got {column.name!r}."
+        )
+    return Column(column.name, "number", int(numbers.isna().sum()), ASKED)
+
+
+def _order(column: Any) -> Any:
+    """Numbers in the order of a column of numbers or dates; gaps come first."""
+    numbers = as_numbers(column)
+    if numbers.notna().sum() < 0.9 * column.notna().sum():
+        dates = as_dates(column)
+        if dates.notna().sum() < 0.9 * column.notna().sum():
+            raise ValueError(
+                f"--split-by must be a column of numbers or dates; got {column.name!r}."
+            )
+        numbers = dates.astype("int64").astype("float64").where(dates.notna())
+    return numbers.fillna(-np.inf).to_numpy()
 
 
 def _names(frame: Any) -> str:
@@ -106,7 +192,11 @@ def _is_number(name: str) -> bool:
     return True
 
 
-def _matrix(table: Table, path: Any, task: str | None) -> Data:
+def _matrix(table: Table, path: Any, asked: Asked) -> Data:
+    if asked.groups or asked.split_by or asked.drop or asked.use:
+        raise ValueError(
+            f"--drop, --use, --groups and --split-by require a table; got the matrix {path}."
+        )
     if table.y is None:
         raise ValueError(f"{path} must contain y, the target of each row; it contains only X.")
     if table.X.shape[1] == 0:
@@ -117,7 +207,7 @@ def _matrix(table: Table, path: Any, task: str | None) -> Data:
         raise ValueError(f"{path} must contain targets; all values of y are missing.")
     if not known.all():
         X, y = X[known], y[known]
-    task = task or task_of(y)
+    task = asked.task or task_of(y)
     if task == "classification" and y.dtype.kind == "f" and (y % 1 == 0).all():
         y = y.astype(np.int64)
     if task == "classification" and len(np.unique(y)) < 2:

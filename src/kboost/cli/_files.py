@@ -11,15 +11,20 @@ from kboost.tables.columns import as_numbers, as_text, with_gaps
 from kboost.tables.preparing import preparation_of
 
 
-def rows_of(model: Any, path: Path, na: Sequence[str] | None = None) -> Any:
-    """The rows of a file as input of a fitted model; `na` are words for missing values."""
+def rows_of(
+    model: Any, path: Path, na: Sequence[str] | None = None, *, fill: bool = False
+) -> tuple[Any, Any]:
+    """The rows of a file as input of a fitted model, and as read; the latter None for a matrix.
+
+    `na` are words for missing values; with `fill`, columns may be missing.
+    """
     table = read_table(path, n_features=getattr(model, "n_features_in_", None))
     if na is not None and table.frame is not None:
         table = Table(frame=with_gaps(table.frame, na))
-    return rows_for_model(model, table, path)
+    return rows_for_model(model, table, path, fill=fill), table.frame
 
 
-def rows_for_model(model: Any, table: Table, path: Path) -> Any:
+def rows_for_model(model: Any, table: Table, path: Path, *, fill: bool = False) -> Any:
     """The rows of a table as input of a model; raises if the model was fitted to other data."""
     first = model[0] if hasattr(model, "steps") else model
     of_table = hasattr(preparation_of(model), "feature_names_in_")
@@ -28,7 +33,7 @@ def rows_for_model(model: Any, table: Table, path: Path) -> Any:
     if table.frame is None:
         return table.X
     if of_table:
-        return rows_for(model, table.frame)
+        return rows_for(model, table.frame, fill=fill)
     return _by_name(model, table.frame, path)
 
 

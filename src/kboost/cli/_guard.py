@@ -12,9 +12,8 @@ from typing import Any, NoReturn
 
 import typer
 
-from kboost.cli._console import printable
-
 BAD_INPUT, INTERNAL, INTERRUPTED = 1, 3, 130  # 2 is a usage error
+BROKEN_PIPE = 141  # as if the signal had ended the process
 
 
 def handle_errors(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,9 +25,14 @@ def handle_errors(command: Callable[..., Any]) -> Callable[..., Any]:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the result contains what matters
-                return command(*args, **options)
+                result = command(*args, **options)
+                sys.stdout.flush()
+                return result
         except (typer.Exit, typer.Abort):
             raise
+        except BrokenPipeError:  # the reader, such as head, has had enough
+            _discard_output()
+            raise typer.Exit(BROKEN_PIPE) from None
         except KeyboardInterrupt as error:
             fail(str(error) or "interrupted; nothing was saved.", INTERRUPTED, as_json=as_json)
         except (ValueError, TypeError, OSError, ModuleNotFoundError) as error:
@@ -44,8 +48,17 @@ def handle_errors(command: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+def _discard_output() -> None:
+    """Write what is left to nowhere, so that Python does not complain at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
 def fail(words: str, code: int, *, as_json: bool = False) -> NoReturn:
     """Print an error and exit."""
+    from kboost.cli._console import printable
+
     line = json.dumps({"error": words}) if as_json else f"error: {printable(words)}"
     print(line, file=sys.stderr)
     raise typer.Exit(code)

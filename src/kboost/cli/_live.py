@@ -1,9 +1,13 @@
-"""Progress of a fit on a terminal: columns, objective, gap, validation error, time left."""
+"""Progress of a fit on a terminal: terms, objective, gap, validation error, time left.
+
+The screen is drawn several times a second, so that the clock ticks while nothing else is known.
+"""
 
 from __future__ import annotations
 
 import logging
 import math
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +21,13 @@ from kboost.cli._console import styled
 from kboost.core.progress import TimeEstimate
 from kboost.core.trace import Step
 from kboost.selection.c_path import Tried
+
+_COLUMNS = re.compile(r"\bcolumn(s?)\b(?! generation)")
+
+
+def in_terms(words: str) -> str:
+    """A sentence of a model: on the screen columns are those of the table, a model has terms."""
+    return _COLUMNS.sub(r"term\1", words)
 
 
 def seconds_left(
@@ -37,8 +48,9 @@ def seconds_left(
 class Progress(logging.Handler):
     """A log handler that shows the steps in the log records of a fit."""
 
-    def __init__(self, estimator: Any) -> None:
+    def __init__(self, estimator: Any, words: str = "") -> None:
         super().__init__(logging.INFO)
+        self._words = words
         params = estimator.get_params(deep=False)
         seconds = params.get("max_seconds")
         self._limits = {
@@ -51,7 +63,7 @@ class Progress(logging.Handler):
         self.last: Step | None = None
         self.tried: Tried | None = None
         self.estimate: TimeEstimate | None = None  # logged by the fit itself
-        self.live: Live | None = None
+        self.now = ""  # what else the log says: a family of kernels, a fold, its error
 
     def emit(self, record: logging.LogRecord) -> None:
         """Record a step."""
@@ -64,8 +76,8 @@ class Progress(logging.Handler):
             if what.iteration == 0:
                 self._first, self.estimate = what, None
             self.last = what
-        if self.live is not None:
-            self.live.update(self.table())
+        elif what is not None:
+            self.now = in_terms(str(what))
 
     def table(self) -> Table:
         """The current state as a table."""
@@ -76,12 +88,14 @@ class Progress(logging.Handler):
 
     def lines(self) -> list[tuple[str, str]]:
         """Names and values of the current state."""
-        out = [("seconds", f"{time.monotonic() - self._started:.1f}")]
+        out = [("seconds", f"{time.monotonic() - self._started:.0f}  {self._words}".rstrip())]
+        if self.now:
+            out.append(("now", self.now))
         if self.tried is not None:
             out.append(("choosing C", f"{self.tried.C:.3g}, held-out error {self.tried.error:.4g}"))
         last, left = self.last, None if self.estimate is None else self.estimate.seconds
         if last is not None:
-            out.append(("columns", f"{last.n_columns:,}"))
+            out.append(("terms", f"{last.n_columns:,}"))
             out.append(("objective", f"{last.objective:.6g}"))
             out.append(("gap", "not known" if last.gap is None else f"{last.gap:.1e}"))
             if last.validation_error is not None:
@@ -94,19 +108,34 @@ class Progress(logging.Handler):
 
 
 @contextmanager
-def shown(console: Console, estimator: Any, *, live: bool) -> Iterator[Progress]:
+def shown(console: Console, estimator: Any, *, live: bool, words: str = "") -> Iterator[Progress]:
     """Show the progress of a fit on a terminal; otherwise only record it."""
     logger = logging.getLogger("kboost")
-    progress, level = Progress(estimator), logger.level
+    progress, level = Progress(estimator, words), logger.level
     logger.addHandler(progress)
     logger.setLevel(logging.INFO)
     try:
         if live and console.is_terminal:
-            with Live(progress.table(), console=console, transient=True) as progress.live:
+            with Live(console=console, transient=True, get_renderable=progress.table):
                 yield progress
         else:
             yield progress
     finally:
-        progress.live = None
         logger.removeHandler(progress)
         logger.setLevel(level)
+
+
+@contextmanager
+def clock(console: Console, words: str) -> Iterator[None]:
+    """Show on a terminal what is done, and for how long; elsewhere say what is done."""
+    if not console.is_terminal:
+        console.print(styled((f"  {words}", "dim")))
+        yield
+        return
+    started = time.monotonic()
+    with Live(
+        console=console,
+        transient=True,
+        get_renderable=lambda: styled((f"  {time.monotonic() - started:.0f} s  {words}", "dim")),
+    ):
+        yield

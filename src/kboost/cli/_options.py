@@ -7,10 +7,13 @@ from typing import Annotated
 
 import typer
 
+from kboost.cli._complete import column_names
+
 DataFile = Annotated[
     Path,
     typer.Argument(
-        help="Rows: a CSV, Parquet, svmlight or npz file (by its suffix).", show_default=False
+        help="Rows: a CSV, Parquet, Arrow, JSON, svmlight or npz file (by its suffix).",
+        show_default=False,
     ),
 ]
 ModelFile = Annotated[
@@ -23,6 +26,7 @@ Target = Annotated[
         "-t",
         metavar="COLUMN",
         help="The column to predict; svmlight and npz files contain their target.",
+        autocompletion=column_names,
     ),
 ]
 Task = Annotated[
@@ -31,7 +35,59 @@ Task = Annotated[
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="A column to leave out; may be repeated."),
+    typer.Option(
+        metavar="COLUMNS",
+        help="Columns to leave out, separated by commas; may be repeated.",
+        autocompletion=column_names,
+    ),
+]
+Use = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMNS",
+        help="Columns of numbers to use although they look like ids; may be repeated.",
+        autocompletion=column_names,
+    ),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Rows with the same value are held out together; the column is not used.",
+        autocompletion=column_names,
+    ),
+]
+SplitBy = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Hold out the last rows in the order of this column, a date or a number.",
+        autocompletion=column_names,
+    ),
+]
+Folds = Annotated[
+    int | None,
+    typer.Option("--cv", metavar="FOLDS", help="Score by cross-validation with so many folds."),
+]
+TestFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Score on the rows of this file; hold out none of DATA."),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMNS",
+        help="Columns of DATA to write before the predictions, separated by commas.",
+        autocompletion=column_names,
+    ),
+]
+Spreadsheet = Annotated[
+    bool,
+    typer.Option(
+        "--spreadsheet",
+        help="Write an apostrophe before text that begins with =, +, - or @, which spreadsheets "
+        "take for a formula.",
+    ),
 ]
 Na = Annotated[
     list[str] | None,
@@ -53,7 +109,9 @@ Set = Annotated[
 MaxSeconds = Annotated[
     float | None,
     typer.Option(
-        metavar="SECONDS", help="Time limit of the fit; by default that of the estimator."
+        metavar="SECONDS",
+        help="Time limit of all fits together; by default a minute or more for each, depending on "
+        "the rows.",
     ),
 ]
 Validation = Annotated[

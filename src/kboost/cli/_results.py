@@ -29,20 +29,19 @@ FITTED = (
 
 def as_json(value: Any) -> str:
     """Standard JSON, with null for NaN and infinity."""
-    return json.dumps(_plain(value), allow_nan=False)
+    return json.dumps(plain(value), allow_nan=False)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """The value as one of JSON."""
     if isinstance(value, StopReason):
         return str(value)
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, dict):
-        return {key: _plain(v) for key, v in value.items()}
+        return {key: plain(v) for key, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if isinstance(value, StopReason):
-        return str(value)
+        return [plain(v) for v in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -54,22 +53,28 @@ def model_facts(model: Any) -> dict[str, Any]:
     return {"estimator": " ".join(repr(model).split()), **facts}
 
 
-def fit_facts(result: FitResult, output: Path, report: Path | None) -> dict[str, Any]:
+def fit_facts(
+    result: FitResult, output: Path, report: Path | None, remarks: list[str]
+) -> dict[str, Any]:
     """The result of a fit."""
-    rows: Data = result.learn
+    rows: Data = result.data
+    spreads = zip(result.scores, result.spreads, strict=True)
     return {
         "model": str(output),
         "report": None if report is None else str(report),
         "task": rows.task,
         "target": rows.target,
         "rows": len(rows.y),
-        "test_rows": 0 if result.test is None else len(result.test.y),
+        "test_rows": result.n_test,
         "rows_without_target": rows.n_without_target,
         "warnings": warnings_of(rows),
+        "remarks": remarks,
         "columns": [vars(column) for column in rows.columns],
         "pipeline": pipeline_words(rows),
         "reason": result.reason,
         "scores": {score.name: score.value for score in result.scores},
+        "score_spreads": {score.name: spread for score, spread in spreads if spread is not None},
+        "scored": result.where,
         "seconds": result.seconds,
         "interrupted": result.interrupted,
         **model_facts(result.estimator),

@@ -12,19 +12,22 @@ from rich.table import Table
 from kboost.cli._console import styled
 from kboost.cli._data import Data
 from kboost.cli._learn import FitResult
+from kboost.cli._live import in_terms
 from kboost.plotting._fitted import kernel_names
 from kboost.report.page import different, gap_words, size_words
 from kboost.report.scores import Score
-from kboost.tables.columns import MAX_LEVELS
+from kboost.tables.columns import MAX_LEVELS, Column
 
 __all__ = [
     "counted",
+    "figure",
     "heading",
     "model_words",
     "pipeline_words",
     "show_data",
     "show_model",
     "show_plan",
+    "show_preparation",
     "show_result",
     "show_warnings",
     "size_words",
@@ -36,9 +39,9 @@ CANDIDATES = 8  # of a search that are listed
 MOST_WITHOUT_TARGET = 0.01  # share of the rows that are left out without a warning
 IMPORTANT, SMALLEST = 5, 0.005  # columns that are named, and their shares
 _STEPS = {
-    "number": "numbers: the median in place of a gap, and a column that marks gaps",
+    "number": "numbers: the median in place of a gap, and a 0/1 number that marks gaps",
     "date": "dates: as the numbers days since 1970, month, weekday, hour, where they vary",
-    "category": f"categories: a 0/1 column per value; with more than {MAX_LEVELS} values the mean "
+    "category": f"categories: a 0/1 number per value; with more than {MAX_LEVELS} values the mean "
     "target and the frequency of each, or what does better on rows left out",
     "text": "text: the leading directions of its letter sequences, and its length",
 }
@@ -50,8 +53,8 @@ def heading(console: Console, title: str, rest: str = "") -> None:
     console.print(words, soft_wrap=True)
 
 
-def show_data(console: Console, data: Data, path: Any) -> None:
-    """Print the size of the data and the type of each column."""
+def show_data(console: Console, data: Data, path: Any, remarks: Sequence[str] = ()) -> None:
+    """Print the size of the data, the type of each column, and what may be wrong."""
     rows, without = counted(len(data.y), "row"), data.n_without_target
     if without:
         verb = "has" if without == 1 else "have"
@@ -61,15 +64,29 @@ def show_data(console: Console, data: Data, path: Any) -> None:
         console.print(f"  a matrix of {counted(data.X.shape[1], 'feature')}")
     else:
         table = _table("column", "taken for", "missing", "")
-        for column in data.columns[:MAX_COLUMNS]:
+        listed = _listed(data.columns)
+        for column in listed:
             missing = f"{column.n_missing:,}" if column.n_missing else ""
             style = "dim" if column.kind == "left out" else ""
             table.add_row(column.name, column.kind, missing, column.note, style=style)
         console.print(table)
-        if len(data.columns) > MAX_COLUMNS:
-            console.print(f"  … and {len(data.columns) - MAX_COLUMNS} more")
+        if len(data.columns) > len(listed):
+            console.print(f"  … and {len(data.columns) - len(listed)} more")
     console.print(styled("  target ", (data.target, "bold"), f": {words_of(data)}"))
+    for words in remarks:
+        console.print(styled((f"  note: {words}", "yellow")), soft_wrap=True)
     show_warnings(console, data)
+
+
+def _listed(columns: Sequence[Column]) -> list[Column]:
+    """As many columns as are shown: those left out, and the first of the others."""
+    unused = sum(column.kind == "left out" for column in columns)
+    left, out = max(0, MAX_COLUMNS - unused), []
+    for column in columns:
+        if column.kind == "left out" or left > 0:
+            left -= column.kind != "left out"
+            out.append(column)
+    return out[:MAX_COLUMNS]
 
 
 def show_warnings(console: Console, data: Data) -> None:
@@ -111,22 +128,44 @@ def pipeline_words(data: Data) -> list[str]:
     return ["TablePreparation", *(words for kind, words in _STEPS.items() if kind in kinds)]
 
 
-def show_plan(console: Console, data: Data, estimator: Any, reason: str) -> None:
+def show_plan(console: Console, data: Data, estimator: Any, reason: str, fits: str = "") -> None:
     """The pipeline and the estimator."""
     heading(console, "Pipeline")
     for line in pipeline_words(data):
         console.print(f"  {line}", soft_wrap=True)
     heading(console, "Model", str(estimator).replace("\n", " "))
-    console.print(f"  {reason}", soft_wrap=True)
+    for line in filter(None, (reason, fits)):
+        console.print(f"  {line}", soft_wrap=True)
+
+
+def show_preparation(console: Console, columns: Sequence[dict[str, Any]]) -> None:
+    """Print what becomes of each column of a table."""
+    heading(console, "Preparation")
+    table = _table("column", "taken for", "missing", "numbers")
+    for column in columns[:MAX_COLUMNS]:
+        name, numbers = column["name"], column["numbers"]
+        parts = [number.removeprefix(name).lstrip("=:") or "itself" for number in numbers]
+        shown = ", ".join(parts[:3]) + f", … ({len(parts)})" * (len(parts) > 3)
+        missing = f"{column['missing']:,}" if column["missing"] else ""
+        table.add_row(name, column["kind"], missing, shown)
+    console.print(table)
+    if len(columns) > MAX_COLUMNS:
+        console.print(f"  … and {len(columns) - MAX_COLUMNS} more")
 
 
 def show_result(console: Console, result: FitResult) -> None:
     """Print scores and model."""
     model = result.estimator
     heading(console, "Result", f"after {result.seconds:.1f} s")
-    if result.test is not None:
-        rows = counted(len(result.test.y), "row")
-        console.print(score_table(result.scores, f"on {rows} held out"))
+    if result.scored:
+        console.print(score_table(result.scores, result.where, result.spreads))
+    if result.all_rows:
+        n, n_all = len(result.scored[0].learn.y), len(result.data.y)
+        words = "models" if len(result.scored) > 1 else f"a model of {counted(n, 'row')}"
+        console.print(f"  the scores are those of {words}; the saved model has all {n_all:,} rows")
+    if result.out_of_time:
+        words = "there was no time to fit all rows: the saved model is the one that was scored"
+        console.print(f"  {words}; raise --max-seconds", soft_wrap=True)
     show_model(console, model)
 
 
@@ -140,7 +179,7 @@ def show_model(console: Console, model: Any) -> None:
 
 def leaderboard(model: Any) -> Table:
     """The best candidates of a search."""
-    table = _table("what competed", model.scoring_, "", "columns", "µs/row")
+    table = _table("what competed", model.scoring_, "", "terms", "µs/row")
     table.columns[1].justify = "right"
     for line in model.leaderboard_[:CANDIDATES]:
         table.add_row(
@@ -153,20 +192,21 @@ def leaderboard(model: Any) -> Table:
     return table
 
 
-def score_table(values: Sequence[Score], where: str) -> Table:
+def score_table(values: Sequence[Score], where: str, spreads: Sequence[float | None] = ()) -> Table:
     """Scores of the model and of a constant prediction."""
     table = _table(where, "", "the constant answer")
-    for score in values:
+    for score, spread in zip(values, spreads or [None] * len(values), strict=True):
         base = "" if score.base is None else figure(score.base)
-        table.add_row(score.name, styled((figure(score.value), "bold")), base)
+        words = figure(score.value) + ("" if spread is None else f" ± {figure(spread)}")
+        table.add_row(score.name, styled((words, "bold")), base)
     return table
 
 
 def model_words(model: Any) -> list[str]:
-    """Columns, certificate and reason of a fitted estimator."""
-    out = [f"{counted(model.n_columns_, 'column')}{_by_kernel(model)}"]
+    """Terms, certificate and reason of a fitted estimator."""
+    out = [f"{counted(model.n_columns_, 'term')}{_by_kernel(model)}"]
     if hasattr(model, "leaderboard_"):
-        out += [model.reason_, importance_words(model)]
+        out += [in_terms(model.reason_), importance_words(model)]
     elif not hasattr(model, "objective_"):
         out.append("no objective, so nothing is proved")
     elif getattr(model, "dual_gap_", None) is None:
@@ -179,7 +219,7 @@ def model_words(model: Any) -> list[str]:
         )
     reasons = getattr(model, "stop_reason_", [])
     for reason in different(reasons if isinstance(reasons, list) else [reasons]):
-        out.append(f"stopped: {reason}")
+        out.append(f"stopped: {in_terms(str(reason))}")
     return out
 
 
@@ -226,7 +266,7 @@ def _range(values: Any) -> str:
 def _table(*names: str) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 2), header_style="dim")
     for position, name in enumerate(names):
-        right = ("missing", "the constant answer", "columns", "µs/row")
+        right = ("missing", "the constant answer", "terms", "µs/row")
         numbers = name in right or (position == 1 and not name)
         table.add_column(
             name, justify="right" if numbers else "left", no_wrap=position < 3 or numbers

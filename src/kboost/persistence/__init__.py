@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,12 @@ import sklearn
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils.validation import check_is_fitted
 
-from kboost._estimator.pickling import pack_with
-from kboost.persistence import container, pickling, registry
+from kboost.persistence import container, registry
 from kboost.persistence.errors import FormatError, damaged
 from kboost.persistence.packing import Packer
 from kboost.persistence.unpacking import unpacked
 
-pack_with(pickling.reduced)
-
-__all__ = ["SKOPS_TRUSTED", "load_model", "save_model"]
+__all__ = ["SKOPS_TRUSTED", "load_model", "load_with_notes", "save_model"]
 
 SKOPS_TRUSTED: list[str] = registry.skops_types()
 """The types of kboost that ``skops.io.load(..., trusted=kboost.SKOPS_TRUSTED)`` must allow."""
@@ -34,7 +32,7 @@ SKOPS_TRUSTED: list[str] = registry.skops_types()
 _MAX_BYTES = 1 << 32
 
 
-def save_model(model: Any, path: Any) -> None:
+def save_model(model: Any, path: Any, *, notes: Mapping[str, Any] | None = None) -> None:
     """Write a fitted estimator to a file that can be loaded without running code.
 
     The file contains arrays, JSON, a version and a checksum. It is written atomically.
@@ -47,10 +45,13 @@ def save_model(model: Any, path: Any) -> None:
         saved.
     path : str or path-like
         File to write.
+    notes : dict, optional
+        What else the file should know, as values of JSON: the target, scores, and so on.
 
     See Also
     --------
     load_model : Read the file.
+    kboost.persistence.load_with_notes : Read the file and its notes.
 
     Examples
     --------
@@ -78,6 +79,8 @@ def save_model(model: Any, path: Any) -> None:
     root = packer.value(model, "model")
     packer.check()
     manifest = {"written_by": _versions(), "nodes": packer.nodes, "root": root}
+    if notes:
+        manifest["notes"] = dict(notes)
     container.write(path, manifest, packer.arrays)
 
 
@@ -106,10 +109,45 @@ def load_model(path: Any, *, max_bytes: int = _MAX_BYTES) -> Any:
     OSError
         If the file cannot be read.
     """
+    return load_with_notes(path, max_bytes=max_bytes)[0]
+
+
+def load_with_notes(path: Any, *, max_bytes: int = _MAX_BYTES) -> tuple[Any, dict[str, Any]]:
+    """Read an estimator and what else its file knows.
+
+    Parameters
+    ----------
+    path : str or path-like
+        See :func:`load_model`.
+    max_bytes : int, default=2**32
+        See :func:`load_model`.
+
+    Returns
+    -------
+    tuple
+        The estimator, and the notes of :func:`save_model` with the versions of the packages that
+        wrote the file as "written_by".
+
+    Examples
+    --------
+    >>> import tempfile, os
+    >>> from kboost import KernelBoostClassifier, save_model
+    >>> from kboost.persistence import load_with_notes
+    >>> model = KernelBoostClassifier(C=1.0).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "m.kboost")
+    ...     save_model(model, path, notes={"target": "late"})
+    ...     load_with_notes(path)[1]["target"]
+    'late'
+    """
     path = os.fspath(path)
     manifest, arrays = container.read(path, max_bytes)
     try:
-        return _unpack(manifest, arrays)
+        notes = manifest.pop("notes", {})
+        if not isinstance(notes, dict):
+            raise FormatError("its notes are not an object")
+        model = _unpack(manifest, arrays)
+        return model, {**notes, "written_by": manifest["written_by"]}
     except MemoryError as error:
         raise ValueError(f"{path} must fit into memory; it does not.") from error
     except Exception as error:  # a forged file can provoke any error
@@ -139,7 +177,7 @@ def _check_version(written_by: Any, name: str) -> None:
             current_sklearn_version=sklearn.__version__,
             original_sklearn_version=str(theirs)[:20],
         )
-        warnings.warn(warning, stacklevel=4)
+        warnings.warn(warning, stacklevel=5)
 
 
 def _versions() -> dict[str, str]:

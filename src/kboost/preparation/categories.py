@@ -44,3 +44,9 @@ def means_of(encoding: object) -> tuple[int, int]:
         first = len(encoding.one_hots.one_hot)
         return first, first + len(encoding.means.labels)
     return 0, len(encoding.labels) if isinstance(encoding, MeanEncoding) else 0
+
+
+def levels_of(encoding: object) -> list[str]:
+    """The values of a category that `fit` saw."""
+    part = encoding.one_hots if isinstance(encoding, JoinedEncoding) else encoding
+    return part.levels if isinstance(part, LevelEncoding | MeanEncoding) else []

@@ -25,6 +25,8 @@ _DATE_LIKE = re.compile(
     r"\d[-/.:]\d|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b", re.I
 )
 DAY_FIRST = " (d/m)"  # suffix of the name of a column in which 3/4 is the third of April
+ASKED = "used, as asked for"
+USED = " (used)"  # suffix of the name of a number that is no id, although it looks like one
 
 
 @dataclass(frozen=True)
@@ -146,8 +148,11 @@ def as_numbers(column: Any) -> Any:
         return column.dt.total_seconds()
     if pd.api.types.is_numeric_dtype(column):
         return column.astype("float64")
-    text = with_points(as_text(column).str.replace(r"[\s$€£%]", "", regex=True))
+    text = as_text(column)
     numbers = pd.to_numeric(text, errors="coerce").astype("float64")
+    if text[numbers.isna()].str.contains(r"\d", na=False).any():  # else all are read already
+        text = with_points(text.str.replace(r"[\s$€£%]", "", regex=True))
+        numbers = pd.to_numeric(text, errors="coerce").astype("float64")
     return numbers.where(np.isfinite(numbers))
 
 

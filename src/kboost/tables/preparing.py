@@ -1,19 +1,21 @@
 """Prepare a table for an estimator: columns of strings as typed columns, and then as numbers.
 
 A date in which the day comes before the month is named `name (d/m)`, so that new rows are read in
-the same order.
+the same order; a number that looks like an id and is used nevertheless, `name (used)`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kboost._optional import require
 from kboost.preparation import TablePreparation
 from kboost.tables.columns import (
+    ASKED,
     DAY_FIRST,
     MAX_LEVELS,
+    USED,
     Column,
     as_dates,
     as_numbers,
@@ -43,7 +45,7 @@ def tidy(frame: Any, columns: Sequence[Column]) -> Any:
         if column.kind == "left out":
             continue
         first = column.kind == "date" and has_day_first(frame[column.name])
-        name = f"{column.name}{DAY_FIRST}" if first else column.name
+        name = column.name + DAY_FIRST * first + USED * (column.note == ASKED)
         out[name] = _typed(frame[column.name], column.kind, day_first=first)
     return pd.DataFrame(out, index=frame.index)
 
@@ -74,7 +76,7 @@ def preparation_of(model: Any) -> TablePreparation | None:
     return first if isinstance(first, TablePreparation) else None
 
 
-def rows_for(model: Any, frame: Any) -> Any:
+def rows_for(model: Any, frame: Any, *, fill: bool = False) -> Any:
     """Convert a table to the input of a model that was fitted to a table with the same columns.
 
     Parameters
@@ -84,30 +86,89 @@ def rows_for(model: Any, frame: Any) -> Any:
         preparation of its own.
     frame : pandas.DataFrame
         The table as read; columns may be in any order, and there may be others.
+    fill : bool, default=False
+        Whether columns that are missing, at most half of them, are filled with gaps.
 
     Returns
     -------
     pandas.DataFrame
         For ``model.predict``.
     """
-    pd = require("pandas", extra="cli", what="kboost.tables")
-    out: dict[str, Any] = {}
     prepare = preparation_of(model)
     if prepare is None:
         raise ValueError(
             f"model must begin with a TablePreparation; got a {type(model).__name__} without one."
         )
-    for column in prepare.columns_:
-        if column.kind == "left out":
-            continue
-        first = column.name not in frame.columns and column.name.endswith(DAY_FIRST)
-        name = column.name.removesuffix(DAY_FIRST) if first else column.name
-        if name not in frame.columns:
-            given = ", ".join(map(str, frame.columns[:8])) + (", …" * (len(frame.columns) > 8))
+    kinds = {c.name: c.kind for c in prepare.columns_ if c.kind != "left out"}
+    if fill:
+        frame = _filled(frame, kinds)
+    return _of_kinds(kinds, frame)
+
+
+def rows_like(table: Any, frame: Any) -> Any:
+    """Convert a table as read to the columns and types of a tidy one.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        See :func:`tidy`.
+    frame : pandas.DataFrame
+        As read, with the same columns among others.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The rows of `frame`.
+    """
+    kinds = {"f": "number", "M": "date"}
+    return _of_kinds({n: kinds.get(table[n].dtype.kind, "category") for n in table}, frame)
+
+
+def missing_columns(model: Any, frame: Any) -> list[str]:
+    """The columns that a model reads and a table does not have.
+
+    Parameters
+    ----------
+    model : Pipeline or AutoKernel estimator
+        See :func:`rows_for`.
+    frame : pandas.DataFrame
+        The table as read.
+
+    Returns
+    -------
+    list of str
+        Their names.
+    """
+    prepare = preparation_of(model)
+    used = [] if prepare is None else [c.name for c in prepare.columns_ if c.kind != "left out"]
+    return [_name_in(frame, name) for name in used if _name_in(frame, name) not in frame.columns]
+
+
+def _filled(frame: Any, kinds: Mapping[str, str]) -> Any:
+    """The table with gaps for columns it does not have, if it has at least half of them."""
+    names = [_name_in(frame, name) for name in kinds]
+    missing = [name for name in names if name not in frame.columns]
+    return frame.assign(**dict.fromkeys(missing)) if 2 * len(missing) <= len(names) else frame
+
+
+def _name_in(frame: Any, name: str) -> str:
+    """The name in the table of a column of a model."""
+    return name if name in frame.columns else name.removesuffix(DAY_FIRST).removesuffix(USED)
+
+
+def _of_kinds(kinds: Mapping[str, str], frame: Any) -> Any:
+    pd = require("pandas", extra="cli", what="kboost.tables")
+    out: dict[str, Any] = {}
+    for name, kind in kinds.items():
+        given = _name_in(frame, name)
+        if given not in frame.columns:
+            shown = ", ".join(map(str, frame.columns[:8])) + (", …" * (len(frame.columns) > 8))
             raise ValueError(
-                f"the table must have the columns of the model; {name!r} is missing; got {given}."
+                f"the table must have the columns of the model; {given!r} is missing; got {shown}."
             )
-        out[column.name] = _typed(frame[name], column.kind, day_first=first)
+        out[name] = _typed(
+            frame[given], kind, day_first=given == name.removesuffix(DAY_FIRST) != name
+        )
     return pd.DataFrame(out, index=frame.index)
 
 

@@ -1,7 +1,9 @@
-"""Files of rows: CSV, Parquet, svmlight, npz."""
+"""Files of rows: CSV, Parquet, Arrow, JSON, svmlight, npz."""
 
 from __future__ import annotations
 
+import gzip
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +16,11 @@ from kboost.tables.delimited import check_names, read_delimited
 
 _TEXT = (".csv", ".tsv", ".txt", ".data")
 _SVMLIGHT = (".svm", ".svmlight", ".libsvm")
+_PARQUET, _ARROW = (".parquet", ".pq"), (".arrow", ".feather", ".ipc")
+_JSON, _JSON_LINES = (".json",), (".jsonl", ".ndjson")
 KINDS = (
-    "CSV (.csv, .tsv, .txt), Parquet (.parquet), svmlight (.svm, .svmlight, .libsvm), NumPy (.npz)"
+    "CSV (.csv, .tsv, .txt), Parquet (.parquet), Arrow (.arrow, .feather), JSON (.json, .jsonl), "
+    "svmlight (.svm, .svmlight, .libsvm), NumPy (.npz)"
 )
 
 
@@ -47,8 +52,9 @@ def read_table(path: Any, *, n_features: int | None = None) -> Table:
     Parameters
     ----------
     path : str or path-like
-        A CSV file (any usual separator, UTF-8, UTF-16 or Latin-1, also ``.gz``), Parquet, svmlight,
-        or an npz file with arrays X and y.
+        A CSV file (any usual separator, UTF-8, UTF-16 or Latin-1, also ``.gz``), Parquet, Arrow
+        (a file or a stream), JSON (a list of objects, or lists by column, or an object per line,
+        also ``.gz``), svmlight, or an npz file with arrays X and y.
     n_features : int, optional
         Number of features of an svmlight file.
 
@@ -64,8 +70,10 @@ def read_table(path: Any, *, n_features: int | None = None) -> Table:
     kind = plain.suffix.lower()
     if kind in _TEXT:
         table = Table(frame=read_delimited(path))
-    elif kind in (".parquet", ".pq"):
-        table = Table(frame=_read_parquet(path))
+    elif kind in (*_PARQUET, *_ARROW):
+        table = Table(frame=_read_arrow(path, parquet=kind in _PARQUET))
+    elif kind in (*_JSON, *_JSON_LINES):
+        table = Table(frame=_read_json(path, lines=kind in _JSON_LINES))
     elif kind in _SVMLIGHT:
         table = _read_svmlight(path, n_features)
     elif kind == ".npz":
@@ -77,15 +85,55 @@ def read_table(path: Any, *, n_features: int | None = None) -> Table:
     return table
 
 
-def _read_parquet(path: Path) -> Any:
-    pd = require("pandas", extra="cli", what="reading Parquet")
-    arrow = require("pyarrow", extra="cli", what="reading Parquet")
+def _read_arrow(path: Path, *, parquet: bool) -> Any:
+    """A Parquet file, or an Arrow file or stream."""
+    pd = require("pandas", extra="cli", what="reading Parquet and Arrow")
+    arrow = require("pyarrow", extra="cli", what="reading Parquet and Arrow")
     try:
-        frame = pd.read_parquet(path, engine="pyarrow")
+        if parquet:
+            frame = pd.read_parquet(path, engine="pyarrow")
+        else:
+            frame = _arrow_table(arrow, path).to_pandas()
     except (arrow.ArrowException, OSError) as error:
-        raise ValueError(f"{path} must be a Parquet file; {_first_line(error)}.") from error
+        kind = "a Parquet" if parquet else "an Arrow"
+        raise ValueError(f"{path} must be {kind} file; {_first_line(error)}.") from error
     named = any(name is not None for name in frame.index.names)
-    frame = frame.reset_index(drop=not named)
+    return _with_names(frame.reset_index(drop=not named), path)
+
+
+def _arrow_table(arrow: Any, path: Path) -> Any:
+    from pyarrow import ipc
+
+    with arrow.memory_map(str(path)) as file:
+        is_file = file.read(6) == b"ARROW1"
+        file.seek(0)
+        return (ipc.open_file if is_file else ipc.open_stream)(file).read_all()
+
+
+def _read_json(path: Path, *, lines: bool) -> Any:
+    """Objects with the same keys as rows, or one object of lists as columns."""
+    pd = require("pandas", extra="cli", what="reading JSON")
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
+            text = file.read().decode("utf-8-sig")
+        given = [json.loads(line) for line in text.splitlines() if line.strip()] if lines else None
+        given = json.loads(text) if given is None else given
+        if not isinstance(given, dict) and not all(isinstance(row, dict) for row in given):
+            raise ValueError("its rows must be objects.")
+        frame = pd.DataFrame(given)
+    except (ValueError, TypeError, OSError, EOFError) as error:
+        raise ValueError(f"{path} must be a JSON file of rows; {_first_line(error)}.") from error
+    nested = [name for name in frame.columns if frame[name].map(_is_nested).any()]
+    if nested:
+        raise ValueError(f"{path} must have plain values; {nested[0]!r} has lists or objects.")
+    return _with_names(frame.reset_index(drop=True), path)
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, list | dict)
+
+
+def _with_names(frame: Any, path: Path) -> Any:
     frame.columns = [str(name) for name in frame.columns]
     check_names(frame.columns.tolist(), path)
     return frame

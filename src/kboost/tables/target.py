@@ -15,7 +15,11 @@ _EXACT = 2.0**53  # integers below it are exact in float64
 
 
 def target_of(
-    column: Any, task: str | None = None, missing: Sequence[str] = MISSING
+    column: Any,
+    task: str | None = None,
+    missing: Sequence[str] = MISSING,
+    *,
+    distinct: bool = True,
 ) -> tuple[Any, BoolArray, str]:
     """The target values of a column, without missing values, and the task.
 
@@ -28,6 +32,8 @@ def target_of(
     missing : sequence of str, default=MISSING
         Words, in small letters, that are missing values if the others are numbers; else they are
         labels.
+    distinct : bool, default=True
+        Whether labels must have several values, each in several rows, as training needs it.
 
     Returns
     -------
@@ -60,14 +66,19 @@ def target_of(
         labels = numbers.to_numpy()[kept].astype(np.int64)
     else:
         labels = labels.astype(str)
+    if distinct:
+        _check_labels(labels, column.name)
+    return labels, kept, task
+
+
+def _check_labels(labels: Any, name: str) -> None:
     n_different = len(np.unique(labels))
     if n_different == len(labels) > 2:
         raise ValueError(
-            f"the target {column.name!r} must be numbers, or labels with repeated values; got "
-            f"{n} distinct values, such as {str(labels[0])!r}."
+            f"the target {name!r} must be numbers, or labels with repeated values; got "
+            f"{len(labels)} distinct values, such as {str(labels[0])!r}."
         )
     if n_different < 2:
         raise ValueError(
-            f"the target {column.name!r} must have at least two values; got {str(labels[0])!r}."
+            f"the target {name!r} must have at least two values; got {str(labels[0])!r}."
         )
-    return labels, kept, task
