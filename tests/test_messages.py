@@ -23,6 +23,7 @@ BANNED = (
 )
 EXCEPTIONS = (
     "{} is damaged: {}.",  # a model file that cannot be read, with the reason
+    "module 'kboost' has no attribute {}",  # Python's own words
 )
 
 

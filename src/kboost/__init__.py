@@ -88,7 +88,7 @@ def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
         return import_module(f"kboost.{name}")
     if name not in _MODULES:
-        raise AttributeError(f"an attribute of module 'kboost' must exist; got {name!r}.")
+        raise AttributeError(f"module 'kboost' has no attribute {name!r}")
     value = getattr(import_module(f"kboost.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
