@@ -5,6 +5,10 @@ from kboost.plotting._axes import AMBER, BLUE, GREEN, GREY, PURPLE, RED
 ORDER = [
     "plot_a_fit",
     "plot_auto",
+    "plot_real_diabetes",
+    "plot_real_breast_cancer",
+    "plot_real_wine",
+    "plot_real_digits",
     "plot_mixture_of_kernels",
     "plot_path_over_c",
     "plot_probabilities",

@@ -10,8 +10,8 @@ import kboost
 class Margin:
     """Column generation with a given C, to its certificate."""
 
-    params = ["1", "2"]
-    param_names = ["norm"]
+    params = ("1", "2")
+    param_names = ("norm",)
     timeout = 120
 
     def setup(self, norm: str) -> None:
