@@ -95,7 +95,7 @@ asv: ## time a few fits and predictions of recent commits, into .asv/ (ARGS="v0.
 	cd benchmarks/asv && ../../.venv-asv/bin/asv publish
 
 recipes: $(RECIPES)/.stamp ## run the recipes of the documentation with MLflow, SHAP, Optuna and skrub
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(RECIPES)/bin/python -m pytest -q -p no:cacheprovider tests/docs/test_recipes.py $(ARGS)
+	KBOOST_RECIPES=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(RECIPES)/bin/python -m pytest -q -p no:cacheprovider tests/docs/test_recipes.py $(ARGS)
 
 lock: $(VENV)/.stamp-dev ## bring requirements/ in line with pyproject.toml, keeping versions where possible
 	$(COMPILE) pyproject.toml --extra dev --output-file requirements/dev.txt

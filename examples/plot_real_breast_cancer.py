@@ -26,7 +26,9 @@ train, test, y_train, y_test = train_test_split(
     data.data, malignant, test_size=1 / 3, stratify=malignant, random_state=0
 )
 model = KernelBoostClassifier().fit(train, y_train)
-print(f"{model.n_columns_} columns of {len(model.columns_per_kernel_)} kernels at {len(train)} points")
+print(
+    f"{model.n_columns_} columns of {len(model.columns_per_kernel_)} kernels at {len(train)} points"
+)
 print(model.stop_reason_)
 
 # %%

@@ -31,7 +31,9 @@ print(model.reason_)
 predictions = {
     "the mean": np.full(len(test), y_train.mean()),
     "ridge regression": RidgeCV(np.logspace(-3, 3, 13)).fit(train, y_train).predict(test),
-    "boosted trees": HistGradientBoostingRegressor(random_state=0).fit(train, y_train).predict(test),
+    "boosted trees": HistGradientBoostingRegressor(random_state=0)
+    .fit(train, y_train)
+    .predict(test),
     "kboost": model.predict(test),
 }
 for name, predicted in predictions.items():
