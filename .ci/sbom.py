@@ -1,4 +1,4 @@
-"""Name the version of kboost in its bill of materials; its pyproject.toml does not (it is dynamic)."""
+"""Name the version of kboost in its bill of materials; pyproject.toml does not have it."""
 
 from __future__ import annotations
 

@@ -26,9 +26,8 @@ train, test, y_train, y_test = train_test_split(
     data.data, malignant, test_size=1 / 3, stratify=malignant, random_state=0
 )
 model = KernelBoostClassifier().fit(train, y_train)
-print(
-    f"{model.n_columns_} columns of {len(model.columns_per_kernel_)} kernels at {len(train)} points"
-)
+candidates = len(model.columns_per_kernel_) * len(train)
+print(f"{model.n_columns_} columns, out of {candidates} candidates")
 print(model.stop_reason_)
 
 # %%
@@ -50,8 +49,8 @@ cost = 10 * missed + alarms  # a missed tumour costs as much as ten alarms
 best = thresholds[np.argmin(cost)]
 for threshold in (0.5, best):
     found = probability >= threshold
-    print(f"threshold {threshold:.2f}: {int((y_test & ~found).sum())} of {int(y_test.sum())} missed, "
-          f"{int((~y_test & found).sum())} false alarms")  # fmt: skip
+    lost, false = int((y_test & ~found).sum()), int((~y_test & found).sum())
+    print(f"threshold {threshold:.2f}: {lost} of {y_test.sum()} missed, {false} false alarms")
 
 # %%
 fig, ax = plt.subplots(figsize=(6.8, 4), layout="constrained")

@@ -28,12 +28,11 @@ print(model.reason_)
 # %%
 # The mean error on them, beside the mean of all patients, a linear model and boosted trees.
 
+trees = HistGradientBoostingRegressor(random_state=0).fit(train, y_train)
 predictions = {
     "the mean": np.full(len(test), y_train.mean()),
     "ridge regression": RidgeCV(np.logspace(-3, 3, 13)).fit(train, y_train).predict(test),
-    "boosted trees": HistGradientBoostingRegressor(random_state=0)
-    .fit(train, y_train)
-    .predict(test),
+    "boosted trees": trees.predict(test),
     "kboost": model.predict(test),
 }
 for name, predicted in predictions.items():
