@@ -94,7 +94,8 @@ asv: ## time a few fits and predictions of recent commits, into .asv/ (ARGS="v0.
 	cd benchmarks/asv && ../../.venv-asv/bin/asv machine --yes && ../../.venv-asv/bin/asv run --skip-existing $(or $(ARGS),HEAD^!)
 	cd benchmarks/asv && ../../.venv-asv/bin/asv publish
 
-recipes: $(RECIPES)/.stamp ## run the recipes of the documentation with MLflow, SHAP, Optuna and skrub
+recipes: dist $(RECIPES)/.stamp ## run the recipes of the documentation with MLflow, SHAP, Optuna and skrub
+	$(RECIPES)/bin/python -m pip --disable-pip-version-check install -qq --no-deps --force-reinstall dist/*.whl
 	KBOOST_RECIPES=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(RECIPES)/bin/python -m pytest -q -p no:cacheprovider tests/docs/test_recipes.py $(ARGS)
 
 lock: $(VENV)/.stamp-dev ## bring requirements/ in line with pyproject.toml, keeping versions where possible
@@ -140,8 +141,7 @@ $(RELEASE)/.stamp: requirements/release.txt
 	$(RELEASE)/bin/python -m pip --disable-pip-version-check install -qq --no-compile --no-deps --require-hashes -r $<
 	@touch $@
 
-$(RECIPES)/.stamp: pyproject.toml requirements/recipes.txt | $(VENV)/.stamp-dev
+$(RECIPES)/.stamp: requirements/recipes.txt
 	$(PYTHON) -m venv --clear $(RECIPES)
-	$(RECIPES)/bin/python -m pip --disable-pip-version-check install -qq --no-compile --no-deps --require-hashes -r requirements/recipes.txt
-	$(BIN)/python -m pip --disable-pip-version-check --python $(RECIPES)/bin/python install -qq --no-deps --no-build-isolation .
+	$(RECIPES)/bin/python -m pip --disable-pip-version-check install -qq --no-compile --no-deps --require-hashes -r $<
 	@touch $@
