@@ -21,6 +21,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "gallery",
     "mathml",
 ]
 templates_path = ["_templates"]

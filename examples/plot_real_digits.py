@@ -40,20 +40,21 @@ print(f"{len(svc.support_):>4} support vectors: {svc_error:6.2%} wrong")
 # %%
 # The centres of the model of 40 columns are digits of the training set.
 
-model = models[sizes.index(40)]
-centers = np.asarray(model.centers_)
-fig = plt.figure(figsize=(9.6, 3.9), layout="constrained")
-left, right = fig.subfigures(1, 2, width_ratios=(1.1, 1))
-ax = left.subplots()
+centers = np.asarray(models[sizes.index(40)].centers_)
+fig, pictures = plt.subplots(4, 10, figsize=(6.8, 3.2), layout="constrained")
+for picture, center in zip(pictures.flat, centers, strict=True):
+    picture.imshow(center.reshape(8, 8), cmap="gray_r")
+    picture.set_axis_off()
+fig.suptitle("All 40 digits that the model knows")
+plt.show()
+
+# %%
+# The error falls with the size of the model.
+
+fig, ax = plt.subplots(layout="constrained")
 ax.plot(sizes, 100 * np.array(errors), "o-", label="kboost")
 ax.plot(len(svc.support_), 100 * svc_error, "s", ms=9, label="SVC")
 ax.set(xscale="log", yscale="log", xlabel="columns, or support vectors", ylabel="% wrong")
 ax.set_title("Digits left out")
 ax.legend()
-pictures = right.subplots(5, 8)
-for picture, center in zip(pictures.flat, centers, strict=False):
-    picture.imshow(center.reshape(8, 8), cmap="gray_r")
-for picture in pictures.flat:
-    picture.set_axis_off()
-right.suptitle("All 40 digits that the model knows", fontsize=10.5)
 plt.show()
