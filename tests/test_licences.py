@@ -14,7 +14,8 @@ import pytest
 
 requirements = pytest.importorskip("packaging.requirements")
 
-PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+FILE = Path(__file__).parents[1] / "pyproject.toml"
+PROJECT = tomllib.loads(FILE.read_text(encoding="utf-8"))["project"]
 EXTRAS = ("plots", "dask", "onnx", "cli")  # what users install; the others are tools
 ALLOWED = re.compile(r"0?BSD|MIT|Apache|ISC|PSF|Python Software Foundation|Zlib|CC0", re.IGNORECASE)
 FORBIDDEN = re.compile(r"GPL|General Public|Affero|Commercial|Proprietary", re.IGNORECASE)
