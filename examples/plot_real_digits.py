@@ -41,7 +41,7 @@ print(f"{len(svc.support_):>4} support vectors: {svc_error:6.2%} wrong")
 # The centres of the model of 40 columns are digits of the training set.
 
 centers = np.asarray(models[sizes.index(40)].centers_)
-fig, pictures = plt.subplots(4, 10, figsize=(6.8, 3.2), layout="constrained")
+fig, pictures = plt.subplots(4, 10, figsize=(6.8, 3.9), layout="constrained")
 for picture, center in zip(pictures.flat, centers, strict=True):
     picture.imshow(center.reshape(8, 8), cmap="gray_r")
     picture.set_axis_off()
