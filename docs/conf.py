@@ -21,6 +21,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "gallery",
     "mathml",
 ]
 templates_path = ["_templates"]
@@ -47,6 +48,7 @@ sphinx_gallery_conf = {
     "doc_module": ("kboost",),
     "backreferences_dir": "api/generated/backreferences",
     "image_srcset": ["2x"],
+    "thumbnail_size": (720, 430),
     "capture_repr": (),
     "download_all_examples": False,
     "show_signature": False,
@@ -61,10 +63,12 @@ html_title = f"kboost {release}"
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["kboost.css"]
+html_favicon = "_static/favicon.svg"
 html_context = {"default_mode": "auto"}
 html_theme_options = {
+    "logo": {"image_light": "_static/logo.svg", "image_dark": "_static/logo.svg", "text": "kboost"},
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 4,
+    "header_links_before_dropdown": 6,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
