@@ -13,6 +13,7 @@ from kboost.estimators.semi_supervised import SemiSupervisedKernelBoostClassifie
 from kboost.estimators.sparse_classifier import SparseKernelClassifier
 from kboost.estimators.sparse_regressor import SparseKernelRegressor
 from kboost.persistence import SKOPS_TRUSTED, load_model, save_model
+from kboost.persistence.checkpoints import checkpoint
 
 __version__ = "0.1.0"
 
@@ -29,6 +30,7 @@ __all__ = [
     "SparseKernelClassifier",
     "SparseKernelRegressor",
     "__version__",
+    "checkpoint",
     "compose",
     "datasets",
     "exceptions",

@@ -239,6 +239,7 @@ class KernelBoostRegressor(KernelRegressorMixin, MarginEstimator):
             X,
             y,
             sample_weight,
+            validation,
         )
 
 

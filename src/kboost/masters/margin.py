@@ -42,6 +42,7 @@ class MarginRun(BaseRun):
     """The rows, the columns so far, and the last fit with its duals."""
 
     duals: FloatArray  # (r,), exactly feasible
+    at_once = True  # the optimum does not depend on the order of the columns
     bias_reach = 1.0  # limit of `|sum_i u_i sign_i|` for a penalised bias
 
     def __init__(self, penalty: MarginPenalty, problem: Problem[object, MarginRows]) -> None:
