@@ -96,16 +96,17 @@ class CheckpointFile:
     def open(self, fingerprint: str) -> None:
         """Read the states of this fit; without a file, try to write one."""
         fingerprint = " ".join((fingerprint, *_versions()))
-        if self._fingerprint is None and os.path.exists(self._path):
-            self._fingerprint, self._states = _read(self._path)
-        if self._fingerprint not in (None, fingerprint):
+        found, states = self._fingerprint, self._states
+        if found is None and os.path.exists(self._path):
+            found, states = _read(self._path)
+        if found not in (None, fingerprint):
             raise ValueError(
                 f"{self._path} must be a checkpoint of this fit; got one of other data, "
                 "parameters or versions: remove the file to start anew, or take another path."
             )
-        if self._fingerprint is None:
-            self._fingerprint = fingerprint
-            container.write(self._path, *self._content())
+        if found is None:
+            container.write(self._path, *_content(fingerprint, states))
+        self._fingerprint, self._states = fingerprint, states
         self._next = time.monotonic() + self._every
 
     def get(self, key: str) -> Any:
@@ -126,7 +127,7 @@ class CheckpointFile:
         with self._lock:
             start = time.monotonic()
             try:
-                container.write(self._path, *self._content())
+                container.write(self._path, *_content(self._fingerprint, self._states))
             except (OSError, ValueError) as error:
                 message = f"{self._path} was not written, and the fit goes on: {error}."
                 warnings.warn(message, RuntimeWarning, stacklevel=2)
@@ -139,12 +140,13 @@ class CheckpointFile:
             with suppress(FileNotFoundError):
                 os.unlink(self._path)
 
-    def _content(self) -> tuple[dict[str, Any], list[Any]]:
-        packer = Packer()
-        root = packer.value(dict(self._states), "checkpoint")
-        packer.check()
-        fields = {"checkpoint": self._fingerprint, "nodes": packer.nodes, "root": root}
-        return fields, packer.arrays
+
+def _content(fingerprint: str, states: dict[str, Any]) -> tuple[dict[str, Any], list[Any]]:
+    """The manifest and the arrays of a file."""
+    packer = Packer()
+    root = packer.value(dict(states), "checkpoint")
+    packer.check()
+    return {"checkpoint": fingerprint, "nodes": packer.nodes, "root": root}, packer.arrays
 
 
 def _read(path: str) -> tuple[str, dict[str, Any]]:
