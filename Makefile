@@ -13,7 +13,7 @@ COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-ver
 	--generate-hashes --no-emit-index-url --no-emit-find-links --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lowest lint format docs bench bench-check wheel lock upgrade clean
+.PHONY: help setup demo test lowest lint format docs bench bench-check explore soak wheel lock upgrade clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +61,12 @@ bench: $(VENV)/.stamp-bench ## run the benchmarks
 
 bench-check: $(VENV)/.stamp-bench ## repeat the cheapest fits of stored results, and name what got worse
 	$(BIN)/python -m benchmarks.check $(ARGS)
+
+explore: $(VENV)/.stamp-dev ## 10,000 generated fits held against relations; continues where it ended
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.explore $(ARGS)
+
+soak: $(VENV)/.stamp-dev ## 30 minutes of fits and predictions in one process: flat memory
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.soak $(ARGS)
 
 lock: $(VENV)/.stamp-dev ## bring requirements/ in line with pyproject.toml, keeping versions where possible
 	$(COMPILE) --extra dev --output-file requirements/dev.txt

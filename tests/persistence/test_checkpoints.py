@@ -100,9 +100,9 @@ def test_the_best_step_before_the_end_of_a_process_is_kept(path, monkeypatch):
             raise KilledError
         return True
 
-    with monkeypatch.context() as patch, pytest.raises(KilledError):
+    with monkeypatch.context() as patch:
         patch.setattr(checkpoints.CheckpointFile, "is_due", property(stop))
-        with kboost.checkpoint(path, every=0):
+        with pytest.raises(KilledError), kboost.checkpoint(path, every=0):
             clone(model).fit(X, TARGET, **held_out)
     with kboost.checkpoint(path):
         again = clone(model).fit(X, TARGET, **held_out)

@@ -9,17 +9,16 @@ that starts again finds what its runs had reached. A method that can continue is
     state       what the next step depends on: lists, dicts, arrays, numbers and text
     restore     take up a state; the stop rules then look at the trace before the next step
 
-    method               state                                    continued fit
-    column generation    the columns of each step, and the        the same up to the tolerance of the
-                         random numbers of the oracle; the        solver, as the master solves for all
-                         master solves again                      columns at once; exactly the same
-                                                                  for least squares, held-out rows
-                                                                  and along a path, where steps
-                                                                  are repeated without pricing
-    boosting rounds      machines, distribution, random numbers   exactly the same
-    cells                coefficients of the cells fitted         exactly the same
-    families of kernels  metric and values at rows left out, of   exactly the same
-                         every family and fold
+    method               state                                        the model is the same
+    column generation    columns of each step, random numbers of      up to the tolerance of the solver
+                         the oracle
+    boosting rounds      machines, distributions, random numbers      exactly
+    cells                coefficients of the cells fitted             exactly
+    families of kernels  metrics, and values at rows left out         exactly
+
+Column generation gives its columns to the master once more, without pricing: all at once where the
+optimum does not depend on their order (`at_once`), else, and for held-out rows or a path, step by
+step, which differs by rounding only.
 
 All other loops (members of a blend, engines, sizes, paths, series) contain such runs, and are
 repeated with them. What is no such run (the choice of a ridge, a calibration) is computed again. A

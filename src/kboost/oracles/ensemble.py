@@ -77,9 +77,7 @@ class EnsembleSearch:
                 kernel, centers, price = self._selected(run, count, among, oracle.selection)
         if not len(centers):
             return candidates.empty_proposal()
-        return replace(
-            self.proposed(kernel * candidates.library.n_centers + centers), price=price
-        )
+        return replace(self.proposed(kernel * candidates.library.n_centers + centers), price=price)
 
     def bound(self, run: ColumnPricer) -> float | None:
         return None
