@@ -34,7 +34,7 @@ ALIKE, SINGLE = 1e-6, 1e-3  # of the largest value
 Relation = Callable[[Case, Any, np.random.Generator], None]
 
 
-class Broken(AssertionError):
+class BrokenRelationError(AssertionError):
     """A relation that does not hold."""
 
 
@@ -56,7 +56,7 @@ def must_agree(one: Any, other: Any, tolerance: float, words: str = "values") ->
     size = float(np.abs(one).max(initial=0.0)) or 1.0
     distance = float(np.abs(one - other).max(initial=0.0)) / size
     if not distance <= tolerance:
-        raise Broken(f"{words} differ by {distance:.1e} of the largest")
+        raise BrokenRelationError(f"{words} differ by {distance:.1e} of the largest")
 
 
 def order(case: Case, model: Any, rng: np.random.Generator) -> None:
@@ -147,10 +147,12 @@ def stored(case: Case, model: Any, rng: np.random.Generator) -> None:
 
 
 def ckpt(case: Case, model: Any, rng: np.random.Generator) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        with kboost.checkpoint(Path(folder) / "fit", every=0):
-            again = fitted(case)
-            more = fitted(case)  # continues where the first one ended
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        kboost.checkpoint(Path(folder) / "fit", every=0),
+    ):
+        again = fitted(case)
+        more = fitted(case)  # continues where the first one ended
     must_agree(values(model, case.X), values(again, case.X), 0.0)
     must_agree(values(model, case.X), values(more, case.X), ALIKE, "continued values")
 

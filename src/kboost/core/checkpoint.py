@@ -10,7 +10,7 @@ that starts again finds what its runs had reached. A method that can continue is
     restore     take up a state; the stop rules then look at the trace before the next step
 
     method               state                                        the model is the same
-    column generation    columns of each step, random numbers of      up to the tolerance of the solver
+    column generation    columns of each step, random numbers of      within the solver's tolerance
                          the oracle
     boosting rounds      machines, distributions, random numbers      exactly
     cells                coefficients of the cells fitted             exactly
