@@ -46,7 +46,7 @@ def fitted(case: Case, **params: Any) -> Any:
 
 
 def values(model: Any, X: Any) -> Any:
-    for name in ("decision_function", "score_samples", "predict"):
+    for name in ("score_samples", "decision_function", "predict"):
         if hasattr(model, name):
             return np.asarray(getattr(model, name)(X), dtype=float)
     raise AttributeError("no values")

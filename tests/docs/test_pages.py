@@ -30,7 +30,8 @@ FENCE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 PAGES = (
     "index", "getting_started", "auto", "how_to_choose", "preparation", "plots", "files",
     "checkpoints", "deploy", "extend/index", "extend/kernel", "extend/master", "extend/oracle",
-    "extend/stop_rule", "papers", "papers/mkboost", "papers/mkl_rivals", "user_guide/several_kernels",
+    "extend/stop_rule", "papers", "papers/mkboost", "papers/mkl_rivals",
+    "user_guide/several_kernels",
 )  # fmt: skip
 NOT_RUN = {
     "command_line": "needs a table and a model file",

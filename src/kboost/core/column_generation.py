@@ -185,7 +185,7 @@ class ColumnGenerationMethod(Method[Step], Generic[RunT]):
         self._started -= self.trace[-1].seconds
         prices, best = [step.price for step in self.trace], len(steps)
         if self._monitor is not None:
-            best = int(np.argmin([step.validation_error for step in self.trace]))
+            best = int(np.argmin(self.trace.values("validation_error")))
         elif self._polish and steps and getattr(self._run, "at_once", False):
             steps, prices, best = [np.concatenate(steps)], [max(prices)], 1
         for number, ids in enumerate(steps):
