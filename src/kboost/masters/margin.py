@@ -27,6 +27,7 @@ from kboost.core.protocols import Fit, Problem
 from kboost.formulations import MarginRows
 from kboost.solvers.margin_lp import Intercept, MarginData
 
+_ROUNDING = 1e-11  # of the sum of the weights: an edge of columns that are all but constant
 _NO_MARGIN = 1e-12
 
 
@@ -89,7 +90,8 @@ class MarginRun(BaseRun):
 
     def first_factor(self, edges: FloatArray) -> float:
         largest_edge = 1.0 + float(np.max(self.price(edges), initial=-1.0))
-        return 1.0 / largest_edge if largest_edge > 0 else 1.0
+        rounding = _ROUNDING * float(np.abs(self.fit.weights).sum())
+        return 1.0 / largest_edge if largest_edge > rounding else 1.0
 
     def scale_slack_costs(self, factor: float) -> None:
         """Continue with `factor` times the slack costs of the problem."""
