@@ -61,3 +61,10 @@ def test_units_do_not_matter(scale):
     plain = blend_weights(values, TARGETS, WEIGHT)
     scaled = blend_weights([scale * each for each in values], scale * TARGETS, WEIGHT)
     np.testing.assert_allclose(scaled, plain, atol=1e-6)
+
+
+def test_more_models_than_rows():
+    """SciPy's nnls aborts the process there, unless its matrix is made higher."""
+    values = [np.array([[0.1 * k], [1.0 - 0.1 * k]]) for k in range(8)]
+    share = blend_weights(values, np.array([[0.33], [0.62]]), np.ones(2))
+    assert share.sum() == pytest.approx(1.0)

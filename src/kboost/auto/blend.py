@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import nnls
 
 from kboost._typing import FloatArray
+from kboost.solvers.nonnegative import nonnegative_least_squares
 
 _HEAVY = 1e3  # of the row for the sum
 _LEAST = 0.05  # weight of a member
@@ -51,5 +51,5 @@ def blend_weights(
 def _simplex(columns: FloatArray, target: FloatArray) -> FloatArray:
     heavy = _HEAVY * np.linalg.norm(columns)
     A = np.vstack([columns, np.full((1, columns.shape[1]), heavy)])
-    share = nnls(A, np.append(target, heavy))[0]
+    share = nonnegative_least_squares(A, np.append(target, heavy))
     return np.asarray(share / share.sum())
