@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.optimize import nnls
 
 from kboost._typing import FloatArray
-from kboost.solvers.nonnegative import nonnegative_least_squares
 
 _HEAVY = 1e3  # of the row for the sum
 _LEAST = 0.05  # weight of a member
@@ -49,7 +49,7 @@ def blend_weights(
 
 
 def _simplex(columns: FloatArray, target: FloatArray) -> FloatArray:
-    heavy = _HEAVY * np.linalg.norm(columns)
+    heavy = _HEAVY * (float(np.linalg.norm(columns)) or 1.0)
     A = np.vstack([columns, np.full((1, columns.shape[1]), heavy)])
-    share = nonnegative_least_squares(A, np.append(target, heavy))
+    share = nnls(A, np.append(target, heavy))[0]
     return np.asarray(share / share.sum())

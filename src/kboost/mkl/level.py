@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import null_space
+from scipy.optimize import nnls
 
 from kboost._typing import FloatArray
 from kboost.mkl.cutting_planes import CuttingPlanes
 from kboost.mkl.svm import MixtureSVM, MKLPoint
-from kboost.solvers.nonnegative import nonnegative_least_squares
 
 _LEVEL = 0.5  # between the lower bound (0) and the upper bound (1)
 _INFEASIBLE = 1e-12  # residual below which the problem has no solution
@@ -61,8 +61,7 @@ def least_norm(normals: FloatArray, lower: FloatArray) -> FloatArray | None:
     size[size == 0] = 1.0
     stacked = np.vstack([(normals / size[:, None]).T, lower / size])
     try:
-        steps = 30 * stacked.shape[1]
-        multipliers = nonnegative_least_squares(stacked, np.eye(len(stacked))[-1], steps)
+        multipliers, _ = nnls(stacked, np.eye(len(stacked))[-1], maxiter=30 * stacked.shape[1])
     except RuntimeError:
         return None
     residual = stacked @ multipliers
