@@ -64,6 +64,6 @@ def test_units_do_not_matter(scale):
 
 
 def test_models_that_are_zero_everywhere():
-    """Their weights were 0 / 0, and SciPy's nnls aborts the process for a matrix without columns."""
+    """Weights of 0 / 0 left a matrix without columns, on which SciPy's nnls aborts."""
     values = [np.zeros_like(TARGETS)] * 3
     assert blend_weights(values, TARGETS, WEIGHT).tolist() == [1.0, 0.0, 0.0]
