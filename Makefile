@@ -16,7 +16,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
 LOCKS := dev docs bench release asv recipes
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lowest lint format docs bench bench-check asv recipes dist wheel sbom audit lock upgrade clean
+.PHONY: help setup demo test lowest lint format docs bench bench-check explore soak asv recipes dist wheel sbom audit lock upgrade clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -97,6 +97,12 @@ asv: ## time a few fits and predictions of recent commits, into .asv/ (ARGS="v0.
 recipes: dist $(RECIPES)/.stamp ## run the recipes of the documentation with MLflow, SHAP, Optuna and skrub
 	$(RECIPES)/bin/python -m pip --disable-pip-version-check install -qq --no-deps --force-reinstall dist/*.whl
 	KBOOST_RECIPES=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(RECIPES)/bin/python -m pytest -q -p no:cacheprovider tests/docs/test_recipes.py $(ARGS)
+
+explore: $(VENV)/.stamp-dev ## 10,000 generated fits held against relations; continues where it ended
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.explore $(ARGS)
+
+soak: $(VENV)/.stamp-dev ## 30 minutes of fits and predictions in one process: flat memory
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.soak $(ARGS)
 
 lock: $(VENV)/.stamp-dev ## bring requirements/ in line with pyproject.toml, keeping versions where possible
 	$(COMPILE) pyproject.toml --extra dev --output-file requirements/dev.txt

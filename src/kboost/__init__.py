@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kboost.estimators.sparse_classifier import SparseKernelClassifier
     from kboost.estimators.sparse_regressor import SparseKernelRegressor
     from kboost.persistence import SKOPS_TRUSTED, load_model, save_model
+    from kboost.persistence.checkpoints import checkpoint
 
 __version__ = "0.1.0"
 
@@ -40,6 +41,7 @@ __all__ = [
     "SparseKernelClassifier",
     "SparseKernelRegressor",
     "__version__",
+    "checkpoint",
     "compose",
     "datasets",
     "exceptions",
@@ -63,6 +65,7 @@ _MODULES = {
     "SemiSupervisedKernelBoostClassifier": "estimators.semi_supervised",
     "SparseKernelClassifier": "estimators.sparse_classifier",
     "SparseKernelRegressor": "estimators.sparse_regressor",
+    "checkpoint": "persistence.checkpoints",
     "load_model": "persistence",
     "save_model": "persistence",
     "suggest": "_suggest",

@@ -61,3 +61,9 @@ def test_units_do_not_matter(scale):
     plain = blend_weights(values, TARGETS, WEIGHT)
     scaled = blend_weights([scale * each for each in values], scale * TARGETS, WEIGHT)
     np.testing.assert_allclose(scaled, plain, atol=1e-6)
+
+
+def test_models_that_are_zero_everywhere():
+    """Weights of 0 / 0 left a matrix without columns, on which SciPy's nnls aborts."""
+    values = [np.zeros_like(TARGETS)] * 3
+    assert blend_weights(values, TARGETS, WEIGHT).tolist() == [1.0, 0.0, 0.0]

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification, make_regression
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kboost import KernelBoostClassifier, KernelBoostRegressor
-from kboost.baselines import CompositeSVC, CompositeSVR
+from kboost.baselines import CompositeSVC, CompositeSVR, composite
 from kboost.formulations import hinge, tube
 from kboost.kernels import Gaussian, Linear, Polynomial, Sigmoid
 from tests.contracts.reference import margin_lp, margin_qp, table
@@ -120,3 +121,13 @@ def test_a_class_without_weight_is_never_predicted():
     alone = CompositeSVC([R], tol=1e-8).fit(X[some], labels[some])
     assert set(model.classes_) == {"a", "b", "c"}
     np.testing.assert_array_equal(model.predict(NEW), alone.predict(NEW))
+
+
+def test_libsvm_ends_where_it_cannot_converge(monkeypatch):
+    """A polynomial of rows far from 0 has values of 1e16, whose differences are rounding."""
+    monkeypatch.setattr(composite, "MOST_STEPS", 2000)
+    X = np.random.default_rng(0).normal(size=(26, 2)) + 1e4
+    y = X[:, 0] > 1e4
+    with pytest.warns(ConvergenceWarning, match="max_iter=2000"):
+        model = CompositeSVC([Polynomial(2, gamma=0.125)], tol=1e-8).fit(X, y)
+    assert np.isfinite(model.decision_function(X)).all()

@@ -28,7 +28,8 @@ from kboost import KernelBoostClassifier
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 PAGES = (
-    "index", "getting_started", "auto", "how_to_choose", "preparation", "plots", "files", "deploy",
+    "index", "getting_started", "auto", "how_to_choose", "preparation", "plots", "files",
+    "checkpoints", "deploy",
     "extend/index", "extend/kernel", "extend/master", "extend/oracle", "extend/stop_rule",
     "papers", "papers/mkboost", "papers/mkl_rivals", "user_guide/several_kernels",
     "user_guide/tube",

@@ -146,3 +146,12 @@ def test_out_of_time_the_best_c_so_far_is_used(monkeypatch):
     model = KernelBoostClassifier(LIBRARY).fit(X, y)
     assert len(model.tuning_.C) == 3
     assert model.tuning_.C[model.tuning_.best] == model.C_
+
+
+def test_columns_that_are_all_but_constant_have_no_c_of_their_own():
+    """Kernels at rows this close to each other differ in the twelfth digit only."""
+    X = 1e-6 * np.random.default_rng(0).normal(size=(42, 4))
+    y = (X[:, 0] > 0).astype(int)
+    model = KernelBoostClassifier([Gaussian(0.25)]).fit(X, y)
+    assert model.C_ < 1e9
+    assert model.n_columns_ == 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, Self
 
 from joblib import effective_n_jobs
@@ -19,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kboost._estimator.callbacks import CallbackSupportMixin, fit_task, with_callbacks
 from kboost._estimator.explanation import ExplainMixin
+from kboost._estimator.fingerprint import fingerprint
 from kboost._estimator.pickling import PackedPickleMixin
 from kboost._estimator.predictor import CompiledSum, Decision, Predictor
 from kboost._estimator.progress import show_progress
@@ -27,6 +29,7 @@ from kboost._rules import check_params, one_of
 from kboost._typing import FloatArray
 from kboost._validation import check_table, plain_rows, unchanged_on_error
 from kboost.columns.float32 import to_float32
+from kboost.core.checkpoint import whole_fit
 from kboost.core.model import AdditiveModel
 from kboost.core.stopping import INTERRUPTED, StopReason
 from kboost.kernels.base import Kernel
@@ -46,13 +49,22 @@ class KernelEstimator(PackedPickleMixin, ExplainMixin, CallbackSupportMixin, Bas
     # Fitting -----------------------------------------------------------------------------------
 
     @with_callbacks
-    def _guarded_fit(self, learn: Callable[[], None], X: Any, y: Any, sample_weight: Any) -> Self:
+    def _guarded_fit(
+        self,
+        learn: Callable[[], None],
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        validation: Any = None,
+    ) -> Self:
         """Call `learn`, which sets the fitted attributes, or leave the estimator as it was.
 
         After Ctrl-C the model found so far is kept and KeyboardInterrupt raised again.
         """
         with fit_task(self, X, y, sample_weight):
-            with unchanged_on_error(self), show_progress(getattr(self, "verbose", 0)):
+            saved = whole_fit(partial(fingerprint, self, X, y, sample_weight, validation))
+            progress = show_progress(getattr(self, "verbose", 0))
+            with saved, unchanged_on_error(self), progress:
                 learn()
             if any(reason.rule == INTERRUPTED.rule for reason in self._reasons()):
                 raise KeyboardInterrupt

@@ -49,7 +49,7 @@ def blend_weights(
 
 
 def _simplex(columns: FloatArray, target: FloatArray) -> FloatArray:
-    heavy = _HEAVY * np.linalg.norm(columns)
+    heavy = _HEAVY * (float(np.linalg.norm(columns)) or 1.0)
     A = np.vstack([columns, np.full((1, columns.shape[1]), heavy)])
     share = nnls(A, np.append(target, heavy))[0]
     return np.asarray(share / share.sum())

@@ -45,6 +45,7 @@ from kboost.data.merged_rows import MergedRows, merge_rows
 from kboost.data.multiclass import binary_problems
 from kboost.data.svm_data import SVMData
 from kboost.kernels.base import Kernel
+from kboost.solvers.libsvm import MOST_STEPS
 
 RULES: dict[str, Rule] = {"C": POSITIVE, "tol": POSITIVE, "memory_budget": COUNT}
 
@@ -55,8 +56,9 @@ def _fit_sum(
     """Fit `svm` to each of the targets on the sum of the kernels; set the fitted attributes.
 
     Returns the kernels and the rows as their second argument. The output of constant targets is
-    that constant.
+    that constant. libsvm has no limit of its own: on values of 1e16 it would not end.
     """
+    svm.set_params(max_iter=MOST_STEPS)
     check_sum_memory(len(rows.weight), estimator.memory_budget)
     centers = centers_of(estimator, rows)
     kernels = svm_kernels(estimator, rows, centers, n_input_rows)

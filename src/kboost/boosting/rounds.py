@@ -16,6 +16,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from kboost._typing import FloatArray, IntArray
 from kboost.boosting.adaboost import TIE, AdaBoost, lowest
 from kboost.boosting.svm_learners import KernelDraw, RoundClassifier, SVMLearners
 from kboost.columns.gram import SVM, signs
+from kboost.core.checkpoint import digest
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.rounds import Round, Rounds
@@ -117,6 +119,41 @@ class BoostingRounds(Method[Round]):
         else:
             adaboost.reset()
         return record
+
+    def identity(self) -> str:
+        """The problem, and what a round draws."""
+        start = self._adaboost.distribution
+        return digest(self._adaboost.targets, start, len(self.n_trained), self._settings)
+
+    def state(self) -> Any:
+        """The rounds, the distributions of rows and kernels, and the random numbers."""
+        return {
+            "rounds": [
+                ([(m.kernel, m.support, m.coef, m.bias) for m in machines], votes)
+                for machines, votes in self.rounds
+            ],
+            "weights": list(self.weights),
+            "resets": self._resets,
+            "n_trained": self.n_trained.copy(),
+            "left_out": self._left_out.copy(),
+            "rows": self._adaboost.distribution,
+            "kernels": self._kernels.probability.copy(),
+            "random": self._rng.get_state(),
+            "trace": Rounds(self.trace),
+        }
+
+    def restore(self, state: Any) -> None:
+        """Continue after the last round."""
+        self.rounds = [
+            ([SVM(*machine) for machine in machines], votes) for machines, votes in state["rounds"]
+        ]
+        self.weights, self._resets = state["weights"], state["resets"]
+        self.n_trained, self._left_out = state["n_trained"], state["left_out"]
+        self._adaboost.distribution = state["rows"]
+        self._kernels.probability = state["kernels"]
+        self._rng.set_state(state["random"])
+        self.trace = state["trace"]
+        self._started -= self.trace[-1].seconds
 
     def certify(self) -> None:
         """Without a round the model is the heavier class."""

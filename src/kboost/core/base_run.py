@@ -13,6 +13,7 @@ class BaseRun:
     """
 
     fit: Fit
+    at_once = False  # whether a fit that continues may be given all its columns in one step
 
     def bound(self, edges: FloatArray) -> float | None:
         """Lower bound of the optimum over the library: none."""

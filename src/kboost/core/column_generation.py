@@ -17,10 +17,14 @@ import logging
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
+from kboost._typing import IntArray
 from kboost.core.base_run import BaseRun
+from kboost.core.checkpoint import digest
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.model import AdditiveModel
@@ -32,6 +36,7 @@ from kboost.core.protocols import (
     Oracle,
     Problem,
     Proposal,
+    ResumableSearch,
     Search,
 )
 from kboost.core.stopping import EXHAUSTED, StopReason, StopRule, imprecise, solver_failed
@@ -96,6 +101,7 @@ class ColumnGenerationMethod(Method[Step], Generic[RunT]):
     ) -> None:
         self._search, self._run, self._monitor = search, run, monitor
         self._hypotheses: list[Hypothesis] = []
+        self._taken: list[IntArray] = []  # columns of each step since `run_until`
         self.pending: Proposal | None = None  # proposed and not yet taken
         self._polish = True
         self.trace = Trace()
@@ -116,7 +122,7 @@ class ColumnGenerationMethod(Method[Step], Generic[RunT]):
     ) -> GenerationResult:
         """Continue until a rule gives its reason; `polish` asks for the final form of the fit."""
         self._started = time.monotonic()
-        self.trace, self.pending = Trace(), None
+        self.trace, self.pending, self._taken = Trace(), None, []
         self._kept, self._final, self._failure = self._run.fit, None, None
         self._polish = polish and self._monitor is None
         reason = iterate(self, stop, deadline=deadline, listeners=listeners, level=level)
@@ -135,10 +141,9 @@ class ColumnGenerationMethod(Method[Step], Generic[RunT]):
             if reason := _no_progress(self._run.fit, self.pending):
                 return reason
             try:
-                self._run.extend(self.pending)
+                self._extend(self.pending)
             except SolverError as error:
                 return self._failed(error)
-            self._hypotheses.extend(self.pending.hypotheses)
         proposal, fit = self._search.propose(self._run), self._run.fit
         self.pending = proposal
         monitor = self._monitor
@@ -150,6 +155,48 @@ class ColumnGenerationMethod(Method[Step], Generic[RunT]):
             seconds=time.monotonic() - self._started,
             validation_error=None if monitor is None else monitor.error(self._hypotheses, fit),
         )
+
+    def _extend(self, proposal: Proposal) -> None:
+        self._run.extend(proposal)
+        self._hypotheses.extend(proposal.hypotheses)
+        self._taken.append(proposal.ids)
+
+    def identity(self) -> str | None:
+        """The problem by its fit so far; a search of an infinite library cannot continue."""
+        search, fit = self._search, self._run.fit
+        if not isinstance(search, ResumableSearch):
+            return None
+        return digest(search.n_columns, len(self._hypotheses), fit.weights, fit.objective)
+
+    def state(self) -> Any:
+        """The columns of the steps, the proposal, and where the search is."""
+        search: Any = self._search
+        return {
+            "columns": list(self._taken),
+            "pending": None if self.pending is None else self.pending.ids,
+            "position": search.position(),
+            "trace": Trace(self.trace),
+        }
+
+    def restore(self, state: Any) -> None:
+        """Give the master the columns again: in the same steps, or at once if that is the same."""
+        search: Any = self._search
+        steps, self.trace = state["columns"], state["trace"]
+        self._started -= self.trace[-1].seconds
+        prices, best = [step.price for step in self.trace], len(steps)
+        if self._monitor is not None:
+            best = int(np.argmin(self.trace.values("validation_error")))
+        elif self._polish and steps and getattr(self._run, "at_once", False):
+            steps, prices, best = [np.concatenate(steps)], [max(prices)], 1
+        for number, ids in enumerate(steps):
+            self._extend(replace(search.proposed(ids), price=prices[number]))
+            if number < best:
+                self._kept = self._run.fit
+        self._taken = list(state["columns"])
+        if state["pending"] is not None:
+            pending = search.proposed(state["pending"])
+            self.pending = replace(pending, price=self.trace[-1].price)
+        search.resume(state["position"])
 
     def keep(self) -> None:
         self._kept = self._run.fit

@@ -2,7 +2,8 @@
 
 A method is a subclass of `Method`. It makes one step per call of `advance` and returns a record of
 it; everything else happens here, once for all methods: the trace and the log, listeners (progress,
-callbacks), stop rules, the time limit, the choice of the step to keep, and Ctrl-C.
+callbacks), stop rules, the time limit, the choice of the step to keep, Ctrl-C, and checkpoints
+(core/checkpoint.py).
 
     while True:
         record = method.advance()          # or the reason why there is no further step
@@ -22,6 +23,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Generic, Protocol, TypeVar
 
+from kboost.core.checkpoint import SavedRun, run_of
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.stopping import INTERRUPTED, OUT_OF_TIME, StopReason, StopRule, out_of_time
 from kboost.exceptions import OutOfTimeError
@@ -81,9 +83,23 @@ def iterate(
     level: int = logging.INFO,
 ) -> StopReason:
     """Let a method advance until there is a reason to stop; its trace holds the records."""
+    with run_of(method) as saved:
+        return _iterate(method, stop, saved, deadline, listeners, level)
+
+
+def _iterate(
+    method: Method[Any],
+    stop: StopRule | None,
+    saved: SavedRun,
+    deadline: Deadline,
+    listeners: Sequence[Listener],
+    level: int,
+) -> StopReason:
     reason: StopReason | None = None
     try:
         try:
+            if saved.restore():
+                reason = _asked(stop, method.trace)
             while reason is None:
                 record = method.advance()
                 if isinstance(record, StopReason):
@@ -95,13 +111,12 @@ def iterate(
                 if best:
                     method.keep()
                 requests = [listener.on_step(method.trace) for listener in listeners]
-                given: Any = stop(method.trace) if stop is not None else None
-                if not isinstance(given, StopReason | None):
-                    got = type(given).__name__
-                    raise TypeError(f"stop must return a StopReason or None; got a {got}.")
-                reason = given or next(filter(None, requests), None)
+                reason = _asked(stop, method.trace) or next(filter(None, requests), None)
                 if reason is None and deadline.remaining == 0.0:
                     reason = out_of_time(deadline, record)
+                if reason is None:
+                    saved.step()
+            saved.end(reason)
             method.finish()
         except OutOfTimeError:
             reason = reason or OUT_OF_TIME
@@ -115,6 +130,14 @@ def iterate(
         listener.on_end()
     assert reason is not None
     return reason
+
+
+def _asked(stop: StopRule | None, trace: Sequence[Any]) -> StopReason | None:
+    """The answer of the stop rule to a trace."""
+    given: Any = stop(trace) if stop is not None and trace else None
+    if not isinstance(given, StopReason | None):
+        raise TypeError(f"stop must return a StopReason or None; got a {type(given).__name__}.")
+    return given
 
 
 def _is_best(trace: Sequence[Any], record: Any) -> bool:

@@ -12,6 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from kboost.core.checkpoint import in_thread
 from kboost.core.deadline import Deadline
 from kboost.core.stopping import INTERRUPTED
 
@@ -42,7 +43,7 @@ def until_interrupted(work: Callable[[], Result], deadline: Deadline) -> tuple[R
     returns is the best so far. A second Ctrl-C, or one that the work itself meets, is raised.
     """
     pool = ThreadPoolExecutor(1)
-    future = pool.submit(work)
+    future = pool.submit(in_thread(work))
     try:
         return future.result(), False
     except KeyboardInterrupt:
@@ -70,7 +71,7 @@ def _in_threads(
     solve: Callable[[int, Deadline], Result], count: int, deadline: Deadline, n_jobs: int
 ) -> list[Result]:
     with ThreadPoolExecutor(n_jobs) as pool:
-        futures = [pool.submit(solve, k, deadline) for k in range(count)]
+        futures = [pool.submit(in_thread(solve), k, deadline) for k in range(count)]
         try:
             return [future.result() for future in futures]
         except KeyboardInterrupt:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.core.deadline import NO_LIMIT, Deadline
@@ -174,6 +174,23 @@ class Search(Protocol[RunT_contra]):
 
     def bound(self, run: RunT_contra) -> float | None:
         """The bound at the present fit, from the edges of the whole library."""
+
+
+@runtime_checkable
+class ResumableSearch(Protocol):
+    """A search whose proposals can be repeated from the numbers of their columns."""
+
+    @property
+    def n_columns(self) -> int: ...  # of the library
+
+    def proposed(self, ids: IntArray) -> Proposal:
+        """Earlier columns as a proposal, with a price of 0; they count as taken."""
+
+    def position(self) -> Any:
+        """What the next proposal depends on beside the fit and the columns taken."""
+
+    def resume(self, position: Any) -> None:
+        """Continue from a position, with the columns of then."""
 
 
 class Oracle(Protocol[RunT_contra]):

@@ -222,6 +222,7 @@ class KernelBoostClassifier(CalibratedMixin, KernelClassifierMixin, MarginEstima
             X,
             y,
             sample_weight,
+            validation,
         )
 
 

@@ -33,6 +33,8 @@ from kboost.plans.training_data import Loss, MarginOutput, OutputSet, TrainingDa
 _NAMES = ("column_scaling", "max_columns", "max_iter", "max_seconds", "tol", "n_jobs", "verbose")
 _RULES = {name: RULES[name] for name in _NAMES} | {"nu": UNIT, "solver": SOLVER}
 
+_ON_THE_MARGIN = 1e-6  # scores of rows on the margin are this close to 1, at least
+
 
 class KernelBoostNovelty(OutlierMixin, MarginEstimator):
     """Detect novelties with a sparse, convex mixture of kernels.
@@ -72,7 +74,8 @@ class KernelBoostNovelty(OutlierMixin, MarginEstimator):
     Attributes
     ----------
     offset_ : float
-        1.0: ``decision_function = score_samples - offset_``.
+        ``decision_function = score_samples - offset_``: 1 less the tolerance of the solver, so that
+        rows on the margin, which have a score of 1 up to rounding, are inliers.
     n_columns_ : int
         Columns in the model.
     columns_per_kernel_ : dict of str to int
@@ -170,7 +173,7 @@ class KernelBoostNovelty(OutlierMixin, MarginEstimator):
         Returns
         -------
         ndarray of shape (n,)
-            At least 1 for inliers.
+            At least `offset_` for inliers.
         """
         return flat(self._decision(X))
 
@@ -238,7 +241,7 @@ def prepare_novelty(
             nu=estimator.nu,
         ),
         C=1.0,
-        attributes=lambda fit: {"offset_": 1.0},
+        attributes=lambda fit: {"offset_": 1.0 - _ON_THE_MARGIN},
         constant=lambda rows: np.ones(1),  # every row an inlier
         max_seconds=estimator.max_seconds,
         n_jobs=effective_n_jobs(estimator.n_jobs),

@@ -248,6 +248,7 @@ class KernelBoostRegressor(KernelRegressorMixin, MarginEstimator):
             X,
             y,
             sample_weight,
+            validation,
         )
 
 

@@ -14,12 +14,14 @@ from collections.abc import Sequence
 from concurrent.futures import Executor as FutureExecutor
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.cell_tree import CellTree
 from kboost.columns.cells import CellPart
+from kboost.core.checkpoint import digest
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.progress import TimeEstimate
@@ -142,6 +144,7 @@ class CellFitting(Method[CellStep]):
         self._position[rows.order] = np.arange(len(rows.order))
         self._buffers = threading.local()  # for kernel values: large arrays are slow to allocate
         self._futures: list[Future[_FittedCell]] | None = None  # None before the first step
+        self._first = 0  # cell of the first future
         self._fitted: list[_FittedCell] = []
         self._started = time.monotonic()
         self.trace: list[CellStep] = []
@@ -163,6 +166,27 @@ class CellFitting(Method[CellStep]):
             return OUT_OF_TIME
         seconds = time.monotonic() - self._started
         return CellStep(len(self._fitted), self.n_cells, seconds)
+
+    def identity(self) -> str:
+        """The rows, how they are cut, and what is fitted."""
+        plan, rows = self._plan, self._rows
+        cut = np.concatenate([*self._cells, [len(cell) for cell in self._cells]])
+        return digest(plan.kernel, plan.ridge, self._columns, cut, rows.targets, rows.weight)
+
+    def state(self) -> Any:
+        """The cells fitted in time, and when."""
+        done = len(self.trace)
+        return {
+            "cells": [(cell.centers, cell.coef, cell.objective) for cell in self._fitted[:done]],
+            "seconds": [step.seconds for step in self.trace],
+        }
+
+    def restore(self, state: Any) -> None:
+        """Take over the cells."""
+        self._fitted = [_FittedCell(*cell) for cell in state["cells"]]
+        seconds = enumerate(state["seconds"])
+        self.trace = [CellStep(done + 1, self.n_cells, after) for done, after in seconds]
+        self._started -= state["seconds"][-1]
 
     def finish(self) -> None:
         """Stop the threads and collect the cells that they have fitted; others are empty."""
@@ -192,8 +216,11 @@ class CellFitting(Method[CellStep]):
     def _collect(self) -> None:
         """Wait for the next cell; Ctrl-C at any point neither loses nor repeats one."""
         if self._futures is None:
-            self._futures = [self._pool.submit(self._fit, cell) for cell in self._cells]
-        self._fitted.append(self._futures[len(self._fitted)].result())
+            self._first = len(self._fitted)
+            self._futures = [
+                self._pool.submit(self._fit, cell) for cell in self._cells[self._first :]
+            ]
+        self._fitted.append(self._futures[len(self._fitted) - self._first].result())
 
     def _fit(self, cell: IntArray) -> _FittedCell:
         """In a thread: the fit of a cell; out of time it stays empty."""

@@ -27,6 +27,7 @@ from kboost.core.protocols import Fit, Problem
 from kboost.formulations import MarginRows
 from kboost.solvers.margin_lp import Intercept, MarginData
 
+_ROUNDING = 1e-11  # of the sum of the weights: an edge of columns that are all but constant
 _NO_MARGIN = 1e-12
 
 
@@ -42,6 +43,7 @@ class MarginRun(BaseRun):
     """The rows, the columns so far, and the last fit with its duals."""
 
     duals: FloatArray  # (r,), exactly feasible
+    at_once = True  # the optimum does not depend on the order of the columns
     bias_reach = 1.0  # limit of `|sum_i u_i sign_i|` for a penalised bias
 
     def __init__(self, penalty: MarginPenalty, problem: Problem[object, MarginRows]) -> None:
@@ -88,7 +90,8 @@ class MarginRun(BaseRun):
 
     def first_factor(self, edges: FloatArray) -> float:
         largest_edge = 1.0 + float(np.max(self.price(edges), initial=-1.0))
-        return 1.0 / largest_edge if largest_edge > 0 else 1.0
+        rounding = _ROUNDING * float(np.abs(self.fit.weights).sum())
+        return 1.0 / largest_edge if largest_edge > rounding else 1.0
 
     def scale_slack_costs(self, factor: float) -> None:
         """Continue with `factor` times the slack costs of the problem."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from kboost._typing import FloatArray
+from kboost.core.checkpoint import digest
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.stopping import StopReason
@@ -17,7 +19,7 @@ from kboost.metric.families import FAMILIES, MetricFamily
 from kboost.metric.rounds import (
     ROUNDS,
     Fold,
-    RoundFit,
+    RoundResult,
     learn_rounds,
     mean_width,
     starts_for,
@@ -89,7 +91,7 @@ class FamilyComparison(Method[FamilyStep]):
         self._folds, self._families, self._rounds = folds, list(families), rounds
         self._deadline, self._starts, self._most = deadline, starts, most
         self._fold, self._position = 0, 0  # of the next step
-        self._fits: dict[str, list[list[RoundFit]]] = {}
+        self._fits: dict[str, list[list[RoundResult]]] = {}
         self._seconds = {
             f.name: starts[f.name].seconds if f.name in starts else 0.0 for f in families
         }
@@ -105,11 +107,42 @@ class FamilyComparison(Method[FamilyStep]):
         family, start = self._families[self._position], time.perf_counter()
         fits = self._learn(family)
         seconds = time.perf_counter() - start
-        self._fits.setdefault(family.name, []).append(fits)
+        self._fits.setdefault(family.name, []).append([_result(fit) for fit in fits])
         self._seconds[family.name] += seconds
         self._position += 1
         error = min(fit.error for fit in fits)
         return FamilyStep(family.name, self._fold + 1, len(self._folds), error, seconds)
+
+    def identity(self) -> str:
+        """The folds, and the families in question."""
+        names = [(f.name, f.name in self._starts) for f in self._families]
+        targets = [array for fold in self._folds for array in (fold.targets, fold.targets_left)]
+        return digest(names, self._rounds, self._most, *targets)
+
+    def state(self) -> Any:
+        """What was learned on every fold, and which step comes next."""
+        return {
+            "families": [family.name for family in self._families],
+            "next": (self._fold, self._position),
+            "fits": {
+                name: [[astuple(fit) for fit in fold] for fold in folds]
+                for name, folds in self._fits.items()
+            },
+            "seconds": dict(self._seconds),
+            "trace": [astuple(step) for step in self.trace],
+        }
+
+    def restore(self, state: Any) -> None:
+        """Continue with the next family."""
+        by_name = {family.name: family for family in self._families}
+        self._families = [by_name[name] for name in state["families"]]
+        self._fold, self._position = state["next"]
+        self._fits = {
+            name: [[RoundResult(*fit) for fit in fold] for fold in folds]
+            for name, folds in state["fits"].items()
+        }
+        self._seconds = state["seconds"]
+        self.trace = [FamilyStep(*step) for step in state["trace"]]
 
     def judged(self) -> list[Judged]:
         """The families in the order of their errors, on the folds that all of them have."""
@@ -121,7 +154,7 @@ class FamilyComparison(Method[FamilyStep]):
         ]
         return sorted(judged, key=lambda each: each.error)
 
-    def _learn(self, family: MetricFamily) -> list[RoundFit]:
+    def _learn(self, family: MetricFamily) -> Sequence[RoundResult]:
         fold, until = self._folds[self._fold], self._deadline
         if self._fold == 0:
             until = until.share(len(self._families) - self._position)
@@ -163,7 +196,12 @@ def compare_families(
     return comparison.judged(), reason
 
 
-def judge(family: MetricFamily, fits: Sequence[Sequence[RoundFit]], seconds: float) -> Judged:
+def _result(fit: RoundResult) -> RoundResult:
+    """The result alone, without kernel and coefficients."""
+    return RoundResult(*(getattr(fit, field.name) for field in fields(RoundResult)))
+
+
+def judge(family: MetricFamily, fits: Sequence[Sequence[RoundResult]], seconds: float) -> Judged:
     """The round of the lowest mean error, with the geometric means of what its folds found."""
     n_rounds = max(map(len, fits))
     padded = [[*fold, *[fold[-1]] * (n_rounds - len(fold))] for fold in fits]

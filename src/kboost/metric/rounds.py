@@ -85,18 +85,23 @@ class Fold:
 
 
 @dataclass(frozen=True)
-class RoundFit:
-    """The best fit of a round."""
+class RoundResult:
+    """What is known of the best fit of a round."""
 
-    family: MetricFamily
     scale: FloatArray  # of the features, the largest 1
     length: float  # in units of the mean distance
     ridge: float
     error: float
     left_out: FloatArray  # values of the rows left out (m, q)
+    entry_seconds: float  # of a kernel value in a prediction
+
+
+@dataclass(frozen=True)
+class RoundFit(RoundResult):
+    """The best fit of a round."""
+
     coef: FloatArray  # (n, q)
     kernel: ViewKernel
-    entry_seconds: float  # of a kernel value in a prediction
 
 
 class _Blocks:
@@ -132,8 +137,8 @@ class _Blocks:
             values = unit * (outside @ (coef / unit).astype(dtype)).astype(np.float64)
             error = self.fold.error(values)
             self.seen[length, ridge] = RoundFit(
-                self.family, self.scale, length, ridge, error, values, coef, kernel,
-                seconds / max(1, self.outside.size),
+                self.scale, length, ridge, error, values, seconds / max(1, self.outside.size),
+                coef, kernel,
             )  # fmt: skip
         return self.seen[length, ridge]
 

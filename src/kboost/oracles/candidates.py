@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
@@ -29,6 +31,11 @@ class Candidates:
         """Make taken columns available again."""
         self.available[ids] = True
         self.room += len(ids)
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the library."""
+        return len(self.available)
 
 
 class DictionaryCandidates(Candidates):
@@ -71,6 +78,12 @@ class DictionaryCandidates(Candidates):
     def bound(self, run: EdgePricer) -> float | None:
         """The certificate at the present fit, from the edges of all columns."""
         return run.bound(self.library.edges(run.fit.weights))
+
+    def proposed(self, ids: IntArray) -> Proposal:
+        """An earlier proposal of these columns, but for its price."""
+        self.take(ids)
+        hypotheses, values = self.library.hypotheses(ids), self.library.values(ids)
+        return Proposal(ids, hypotheses, values, 0.0, None, 0)
 
     def proposal(
         self,
@@ -133,6 +146,16 @@ class CenterCandidates(Candidates):
         """Take columns and propose them."""
         self.take(ids)
         return Proposal(ids, self.library.hypotheses(ids), values, price, None, n_priced)
+
+    def position(self) -> Any:
+        """The random numbers, and whether columns of norm 0 were dropped."""
+        return {"random": self.rng.bit_generator.state, "dropped": self._has_dropped}
+
+    def resume(self, position: Any) -> None:
+        """Continue from a position."""
+        if position["dropped"]:
+            self.drop_zero_norm()
+        self.rng.bit_generator.state = position["random"]
 
     def empty_proposal(self) -> Proposal:
         """A proposal of no column."""

@@ -11,8 +11,8 @@ are 0, rows with a positive residual are drawn instead.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -77,13 +77,25 @@ class EnsembleSearch:
                 kernel, centers, price = self._selected(run, count, among, oracle.selection)
         if not len(centers):
             return candidates.empty_proposal()
-        ids = kernel * candidates.library.n_centers + centers
-        self._n_taken += len(ids)
-        values = candidates.library.values(ids if oracle.evaluate else ids[:0])
-        return candidates.proposal(ids, values, price, len(ids))
+        return replace(self.proposed(kernel * candidates.library.n_centers + centers), price=price)
 
     def bound(self, run: ColumnPricer) -> float | None:
         return None
+
+    @property
+    def n_columns(self) -> int:
+        return self._candidates.n_columns
+
+    def proposed(self, ids: IntArray) -> Proposal:
+        self._n_taken += len(ids)
+        values = self._candidates.library.values(ids if self._oracle.evaluate else ids[:0])
+        return self._candidates.proposal(ids, values, 0.0, len(ids))
+
+    def position(self) -> Any:
+        return self._candidates.position()
+
+    def resume(self, position: Any) -> None:
+        self._candidates.resume(position)
 
     def _selected(
         self, run: ColumnPricer, count: int, among: BoolArray, rule: LocalRule

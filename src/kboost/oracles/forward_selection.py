@@ -15,7 +15,7 @@ residual the kernels compete by the drop of the objective.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -63,6 +63,20 @@ class ForwardSearch:
 
     def bound(self, run: ColumnPricer) -> float | None:
         return None
+
+    @property
+    def n_columns(self) -> int:
+        return self._candidates.n_columns
+
+    def proposed(self, ids: IntArray) -> Proposal:
+        candidates = self._candidates
+        return candidates.proposal(ids, candidates.library.values(ids), 0.0, len(ids))
+
+    def position(self) -> Any:
+        return self._candidates.position()
+
+    def resume(self, position: Any) -> None:
+        self._candidates.resume(position)
 
     def _drawn(self, run: ColumnPricer) -> IntArray:
         """The columns to price in this step."""

@@ -61,3 +61,17 @@ class ScanSearch:
 
     def restore(self, proposal: Proposal) -> None:
         self._candidates.restore(proposal.ids)
+
+    @property
+    def n_columns(self) -> int:
+        return self._candidates.n_columns
+
+    def proposed(self, ids: IntArray) -> Proposal:
+        self._first = self._first[:0]
+        return self._candidates.proposed(ids)
+
+    def position(self) -> None:
+        """Nothing: the prices decide."""
+
+    def resume(self, position: None) -> None:
+        """Nothing to do."""

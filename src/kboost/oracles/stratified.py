@@ -78,6 +78,19 @@ class StratifiedSearch:
     def restore(self, proposal: Proposal) -> None:
         self._candidates.restore(proposal.ids)
 
+    @property
+    def n_columns(self) -> int:
+        return self._candidates.n_columns
+
+    def proposed(self, ids: IntArray) -> Proposal:
+        return self._candidates.proposed(ids)
+
+    def position(self) -> None:
+        """Nothing: the prices decide."""
+
+    def resume(self, position: None) -> None:
+        """Nothing to do."""
+
     def _groups(self, at_errors: BoolArray | None) -> Iterator[IntArray]:
         """Groups of columns in the order of steps 5 and 7."""
         numbers = np.arange(self._candidates.library.n_columns)
