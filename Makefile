@@ -13,7 +13,7 @@ COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-ver
 	--generate-hashes --no-emit-index-url --no-emit-find-links --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lowest lint format docs bench bench-check wheel lock upgrade clean
+.PHONY: help setup demo test lowest lint format docs bench bench-check faults wheel lock upgrade clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +61,10 @@ bench: $(VENV)/.stamp-bench ## run the benchmarks
 
 bench-check: $(VENV)/.stamp-bench ## repeat the cheapest fits of stored results, and name what got worse
 	$(BIN)/python -m benchmarks.check $(ARGS)
+
+# Each try is a copy of a process without threads.
+faults: $(VENV)/.stamp-bench ## provoke faults of many kinds in every estimator; a loss is a failure
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks faults $(ARGS)
 
 lock: $(VENV)/.stamp-dev ## bring requirements/ in line with pyproject.toml, keeping versions where possible
 	$(COMPILE) --extra dev --output-file requirements/dev.txt

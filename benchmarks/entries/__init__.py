@@ -4,6 +4,7 @@ NAMES = (
     "import_time",
     "intervals",
     "fuzz_files",
+    "faults",
     "onnx_parity",
     "bundled",
     "model_size",
