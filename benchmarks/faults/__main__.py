@@ -15,15 +15,18 @@ from benchmarks.faults.trials import trials
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.faults", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one try of each kind")
-    parser.add_argument("--kind", default="", help="only kinds whose name contains this")
+    parser.add_argument("--kind", default="", help="only kinds whose name contains one of these")
     parser.add_argument("--name", default="", help="only estimators whose name contains this")
+    parser.add_argument("--except", dest="without", default="-", help="no name that contains this")
     parser.add_argument("--tries", type=int, help="instead of the usual number")
     parser.add_argument("--all", action="store_true", help="print the words of every verdict")
     options = parser.parse_args()
     losses = tried = 0
     for kind_name, kind in KINDS.items():
-        names = [name for name in kind.subjects() if options.name in name]
-        if options.kind not in kind_name:
+        names = [
+            name for name in kind.subjects() if options.name in name and options.without not in name
+        ]
+        if not any(word in kind_name for word in options.kind.split(",")):
             continue
         for name in names[:1] if options.quick else names:
             row = trials(kind_name, name, 1 if options.quick else options.tries or kind.tries)

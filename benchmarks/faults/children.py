@@ -1,8 +1,9 @@
 """One try in a process of its own: a copy of this one, which has imported everything and fitted
 nothing, so that it has no thread of a solver.
 
-The copy says when it begins; signals are sent at their moments after that. It is killed at the time
-limit.
+The copy says when it begins; signals are sent at their moments after that. It is killed when it has
+used up its time: seconds of the processor, since others may use the machine, or many more on the
+clock, since a copy that hangs uses none.
 """
 
 from __future__ import annotations
@@ -14,11 +15,15 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from benchmarks.faults.outcome import LOSS, Outcome
 
 Begin = Callable[[], None]
+CLOCK = 5  # times the limit of the processor
 
 
 def in_child(
@@ -71,13 +76,12 @@ class _Watched:
         self._sent: float | None = None  # when the last signal was
 
     def follow(self, seconds: float, signals: Sequence[tuple[float, int]]) -> dict[str, Any]:
-        begun, limit = None, time.monotonic() + seconds
+        begun, limit = None, time.monotonic() + CLOCK * seconds
         waiting = list(signals)
-        while time.monotonic() < limit:
-            due = limit if not waiting or begun is None else begun + waiting[0][0]
-            readable, _, _ = select.select(
-                [self._reading], [], [], max(0.0, min(due, limit) - time.monotonic())
-            )
+        while time.monotonic() < limit and self._processor_seconds() < seconds:
+            due = begun + waiting[0][0] if waiting and begun is not None else np.inf
+            pause = min(due - time.monotonic(), 1.0)
+            readable, _, _ = select.select([self._reading], [], [], max(0.0, pause))
             if readable:
                 read = os.read(self._reading, 1 << 16)
                 if not read:
@@ -86,12 +90,19 @@ class _Watched:
                 if begun is None and b"begin\n" in self._heard:
                     begun = time.monotonic()
                 continue
-            if waiting and begun is not None:
+            if time.monotonic() >= due:
                 self._sent = time.monotonic()
                 os.kill(self._child, waiting.pop(0)[1])
         if self._answer() is None:
-            return {"verdict": LOSS, "words": f"no answer in {seconds:g} s", "seconds": seconds}
+            used = self._processor_seconds()
+            words = f"no answer in {used:.1f} s of the processor"
+            return {"verdict": LOSS, "words": words, "seconds": seconds}
         return self._judged()
+
+    def _processor_seconds(self) -> float:
+        """What the copy has used, without processes of its own."""
+        fields = Path(f"/proc/{self._child}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def _ended(self) -> dict[str, Any]:
         _, self._status = os.waitpid(self._child, 0)

@@ -39,7 +39,7 @@ class Kind:
     applies: Callable[[Subject], bool] = any_subject
     tries: int = 5
     signals: Callable[[Random, float], list[tuple[float, int]]] = no_signals
-    limit: float = 60.0  # seconds of one try
+    limit: float = 20.0  # seconds of the processor for one try
     among: Mapping[str, Subject] = field(default_factory=lambda: SUBJECTS)
 
     def subjects(self) -> list[str]:
@@ -52,5 +52,5 @@ def maybe_fitted(subject: Subject, draw: Random, model: Any) -> Any:
 
 
 def one_of_calls(draw: Random, count: int) -> int:
-    """The number of a call that fails, of those that an undisturbed fit makes; often an early one."""
+    """The number of the call that fails, of those that an undisturbed fit makes."""
     return draw.randint(1, max(1, min(count, draw.choice([3, count]))))

@@ -53,4 +53,4 @@ def usual_seconds(name: str) -> float:
         begin()
         return attempt(SUBJECTS[name], SUBJECTS[name].make())
 
-    return float(in_child(work, 120.0)["seconds"])
+    return float(in_child(work, 60.0)["seconds"])
