@@ -5,6 +5,7 @@ NAMES = (
     "intervals",
     "fuzz_files",
     "faults",
+    "limits",
     "onnx_parity",
     "bundled",
     "model_size",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,10 @@ class Outcome:
 
     verdict: str
     words: str = ""
+    figures: dict[str, float] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {"verdict": self.verdict, "words": self.words, **self.figures}
 
 
 class InjectedError(Exception):

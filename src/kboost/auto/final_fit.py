@@ -118,7 +118,7 @@ def fit_members(
         return _cut(found, reason, f"{len(complete)} of {len(members)} members")
     n_found = fits.results[0].model.n_columns if fits.results else 0
     if hurry and (max_columns is None or 2 * n_found < max_columns):
-        few = first_rows(rows, HURRIED)
+        few = first_rows(rows, HURRIED if (deadline.limit or 1.0) >= 1.0 else HURRIED // 4)
         n_few = len(few.center_rows)
         plan = _plan(members[0], ONE_PROBLEM, width, labels, max_columns, random_state)
         plan = plan if max_columns is None else replace(plan, selection=Random())
