@@ -63,7 +63,7 @@ def _acting(act: str) -> Kind:
             return Outcome(LOSS, "the callback's data went into the model")
         return outcome
 
-    return Kind(acting, _has_callbacks, tries=4)
+    return Kind(acting, _has_callbacks)
 
 
 def _has_callbacks(subject: Subject) -> bool:

@@ -51,7 +51,7 @@ def _lost(lose: Callable[[Any, Any], None]) -> Kind:
             timer.cancel()
             return outcome
 
-    return Kind(lost, tries=5, limit=60.0, among=DASK)
+    return Kind(lost, limit=60.0, among=DASK)
 
 
 def _data(subject: Subject) -> tuple[Any, Any]:

@@ -155,9 +155,9 @@ def damaged_pickle(subject: Subject, draw: Random, begin: Begin) -> Outcome:
 
 
 KINDS = {
-    "full disk": Kind(full_disk, _has_a_file_format, tries=3),
-    "target that cannot be written": Kind(bad_target, _has_a_file_format, tries=3),
-    "kill -9 while saving": Kind(killed_while_saving, _has_a_file_format, tries=3),
-    "damaged model file": Kind(damaged, _has_a_file_format, tries=6),
-    "truncated pickle": Kind(damaged_pickle, tries=2),
+    "full disk": Kind(full_disk, _has_a_file_format),
+    "target that cannot be written": Kind(bad_target, _has_a_file_format),
+    "kill -9 while saving": Kind(killed_while_saving, _has_a_file_format),
+    "damaged model file": Kind(damaged, _has_a_file_format),
+    "truncated pickle": Kind(damaged_pickle),
 }

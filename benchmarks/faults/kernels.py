@@ -60,7 +60,7 @@ def _failing(fail: Callable[[Any], Any]) -> Kind:
         begin()
         return attempt(subject, model, recover=kernel.recover)
 
-    return Kind(failing, with_kernels, tries=10)
+    return Kind(failing, with_kernels, tries=2)
 
 
 KINDS = {

@@ -37,7 +37,7 @@ class Kind:
 
     attempt: Attempt
     applies: Callable[[Subject], bool] = any_subject
-    tries: int = 5
+    tries: int = 1  # in a round
     signals: Callable[[Random, float], list[tuple[float, int]]] = no_signals
     limit: float = 20.0  # seconds of the processor for one try
     among: Mapping[str, Subject] = field(default_factory=lambda: SUBJECTS)

@@ -186,14 +186,14 @@ def read_only_rows(subject: Subject, draw: Random, begin: Begin) -> Outcome:
 
 
 KINDS = {
-    "memory limit": Kind(little_memory, tries=6),
-    "no further thread": Kind(no_threads, with_parameter("n_jobs"), tries=4),
-    "fork after fit": Kind(forked, tries=2),
-    "8 threads predict during a fit": Kind(threads, tries=2),
-    "4 fits at once": Kind(fits_at_once, tries=2),
-    "warnings are errors": Kind(warnings_are_errors, tries=4),
-    "floating-point errors raise": Kind(floating_point_errors, tries=1),
-    "recursion limit": Kind(little_stack, tries=6),
-    "broken standard error": Kind(broken_output, with_parameter("verbose"), tries=3),
-    "read-only rows": Kind(read_only_rows, tries=1),
+    "memory limit": Kind(little_memory),
+    "no further thread": Kind(no_threads, with_parameter("n_jobs")),
+    "fork after fit": Kind(forked),
+    "8 threads predict during a fit": Kind(threads),
+    "4 fits at once": Kind(fits_at_once),
+    "warnings are errors": Kind(warnings_are_errors),
+    "floating-point errors raise": Kind(floating_point_errors),
+    "recursion limit": Kind(little_stack),
+    "broken standard error": Kind(broken_output, with_parameter("verbose")),
+    "read-only rows": Kind(read_only_rows),
 }

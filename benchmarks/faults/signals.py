@@ -97,12 +97,12 @@ def _stopped(draw: Random, seconds: float) -> list[tuple[float, int]]:
 
 
 KINDS = {
-    "SIGINT": Kind(interrupted, tries=25, signals=_once(signal.SIGINT)),
-    "SIGINT twice": Kind(interrupted, tries=10, signals=_twice),
+    "SIGINT": Kind(interrupted, tries=4, signals=_once(signal.SIGINT)),
+    "SIGINT twice": Kind(interrupted, tries=2, signals=_twice),
     "SIGINT, two threads": Kind(
-        interrupted_threads, with_parameter("n_jobs"), tries=10, signals=_once(signal.SIGINT)
+        interrupted_threads, with_parameter("n_jobs"), tries=2, signals=_once(signal.SIGINT)
     ),
-    "SIGTERM": Kind(terminated, tries=8, signals=_once(signal.SIGTERM)),
-    "SIGALRM with an error": Kind(timed_out, tries=8, signals=_once(signal.SIGALRM)),
-    "SIGSTOP, SIGCONT": Kind(suspended, tries=3, signals=_stopped),
+    "SIGTERM": Kind(terminated, tries=2, signals=_once(signal.SIGTERM)),
+    "SIGALRM with an error": Kind(timed_out, tries=2, signals=_once(signal.SIGALRM)),
+    "SIGSTOP, SIGCONT": Kind(suspended, signals=_stopped),
 }

@@ -59,7 +59,7 @@ def _status(count: int) -> Kind:
             begin()
             return attempt(subject, model, recover=_recover)
 
-    return Kind(failing, tries=6)
+    return Kind(failing)
 
 
 def _recover() -> None:
@@ -99,5 +99,5 @@ KINDS = {
     "HiGHS not optimal, once": _status(1),
     "HiGHS not optimal, twice": _status(2),
     "HiGHS not optimal, from then on": _status(1 << 60),
-    "factorisation fails": Kind(_cholesky, tries=4),
+    "factorisation fails": Kind(_cholesky),
 }

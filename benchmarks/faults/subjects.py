@@ -31,6 +31,7 @@ class Subject:
     y: Any = None
     options: tuple[tuple[str, Any], ...] = ()
     kernels: Any = MIXTURE  # None: the estimator takes none
+    rows: int = ROWS
 
     def make(self, kernels: Any = None, **options: Any) -> Any:
         """A new estimator; kernels and options replace those of the subject."""
@@ -45,7 +46,8 @@ class Subject:
     def data(self, times: int = 1) -> tuple[Any, Any]:
         """Rows and targets, repeated with other rows `times` times."""
         if times == 1:
-            return X.copy(), None if self.y is None else np.array(self.y)
+            n = self.rows
+            return X[:n].copy(), None if self.y is None else np.array(self.y[:n])
         rng = np.random.default_rng(1)
         rows = np.concatenate([X + 0.1 * rng.normal(size=X.shape) for _ in range(times)])
         return rows, None if self.y is None else np.tile(self.y, times)
@@ -78,9 +80,9 @@ SUBJECTS = {
         kboost.KernelBoostClassifier, LABELS, _with(C=1.0, solver=_STOPPING)
     ),
     "KernelBoostRegressor": Subject(kboost.KernelBoostRegressor, VALUES, _with(C=1.0)),
-    "KernelBoostRegressor, C auto": Subject(kboost.KernelBoostRegressor, VALUES),
+    "KernelBoostRegressor, C auto": Subject(kboost.KernelBoostRegressor, VALUES, rows=40),
     "KernelBoostRegressor, active": Subject(
-        kboost.KernelBoostRegressor, VALUES, _with(C=1.0, kernels="active"), kernels=None
+        kboost.KernelBoostRegressor, VALUES, _with(C=1.0, kernels="active"), kernels=None, rows=30
     ),
     "KernelBoostNovelty": Subject(kboost.KernelBoostNovelty),
     "SemiSupervisedKernelBoostClassifier": Subject(

@@ -16,12 +16,19 @@ from benchmarks.faults.subjects import SUBJECTS, Subject
 _SHOWN = 3  # examples of each verdict
 
 
-def trials(kind_name: str, name: str, count: int) -> dict[str, Any]:
+def pairs(number: int) -> list[tuple[str, str]]:
+    """All kinds with the estimators they apply to, in the random order of a round."""
+    found = [(kind_name, name) for kind_name, kind in KINDS.items() for name in kind.subjects()]
+    Random(number).shuffle(found)
+    return found
+
+
+def trials(kind_name: str, name: str, count: int, number: int = 0) -> dict[str, Any]:
     """The row of a table: numbers of tries and verdicts, the longest wait, some words."""
     kind = KINDS[kind_name]
     verdicts, words, waits = Counter[str](), dict[str, list[str]](), [0.0]
-    for number in range(count):
-        result = one(kind, name, f"{kind_name} {name} {number}")
+    for turn in range(count):
+        result = one(kind, name, f"{kind_name} {name} {number} {turn}")
         verdicts[result["verdict"]] += 1
         waits.append(result.get("wait", 0.0))
         seen = words.setdefault(result["verdict"], [])
