@@ -1,8 +1,8 @@
 """Faults on purpose: signals, limits, failing kernels, solvers, disks and workers; no loss.
 
 The kinds are in `benchmarks/faults`, with what counts as a loss. All estimators, small data, each
-try in a process of its own. A round has each kind for each estimator, in random order, so that a run
-that is cut short is a sample of it. Criterion: no loss.
+try in a process of its own. A round has each kind for each estimator, in random order: a run that
+is cut short is a sample of it. Criterion: no loss.
 """
 
 from __future__ import annotations

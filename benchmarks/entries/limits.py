@@ -1,10 +1,10 @@
 """Time limits of every estimator with 20,000 rows and 20 features: a model, in time.
 
 Friedman's function; its sign around the median for classifiers, a fifth of the labels for the
-semi-supervised one. Limits of 0.01, 2 and 8 seconds, counted by the processor's clock, so that other
-work on the machine does not disturb them; preparation of the data is part of the fit. Each fit runs
-in a copy of one process. Two estimators would need more memory than their budget, say so at once, and
-are fitted to fewer rows too.
+semi-supervised one. Limits of 0.01, 2 and 8 seconds, by the processor's clock, which other work on
+the machine does not disturb; preparation of the data is part of the fit. Each fit runs in a copy of
+one process. Two estimators would need more memory than their budget, say so at once, and are fitted
+to fewer rows too.
 
 Criterion: every fit gives a model that predicts, at most 10 % + 0.5 s over its limit, and the
 reason is `max_seconds` where the limit ended it; a refusal by `memory_budget` takes 0.5 s at most.

@@ -92,7 +92,8 @@ def sentence(error: BaseException) -> Outcome:
     words = str(error)
     if isinstance(error, InjectedError | RecursionError | SystemExit | TimeoutError):
         return Outcome(SENTENCE, repr(error))
-    known = isinstance(error, (*NAMED, KeyboardInterrupt)) and type(error) is not RuntimeError
+    raw = type(error) is RuntimeError and words != "can't start new thread"  # that is Python's own
+    known = isinstance(error, (*NAMED, KeyboardInterrupt)) and not raw
     clear = " " in words and "\n" not in words and len(words) <= _LONGEST
     return Outcome(SENTENCE if known and clear else LOSS, f"{type(error).__name__}: {words}"[:400])
 
