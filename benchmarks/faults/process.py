@@ -23,7 +23,9 @@ _PREDICTING = 8  # threads
 
 def little_memory(subject: Subject, draw: Random, begin: Begin) -> Outcome:
     """RLIMIT_AS a little above what the process has, at 20 times the rows."""
-    model, data = subject.make(), subject.data(20)
+    searches = subject.kernels is None and subject.takes("max_seconds")
+    model = subject.make(**({"max_seconds": 2.0} if searches else {}))
+    data = subject.data(20)
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     limit = size + int(2 ** draw.uniform(20.0, 28.0))
     most = resource.getrlimit(resource.RLIMIT_AS)[1]
