@@ -75,7 +75,7 @@ def _fitted(subject: Subject, client: Any) -> Outcome:
         words = str(error)
         lost = "cancel" in words.lower() or "Killed" in type(error).__name__
         return Outcome("sentence", repr(error)[:400]) if lost else sentence(error)
-    return usable(model)
+    return usable(model.to_local())
 
 
 def _kill_worker(cluster: Any, client: Any) -> None:

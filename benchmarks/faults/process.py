@@ -13,6 +13,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import scipy.linalg
 
 from benchmarks.faults.kind import Begin, Kind, maybe_fitted, with_parameter
 from benchmarks.faults.outcome import LOSS, MODEL, Outcome, attempt, usable
@@ -22,7 +23,12 @@ _PREDICTING = 8  # threads
 
 
 def little_memory(subject: Subject, draw: Random, begin: Begin) -> Outcome:
-    """RLIMIT_AS a little above what the process has, at 20 times the rows."""
+    """RLIMIT_AS a little above what the process has, at 20 times the rows.
+
+    OpenBLAS takes its buffer at its first call, and waits for ever if there is none: both libraries
+    are called before.
+    """
+    scipy.linalg.cholesky(np.eye(300) @ np.eye(300))
     searches = subject.kernels is None and subject.takes("max_seconds")
     model = subject.make(**({"max_seconds": 2.0} if searches else {}))
     data = subject.data(20)

@@ -68,7 +68,7 @@ def fit_designed_svms(
         rows, signs = problem.rows, problem.signs
         X, centers, weight = data.rows.X[rows], data.centers[rows], data.rows.weight[rows]
         try:
-            given = [*_kernel_in_time(data.kernels, X, centers, until)]
+            given: list[Any] = [*_kernel_in_time(data.kernels, X, centers, until)]
         except OutOfTimeError:
             return _constant(len(data.kernels), signs, weight, until)
         kernel = design(  # which gives up the matrix as soon as it can
