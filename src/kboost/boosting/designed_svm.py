@@ -29,6 +29,7 @@ from kboost.solvers.libsvm import solve_dual
 
 _LEAST_SECONDS = 0.2  # for the SVM on the designed kernel
 _FIRST, _LAST = 1.2, 0.5  # a round and the SVM at the end, in passes over all pairs of rows
+_PAIR = 5e-8  # seconds of a pass per pair of rows, at least
 _FLOPS = 5e9  # of a factorisation, per second
 
 
@@ -99,7 +100,7 @@ def _kernel_in_time(
     K = kernel_sum(kernels, X, centers, deadline.check)
     if deadline.seconds is None:
         return K, deadline
-    a_pass, left = now() - start, deadline.remaining
+    a_pass, left = max(now() - start, _PAIR * n * n), deadline.remaining
     first = _FIRST * a_pass + n * min(n, most_rank(kernels, X, n)) ** 2 / _FLOPS
     if left < first + _LAST * a_pass:
         raise OutOfTimeError("no time is left for a round.")
