@@ -16,7 +16,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
 LOCKS := dev docs bench release asv recipes
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lowest lint format docs bench bench-check explore soak asv recipes dist wheel sbom audit lock upgrade clean
+.PHONY: help setup demo test lowest lint format docs bench bench-check faults explore soak asv recipes dist wheel sbom audit lock upgrade clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -87,6 +87,10 @@ bench: $(VENV)/.stamp-bench ## run the benchmarks
 
 bench-check: $(VENV)/.stamp-bench ## repeat the cheapest fits of stored results, and name what got worse
 	$(BIN)/python -m benchmarks.check $(ARGS)
+
+# Each try is a copy of a process without threads.
+faults: $(VENV)/.stamp-bench ## provoke faults of many kinds in every estimator; a loss is a failure
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks faults $(ARGS)
 
 asv: ## time a few fits and predictions of recent commits, into .asv/ (ARGS="v0.1..main" for others)
 	$(PYTHON) -m venv .venv-asv

@@ -24,7 +24,7 @@ TABLED = (
     *("toy", "table2", "table3", "table4", "table5", "curves"),
     *("sinc", "mackey_glass", "santa_fe", "few_rows"),
     *("ssmk", "ssmk_protocols", "sre_speed"),
-    *("fuzz_files", "onnx_parity", "mkl_speed", "mkb_speed", "mkb_mnist"),
+    *("fuzz_files", "faults", "limits", "onnx_parity", "mkl_speed", "mkb_speed", "mkb_mnist"),
     *("kin40k", "mnist_rls", "growth"),
     *("covtype", "covtype_series", "dask_covtype"),
     *("tables", "model_size", "intervals", "predict_row", "memory", "column_scaling"),

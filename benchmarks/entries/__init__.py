@@ -4,6 +4,8 @@ NAMES = (
     "import_time",
     "intervals",
     "fuzz_files",
+    "faults",
+    "limits",
     "onnx_parity",
     "bundled",
     "model_size",

@@ -188,3 +188,12 @@ def test_without_a_limit_everything_is_fitted():
     result = in_time(MEMBERS, 1e9, NO_LIMIT)
     np.testing.assert_allclose(result.model.decision(X), fitted(MEMBERS).model.decision(X))
     assert result.reason.rule != "max_seconds"
+
+
+@pytest.mark.parametrize(("limit", "rows"), [(1e-9, 10), (1.0, 20)])
+def test_a_short_limit_leaves_fewer_rows(monkeypatch, limit, rows):
+    monkeypatch.setattr(final_fit, "HURRIED", 20)
+    monkeypatch.setattr(final_fit, "_AT_ONCE", 10)
+    over = Deadline.after(limit)
+    over.call_off()
+    assert f"{rows} of 60 distinct rows" in fitted(MEMBERS, deadline=over).reason.message

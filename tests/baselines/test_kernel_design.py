@@ -9,6 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kboost.baselines import KernelDesignClassifier
 from kboost.boosting.kernel_design import KernelDesign, design, pivoted_cholesky
+from kboost.core.deadline import Deadline
 from kboost.kernels import Gaussian, Linear, Sigmoid
 from tests.checks import checks_of_variants
 from tests.contracts.reference import table
@@ -205,3 +206,30 @@ def test_a_kernel_without_a_diagonal_is_refused():
     away = KernelDesignClassifier([lambda A, B: -((A[:, None] - B[None]) ** 2).sum(axis=2)])
     with pytest.raises(ValueError, match=r"^kernels must be positive semidefinite .*x\) = 0"):
         away.fit(X, y)
+
+
+def ticking(step):
+    moment = [0.0]
+
+    def tick():
+        moment[0] += step
+        return moment[0]
+
+    return tick
+
+
+def test_without_the_time_for_a_round_and_the_svm_there_is_none(clock_of):
+    X, y, _ = table(2, n=30)
+    clock_of("kboost.core.deadline", ticking(1.0))  # a second at every look
+    with pytest.warns(ConvergenceWarning, match="max_seconds=6 reached before the first column"):
+        model = KernelDesignClassifier(max_seconds=6.0).fit(X, y)
+    assert model.n_columns_ == 0
+    assert len(set(model.predict(X))) == 1
+
+
+def test_no_round_begins_that_would_be_late(clock_of):
+    X, y, weight = table(2, n=30)
+    clock_of("kboost.boosting.kernel_design", ticking(10.0))  # a round takes ten seconds
+    found = design(Linear()(X), y, weight, "exp", 30, deadline=Deadline.after(9.0))
+    assert found.reason.rule == "max_seconds"
+    assert len(found.trace) == 1

@@ -230,3 +230,36 @@ def test_without_them_fits_are_as_they_were():
         "assert not any(hasattr(m, 'set_callbacks') for m in models)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+class AtTheEnd(Listener):
+    """Raises when the whole fit is over."""
+
+    def __init__(self, error):
+        super().__init__()
+        self.error = error
+
+    def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
+        if context.task_name == "fit" or context.parent is None:
+            raise self.error
+        return False
+
+
+def test_an_error_at_the_end_leaves_the_estimator_as_it_was():
+    X, y = make_moons(30, random_state=0)
+    callback = AtTheEnd(ZeroDivisionError())
+    model = CompositeSVC(["linear"]).set_callbacks(callback)
+    before = dict(vars(model))
+    with pytest.raises(ZeroDivisionError):
+        model.fit(X, y)
+    assert vars(model) == before
+    assert callback.down == 0
+
+
+def test_ctrl_c_at_the_end_keeps_the_model_and_is_its_reason():
+    X, y = make_moons(30, random_state=0)
+    model = KernelBoostClassifier(["linear"], C=1.0).set_callbacks(AtTheEnd(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.stop_reason_.rule == "interrupted"
+    assert model.predict(X).shape == y.shape

@@ -1,10 +1,15 @@
 """`verbose=1` shows the steps of every estimator on standard error, through logging."""
 
+import io
 import logging
+import sys
 
 import pytest
 from sklearn.base import clone
 
+from kboost import KernelBoostClassifier
+from kboost._estimator.progress import _Progress
+from kboost.kernels import Linear
 from tests.fitted import MODELS, one_of_each, public_estimators
 
 QUIET = {"CompositeSVC", "CompositeSVR"}  # a single call of libsvm
@@ -26,4 +31,12 @@ def test_verbose_shows_the_steps(name, capsys, caplog):
     assert len(lines) == len(caplog.records) >= 1
     assert all(line.startswith("kboost  ") for line in lines)
     handlers = logging.getLogger("kboost").handlers
-    assert not [h for h in handlers if type(h) is logging.StreamHandler]
+    assert not [h for h in handlers if isinstance(h, _Progress)]
+
+
+def test_a_closed_standard_error_does_not_end_a_fit(monkeypatch):
+    closed = io.StringIO()
+    closed.close()
+    monkeypatch.setattr(sys, "stderr", closed)
+    model = KernelBoostClassifier([Linear()], C=1.0, verbose=1).fit([[0.0], [1.0]], [0, 1])
+    assert model.stop_reason_.rule == "tol"

@@ -217,3 +217,20 @@ def test_vanishing_entries_do_no_harm():
     lp.add_rows(np.zeros((2, 3)), -np.ones(2), np.ones(2))
     assert lp.solve().objective == pytest.approx(-2.0)
     assert lp.n_rows == 4
+
+
+def test_ctrl_c_is_heard_inside_a_run(monkeypatch):
+    lp = GrowingLP(-np.ones(20), np.zeros(20), np.full(20, 5.0))
+    rows = np.random.default_rng(0).normal(size=(10, 20))
+    lp.add_rows(rows, np.full(10, -1.0), np.ones(10))
+    pivots = []
+
+    def hear():
+        pivots.append(1)
+        if len(pivots) == 4:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("kboost.solvers.highs._hear", hear)
+    with pytest.raises(KeyboardInterrupt):
+        lp.solve()
+    assert len(pivots) == 4

@@ -24,6 +24,7 @@ from kboost._estimator.fingerprint import fingerprint
 from kboost._estimator.pickling import PackedPickleMixin
 from kboost._estimator.predictor import CompiledSum, Decision, Predictor
 from kboost._estimator.progress import show_progress
+from kboost._estimator.settled import settled
 from kboost._estimator.shared_centers import share_centers, shares_centers
 from kboost._rules import check_params, one_of
 from kboost._typing import FloatArray
@@ -61,15 +62,16 @@ class KernelEstimator(PackedPickleMixin, ExplainMixin, CallbackSupportMixin, Bas
 
         After Ctrl-C the model found so far is kept and KeyboardInterrupt raised again.
         """
-        with fit_task(self, X, y, sample_weight):
-            saved = whole_fit(partial(fingerprint, self, X, y, sample_weight, validation))
-            progress = show_progress(getattr(self, "verbose", 0))
-            with saved, unchanged_on_error(self), progress:
-                learn()
-            if any(reason.rule == INTERRUPTED.rule for reason in self._reasons()):
-                raise KeyboardInterrupt
-        self._warn_of_limits()
-        self._warn_of_classes(X, y, sample_weight)
+        with settled(self):
+            with fit_task(self, X, y, sample_weight):
+                saved = whole_fit(partial(fingerprint, self, X, y, sample_weight, validation))
+                progress = show_progress(getattr(self, "verbose", 0))
+                with saved, unchanged_on_error(self), progress:
+                    learn()
+                if any(reason.rule == INTERRUPTED.rule for reason in self._reasons()):
+                    raise KeyboardInterrupt
+            self._warn_of_limits()
+            self._warn_of_classes(X, y, sample_weight)
         return self
 
     def _reasons(self) -> Sequence[StopReason]:

@@ -7,13 +7,8 @@ kernels needs its matrix, a copy, and the cache. Designed kernels have a count o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import comb
-from typing import Any
-
-from kboost.boosting.kernel_design import design_bytes
+from kboost.boosting.kernel_design import design_bytes, most_rank
 from kboost.data.svm_data import SVMData
-from kboost.kernels.base import Kernel
 
 _BESIDE_MIXTURES, _FOR_SUM = 4, 3
 
@@ -29,7 +24,7 @@ def check_mixture_memory(data: SVMData, memory_budget: int, n_jobs: int) -> None
 def check_design_memory(data: SVMData, memory_budget: int, n_jobs: int) -> None:
     """Raise if the design of a kernel for the binary problems exceeds the budget."""
     n_rows, at_once = _largest(data), min(n_jobs, len(data.problems))
-    needed = at_once * design_bytes(n_rows, _most_rank(data.kernels, data.rows.X, n_rows))
+    needed = at_once * design_bytes(n_rows, most_rank(data.kernels, data.rows.X, n_rows))
     check_budget(needed, memory_budget, f"the pairs of {n_rows} rows")
 
 
@@ -50,11 +45,3 @@ def check_budget(needed: int, memory_budget: int, what: str) -> None:
 
 def _largest(data: SVMData) -> int:
     return max(len(problem.rows) for problem in data.problems)
-
-
-def _most_rank(kernels: Sequence[Kernel], X: Any, n_rows: int) -> int:
-    """A bound on the rank of the sum of the kernels."""
-    monomials = [kernel.monomials() for kernel in kernels]
-    if not all(monomials):
-        return n_rows
-    return sum(comb(X.shape[1] + m.degree, m.degree) for each in monomials for m in each or ())

@@ -6,6 +6,14 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
+
+
+class _Progress(logging.StreamHandler[Any]):
+    """Lines that cannot be written, to a closed pipe or file, are lost; the fit is not."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+        """Do nothing: the default writes to standard error too."""
 
 
 @contextmanager
@@ -15,7 +23,7 @@ def show_progress(verbose: int) -> Iterator[None]:
         yield
         return
     logger = logging.getLogger("kboost")
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _Progress(sys.stderr)
     handler.setFormatter(logging.Formatter("kboost  %(message)s"))
     level = logger.level
     logger.addHandler(handler)

@@ -38,7 +38,7 @@ CUT_SHORT = {  # what ends a fit early
     OUT_OF_TIME.rule: "max_seconds reached: {} are fitted; raise max_seconds.",
     "callback": "a callback requested the stop: {} are fitted.",
 }
-HURRIED = 2000  # rows of the model, without time for all of them
+HURRIED, _AT_ONCE = 2000, 500  # rows of the model, without time for all; under a second
 _SAFE = 0.8  # of the time that is left for rows whose seconds are estimated
 CELL_SECONDS = 0.5  # that a cell of more rows takes: with less time none is begun
 
@@ -118,7 +118,7 @@ def fit_members(
         return _cut(found, reason, f"{len(complete)} of {len(members)} members")
     n_found = fits.results[0].model.n_columns if fits.results else 0
     if hurry and (max_columns is None or 2 * n_found < max_columns):
-        few = first_rows(rows, HURRIED)
+        few = first_rows(rows, _hurried(deadline))
         n_few = len(few.center_rows)
         plan = _plan(members[0], ONE_PROBLEM, width, labels, max_columns, random_state)
         plan = plan if max_columns is None else replace(plan, selection=Random())
@@ -157,6 +157,11 @@ def fit_in_time(
         fitted = f"{len(rows.center_rows)} of {n_rows} distinct rows"
     result = fit_members(kept, X, rows, deadline=deadline, **options)
     return result if result.reason.rule in CUT_SHORT else _cut(result, OUT_OF_TIME, fitted)
+
+
+def _hurried(deadline: Deadline) -> int:
+    """The rows of a model that has no time; under a short limit they must take almost none."""
+    return HURRIED if (deadline.limit or 1.0) >= 1.0 else min(HURRIED, _AT_ONCE)
 
 
 def first_rows(rows: IndexedRows, count: int) -> IndexedRows:

@@ -10,22 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from kboost._typing import FloatArray
-from kboost.boosting.kernel_design import DesignedKernel, design
+from kboost.boosting.kernel_design import DesignedKernel, design, most_rank
 from kboost.columns.gram import MixtureFunction, kernel_sum
-from kboost.core.deadline import Deadline
+from kboost.core.deadline import Deadline, now
 from kboost.core.iterate import Listener
 from kboost.core.outputs import solve_outputs
 from kboost.core.rounds import Rounds
 from kboost.core.stopping import StopReason, no_columns
 from kboost.data.svm_data import SVMData
 from kboost.exceptions import OutOfTimeError
+from kboost.kernels.base import Kernel
 from kboost.solvers.libsvm import solve_dual
 
 _LEAST_SECONDS = 0.2  # for the SVM on the designed kernel
+_FIRST, _LAST = 1.2, 0.5  # a round and the SVM at the end, in passes over all pairs of rows
+_PAIR = 5e-8  # seconds of a pass per pair of rows, at least
+_FLOPS = 5e9  # of a factorisation, per second
 
 
 @dataclass(frozen=True)
@@ -64,17 +69,13 @@ def fit_designed_svms(
         rows, signs = problem.rows, problem.signs
         X, centers, weight = data.rows.X[rows], data.centers[rows], data.rows.weight[rows]
         try:
-            kernel = design(
-                kernel_sum(data.kernels, X, centers, until.check),
-                signs,
-                weight,
-                plan.loss,
-                plan.max_iter,
-                deadline=until,
-                listeners=listeners(output),
-            )
+            given: list[Any] = [*_kernel_in_time(data.kernels, X, centers, until)]
         except OutOfTimeError:
             return _constant(len(data.kernels), signs, weight, until)
+        kernel = design(  # which gives up the matrix as soon as it can
+            given.pop(0), signs, weight, plan.loss, plan.max_iter, deadline=given[0],
+            listeners=listeners(output),
+        )  # fmt: skip
         weights = kernel.weights * _scale(kernel, weight, plan.scaling)
         K = np.ascontiguousarray((kernel.values * weights) @ kernel.values.T)
         left = max(until.remaining, _LEAST_SECONDS)
@@ -86,6 +87,24 @@ def fit_designed_svms(
         return DesignResult(function, kernel, objective, kernel.trace, kernel.reason)
 
     return solve_outputs(solve, len(data.problems), deadline, plan.n_jobs)
+
+
+def _kernel_in_time(
+    kernels: Sequence[Kernel], X: Any, centers: Any, deadline: Deadline
+) -> tuple[FloatArray, Deadline]:
+    """The base kernel between all rows, and the end of the time for rounds.
+
+    Raises if the time left would not do for a round and the SVM.
+    """
+    start, n = now(), X.shape[0]
+    K = kernel_sum(kernels, X, centers, deadline.check)
+    if deadline.seconds is None:
+        return K, deadline
+    a_pass, left = max(now() - start, _PAIR * n * n), deadline.remaining
+    first = _FIRST * a_pass + n * min(n, most_rank(kernels, X, n)) ** 2 / _FLOPS
+    if left < first + _LAST * a_pass:
+        raise OutOfTimeError("no time is left for a round.")
+    return K, deadline.share(left / (left - _LAST * a_pass))
 
 
 def _constant(

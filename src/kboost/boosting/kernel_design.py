@@ -31,6 +31,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh, lapack, solve_triangular
@@ -39,7 +41,8 @@ from kboost._typing import FloatArray, IntArray
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.rounds import DesignRound, Rounds
-from kboost.core.stopping import StopReason
+from kboost.core.stopping import StopReason, out_of_time
+from kboost.kernels.base import Kernel
 
 _RANK = 1e-9  # relative to the largest diagonal: smaller pivots are rounding
 _RIDGE = 1e-6  # relative to the mean diagonal of G'G / W
@@ -154,7 +157,14 @@ def design(
     """Design a kernel on the base kernel K, (n, n), in at most `max_iter` rounds."""
     method = KernelDesign(K, signs, weight, loss, max_iter)
     del K  # the rounds need its factor only
-    return method.result(iterate(method, method.limit, deadline=deadline, listeners=listeners))
+
+    def stop(trace: Sequence[DesignRound]) -> StopReason | None:
+        before = trace[-2].seconds if len(trace) > 1 else 0.0
+        if deadline.remaining < trace[-1].seconds - before:  # another round would be late
+            return method.limit(trace) or out_of_time(deadline, trace[-1])
+        return method.limit(trace)
+
+    return method.result(iterate(method, stop, deadline=deadline, listeners=listeners))
 
 
 def pivoted_cholesky(K: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
@@ -192,3 +202,11 @@ def design_bytes(n_rows: int, rank: int) -> int:
     """The memory of a design on so many rows, with a base kernel of at most this rank."""
     rank = min(rank, n_rows)
     return 8 * (3 * n_rows**2 + 3 * n_rows * rank + 5 * rank**2)
+
+
+def most_rank(kernels: Sequence[Kernel], X: Any, n_rows: int) -> int:
+    """A bound on the rank of the sum of the kernels."""
+    monomials = [kernel.monomials() for kernel in kernels]
+    if not all(monomials):
+        return n_rows
+    return sum(comb(X.shape[1] + m.degree, m.degree) for each in monomials for m in each or ())

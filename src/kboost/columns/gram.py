@@ -26,6 +26,7 @@ from kboost.kernels.shared import evaluate
 
 ZERO = 1e-9  # values up to this are 0, so that rounding does not decide a sign
 _CHUNK = 1 << 22  # values per kernel at a time
+_BLOCK = 1 << 20  # the same, between two looks at a limited time
 _WORK = 3  # matrices beside distances, products and one for each thread
 
 
@@ -89,7 +90,7 @@ def _row_blocks(
     """Yield rows, the number of a kernel, and its values there at all centres."""
     pairings = {pairing for kernel in kernels for pairing in kernel.pairings}
     n = X.shape[0]
-    step = max(1, _CHUNK // n)
+    step = max(1, _BLOCK // n)
     for rows in (slice(start, start + step) for start in range(0, n, step)):
         before_block()
         blocks = {pairing: pairing.compute(X[rows], centers) for pairing in pairings}

@@ -31,7 +31,7 @@ class TableLibrary(LibraryPlan):
         """The same library on a cluster."""
         return cls(**{field.name: getattr(plan, field.name) for field in fields(plan)})
 
-    def build(self, rows: MergedRows, deadline: Deadline, *, among: int = 1) -> Any:
+    def build(self, rows: MergedRows, deadline: Deadline, *, among: float = 1) -> Any:
         """The library of rows on the workers."""
         kernels = rows.X.together(
             _resolved, self.base.kernels, rows.weight, self.feature_names

@@ -45,7 +45,7 @@ class LibraryPlan:
     copies: int = COPIES["simplex"]
     centers: CenterRows | None = None
 
-    def build(self, rows: MergedRows, deadline: Deadline, *, among: int = 1) -> Any:
+    def build(self, rows: MergedRows, deadline: Deadline, *, among: float = 1) -> Any:
         """The library on these rows, one of `among` that share the memory budget.
 
         If a pass over it would take too much of a limited time, it has as many of the centres,
@@ -80,7 +80,7 @@ class LibraryPlan:
         """The centres of the whole library on these rows."""
         return len(self._center_source(rows)[0].first)
 
-    def library_options(self, rows: MergedRows, deadline: Deadline, among: int) -> dict[str, Any]:
+    def library_options(self, rows: MergedRows, deadline: Deadline, among: float) -> dict[str, Any]:
         """The arguments of a library."""
         source, center_of_row = self._center_source(rows)
         precomputed = isinstance(self.base.kernels, str) and self.base.kernels == "precomputed"
@@ -90,7 +90,7 @@ class LibraryPlan:
             "measured_on": None if source is rows else (source.X, source.weight),
             "sample_weight": rows.weight,
             "scaling": self.scaling,
-            "memory_budget": self.memory_budget // among,
+            "memory_budget": int(self.memory_budget / among),
             "n_jobs": self.n_jobs,
             "copies": self.copies,
             "before_block": deadline.check,

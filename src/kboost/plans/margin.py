@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from kboost._typing import FloatArray
+from kboost._typing import FloatArray, IntArray
 from kboost.columns.library import KernelLibrary
 from kboost.core.column_generation import ColumnGenerationMethod, GenerationResult
 from kboost.core.deadline import Deadline
@@ -45,9 +46,10 @@ from kboost.formulations import MarginRows
 from kboost.metric.folds import LearningRows
 from kboost.plans.bases import KernelColumns
 from kboost.plans.library import has_columns
+from kboost.plans.margin_parts import MarginParts
 from kboost.plans.margin_path import choose_c, monitors_of
 from kboost.plans.margin_plan import MarginFit, MarginPlan, with_results
-from kboost.plans.pilot import Pilot, pilot_of
+from kboost.plans.pilot import WHOLE, Pilot, at_all_rows, has_pilot, pilot_of
 from kboost.plans.training_data import TrainingData, check_prices
 from kboost.selection import learned_kernels
 from kboost.selection.calibration import FittedOutput, calibrate
@@ -81,12 +83,14 @@ def fit_margin(
             deadline.call_off()
             return calibrated(plan, choice.interrupted, choice.rows, deadline)
         rows, held_out = _held_out(plan, data)
-        library = plan.library.build(rows, deadline)
+        piloted = held_out is None and has_pilot(plan, rows, deadline)
+        library = plan.library.build(rows, deadline, among=WHOLE if piloted else 1)
         problems = plan.outputs.problems(rows, choice.C)
         check_prices(problems)
         fit = MarginFit(library, [], choice.C, choice.tuning)
-        pilot = None if held_out is not None else pilot_of(plan, rows, library, deadline)
-        results = _solve(plan, fit, problems, held_out, deadline, listen, pilot)
+        pilot = pilot_of(plan, rows, library, deadline) if piloted else None
+        start = partial(_first_columns, pilot, rows, fit.C)
+        results = _solve(plan, fit, problems, held_out, deadline, listen, start)
         results = limited(plan, fit, rows, deadline, results)
         fit = with_results(plan, fit, results)
         return calibrated(plan, fit, rows, deadline)
@@ -193,11 +197,21 @@ def _held_out(plan: MarginPlan, data: TrainingData) -> tuple[MergedRows, MergedR
     return rows, held_out
 
 
+def _first_columns(
+    pilot: Pilot | None, rows: MergedRows, C: float, output: int
+) -> IntArray | GenerationResult | None:
+    """The columns that a pilot gives a fit to begin with; a result is what Ctrl-C left."""
+    first = None if pilot is None else pilot.columns(output, C)
+    return at_all_rows(first, rows) if isinstance(first, GenerationResult) else first
+
+
 def _parts(
-    plan: MarginPlan, library: Any, *, monitored: bool
+    plan: MarginPlan, library: Any, first: IntArray | None, *, monitored: bool
 ) -> tuple[Oracle[Any], Master[Any], StopRule]:
-    """Oracle, master and stop rule of a fit."""
+    """Oracle, master and stop rule of a fit, from the columns of a pilot if there are any."""
     parts = plan.parts
+    if first is not None and isinstance(parts, MarginParts):
+        return parts.from_columns(library, first, loose=False)
     return (
         parts.oracle(library),
         parts.master(library, monitored=monitored),
@@ -212,7 +226,7 @@ def _solve(
     held_out: MergedRows | None,
     deadline: Deadline,
     listen: Listen,
-    pilot: Pilot | None,
+    start: Callable[[int], IntArray | GenerationResult | None],
 ) -> list[GenerationResult]:
     """Column generation for each output on one library."""
     monitored = held_out is not None
@@ -222,11 +236,11 @@ def _solve(
         problem = Problem(fit.library, problems[number], until)
         if not until.remaining or not has_columns(fit.library):
             return without_columns(fit.library.n_rows)
+        first = start(number)
+        if isinstance(first, GenerationResult):
+            return first
         try:
-            if pilot is None:
-                oracle, master, stop = _parts(plan, fit.library, monitored=monitored)
-            else:
-                oracle, master, stop = pilot.parts(fit.library, number, fit.C)
+            oracle, master, stop = _parts(plan, fit.library, first, monitored=monitored)
             parts = oracle.start(problem), master.start(problem)
         except OutOfTimeError:
             return without_columns(fit.library.n_rows)

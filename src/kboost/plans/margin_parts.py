@@ -129,7 +129,8 @@ class MarginParts:
         """The parts of a fit that begins with the columns `first`, at the full C."""
         limits = self._limits(library, PATH_TOL if loose else self.tol, tuple(first.tolist()))
         master = self._optimum_master(library, at_full_cost=bool(len(first)))
-        stop = self.path_stop() if loose else self.stop(monitored=False)
+        enough = MaxIterations(self.max_iter)
+        stop = AnyOf((self.path_stop(), enough)) if loose else self.stop(monitored=False)
         return self.base.oracle(limits), master, stop
 
     def path_master(self, library: Any) -> PathMaster:

@@ -1,0 +1,39 @@
+"""The end of a fit, once the model is learned: callbacks that hear of it, and warnings.
+
+An error there, of a callback, restores the estimator: after an error it is as it was before. A
+warning that the user's filter raises comes after a complete fit, and leaves the model. So does
+Ctrl-C, and the reason says so: it is never that of an undisturbed fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from kboost.core.stopping import INTERRUPTED
+
+_OF_CALLBACKS = ("_callback", "_skl_callbacks")  # scikit-learn takes the callbacks down by these
+
+
+@contextmanager
+def settled(estimator: Any) -> Iterator[None]:
+    """Restore the attributes if an error is raised inside; after Ctrl-C say so in the reason."""
+    before = vars(estimator).copy()
+    try:
+        yield
+    except Warning:
+        raise
+    except Exception:
+        kept = {k: v for k, v in vars(estimator).items() if k.startswith(_OF_CALLBACKS)}
+        vars(estimator).clear()
+        vars(estimator).update(before | kept)
+        raise
+    except BaseException:
+        reason: Any = vars(estimator).get("stop_reason_")
+        if reason is not None and reason is not before.get("stop_reason_"):
+            listed = reason if isinstance(reason, list) else [reason]
+            if all(each.rule != INTERRUPTED.rule for each in listed):
+                several = [INTERRUPTED] * len(listed)
+                estimator.stop_reason_ = several if isinstance(reason, list) else INTERRUPTED
+        raise
