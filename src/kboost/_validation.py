@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_array, validate_data
 from kboost._typing import FloatArray
 from kboost.kernels.rows import as_rows
 
+HEAVIEST = 1e100  # weight; sums of products with others stay finite
+
 
 def check_table(
     estimator: Any,
@@ -131,6 +133,8 @@ def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") 
         )
     if (weight < 0).any():
         raise ValueError(f"{name} must not be negative; got {weight.min():g}.")
+    if weight.max(initial=0.0) > HEAVIEST:
+        raise ValueError(f"{name} must be at most {HEAVIEST:g}; got {weight.max():g}.")
     if not weight.any():
         raise ValueError(f"{name} must not be zero for every row; got all zeros.")
     result: FloatArray = weight
