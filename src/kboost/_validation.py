@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_array, validate_data
 from kboost._typing import FloatArray
 from kboost.kernels.rows import as_rows
 
-HEAVIEST = 1e100  # weight; sums of products with others stay finite
+HEAVIEST = 1e305  # sum of weights
+HEAVIEST_SQUARES = 1e100  # if weights are multiplied by squares
 
 
 def check_table(
@@ -116,7 +117,9 @@ def check_validation(
     return X, y, check_weights(sample_weight_val, X.shape[0], name="sample_weight_val")
 
 
-def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") -> FloatArray:
+def check_weights(
+    sample_weight: Any, n_rows: int, name: str = "sample_weight", heaviest: float = HEAVIEST
+) -> FloatArray:
     """Check one finite, nonnegative weight per row, not all zero; None means ones."""
     if sample_weight is None:
         return np.ones(n_rows)
@@ -133,8 +136,10 @@ def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") 
         )
     if (weight < 0).any():
         raise ValueError(f"{name} must not be negative; got {weight.min():g}.")
-    if weight.max(initial=0.0) > HEAVIEST:
-        raise ValueError(f"{name} must be at most {HEAVIEST:g}; got {weight.max():g}.")
+    with np.errstate(over="ignore"):
+        total = float(weight.sum())
+    if total > heaviest:
+        raise ValueError(f"{name} must have a sum of at most {heaviest:g}; got {total:g}.")
     if not weight.any():
         raise ValueError(f"{name} must not be zero for every row; got all zeros.")
     result: FloatArray = weight

@@ -20,7 +20,6 @@ from kboost.data.svm_data import SVMData
 from kboost.kernels.adapters import as_kernels
 from kboost.kernels.base import Kernel
 from kboost.kernels.normalize import normalized
-from kboost.plans.training_data import check_price
 
 RULES: dict[str, Rule] = {
     name: SHARED[name] for name in ("max_iter", "max_seconds", "memory_budget", "n_jobs", "verbose")
@@ -50,7 +49,6 @@ def svm_rows(
         weight = apply_class_factors(factors, codes, weight, named=class_weight)
     rows = merge_rows(X, codes, weight)
     check_two_classes(classes, rows.codes)
-    check_price(float(estimator.C * rows.weight.max()))
     return rows, X.shape[0]
 
 

@@ -12,7 +12,7 @@ from kboost._estimator.labels import check_two_classes, distinct_labels, encode_
 from kboost._estimator.predictors import KernelClassifierMixin
 from kboost._rules import check_params, one_of
 from kboost._typing import FloatArray
-from kboost._validation import check_table, check_weights
+from kboost._validation import HEAVIEST_SQUARES, check_table, check_weights
 from kboost.core.deadline import Deadline
 from kboost.data.class_weight import class_factors
 from kboost.estimators._sparse_kernel import SparseKernelBase, is_memory_map
@@ -298,7 +298,7 @@ class SparseKernelClassifier(KernelClassifierMixin, SparseKernelBase):
     def _learn_batch(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
         plan, first = self._checked_plan(), not hasattr(self, "_stream")
         X, y = check_table(self, X, y, reset=first)
-        weight = check_weights(sample_weight, X.shape[0])
+        weight = check_weights(sample_weight, X.shape[0], heaviest=HEAVIEST_SQUARES)
         distinct_labels(y, "y")
         self.classes_ = self._stream_classes(classes, first=first)
         codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)

@@ -146,7 +146,8 @@ def _weights_fit(attributes: dict[str, Any], model: SVMEnsemble) -> bool:
 
 def _classes_fit(attributes: dict[str, Any], n_outputs: int) -> bool:
     """Whether there are as many outputs as classes, or as binary problems of them."""
-    classes, problems = attributes.get("classes_"), attributes.get("_binary_problems")
+    classes: Any = attributes.get("classes_")
+    problems = attributes.get("_binary_problems")
     if not LABELS.holds(classes):
         return False
     if problems is not None and not _separate(problems, len(classes)):
