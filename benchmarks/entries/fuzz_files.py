@@ -30,9 +30,12 @@ from benchmarks.objective import ROOT, Row
 
 COUNT, BLOCK, SEED = 100_000, 2_000, 0
 MAX_SECONDS = 3_600  # of a block
-METHODS = ("load", "predict", "predict_proba", "explain", "export")
-OUTCOMES = ("answer", "refused", "sentence", "raw", "memory")
-HEAD = ("asked for", "answers", "refused", "a sentence", "another error", "too much memory")
+WAYS = {"damaged": "damaged", "forged": "forged blindly", "structured": "forged by the format"}
+COLUMNS = {
+    **{"number": "number", "refused": "refused", "loaded": "loaded", "predict": "predict"},
+    **{"predict_proba": "predict_proba", "explain": "explain", "export": "export to ONNX"},
+    **{"sentence": "a sentence", "raw": "another error", "memory": "too much memory"},
+}
 WRITING = ("packing.py", "pickling.py", "replacing.py")
 
 
@@ -40,16 +43,16 @@ def run(bench: Bench) -> Report:
     rows = [_block(bench, start) for start in range(0, COUNT, BLOCK)]
     counts, raw = _sum(rows, "counts"), _sum(rows, "raw")
     ends, events = _sum(rows, "ends"), _sum(rows, "events")
-    memory = sum(counts[f"{method}: memory"] for method in METHODS)
+    memory = sum(counts[f"{way}: memory"] for way in WAYS)
     files = sum(row["files"] for row in rows)
     lines, missed = _lines(rows)
     slowest, grown = max(row["slowest"] for row in rows)[0], max(row["grown_mib"] for row in rows)
     settings = {"count": COUNT, "seed": SEED}
     return Report(
-        head=HEAD,
-        lines=[[m, *(counts[f"{m}: {outcome}"] for outcome in OUTCOMES)] for m in METHODS],
+        head=["files", *COLUMNS.values()],
+        lines=[[WAYS[way], *(counts[f"{way}: {what}"] for what in COLUMNS)] for way in WAYS],
         settings=settings,
-        ratios={"loaded": counts["load: answer"] / files},
+        ratios={"loaded": sum(counts[f"{way}: loaded"] for way in WAYS) / files},
         criterion="100,000 files: no crash, no hang, memory bounded, nothing run, "
         "no damaged file loaded",
         met=not (ends or events or memory or counts["damaged: loaded"]) and files == COUNT,

@@ -91,13 +91,16 @@ class Trial:
         self.path, self.watch = path, watch
         self.counts: Counter[str] = Counter()
         self.raw: Counter[str] = Counter()
+        self._way = ""
         self.slowest, self.largest = (0.0, ""), (0, "")
 
-    def give(self, label: str, file: bytes, rows: Any) -> None:
+    def give(self, label: str, file: bytes, rows: Any, way: str = "sound") -> None:
         """One file; the label is its number, what was changed, and the name of the sound one."""
         from kboost import load_model
 
         self.path.write_bytes(file)
+        self._way = way
+        self.counts[f"{way}: number"] += 1
         started = time.process_time()
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         signal.setitimer(signal.ITIMER_REAL, WALL)
@@ -111,8 +114,7 @@ class Trial:
             self._note("load", error, "refused" if is_sentence else "raw")
         else:
             self.watch.on = False
-            self.counts["load: answer"] += 1
-            self.counts["damaged: loaded"] += " damaged of " in label
+            self.counts[f"{way}: loaded"] += 1
             for method in METHODS:
                 self._ask(model, method, rows)
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -134,13 +136,13 @@ class Trial:
         except Exception as error:
             self._note(method, error, "sentence" if is_on_purpose(error) else "raw")
         else:
-            self.counts[f"{method}: answer"] += 1
+            self.counts[f"{self._way}: {method}"] += 1
 
     def _note(self, method: str, error: Exception, outcome: str) -> None:
         causes = (error, error.__cause__, error.__context__)
         if any(isinstance(each, MemoryError) for each in causes):
             outcome = "memory"
-        self.counts[f"{method}: {outcome}"] += 1
+        self.counts[f"{self._way}: {outcome}"] += 1
         if outcome in ("raw", "memory"):
             frame = _last_frame(error)
             home = "kboost" if "/kboost/" in frame.filename else "others"
@@ -190,7 +192,7 @@ def work(folder: str, seed: int, start: int, stop: int) -> None:
     trial = Trial(path, Watch(str(path)))
     for name, file, rows in pool:
         trial.give(f"sound {name}", file, rows)  # imports what is to be imported
-    if trial.counts["load: answer"] < len(pool):
+    if trial.counts["sound: loaded"] < len(pool):
         raise RuntimeError(f"sound files must be loaded; got {dict(trial.counts)}")
     trial.counts.clear()
     trial.slowest = (0.0, "")
@@ -202,13 +204,13 @@ def work(folder: str, seed: int, start: int, stop: int) -> None:
     for number in range(start, stop):
         draw = Random(f"{seed} {number}")
         (name, file, rows), (_, other, _) = draw.choice(pool), draw.choice(pool)
-        kind, mutant = forged(file, other, draw, DAMAGES, FORGERIES, forge)
+        kind, mutant = "", file
+        while mutant == file:  # some changes change nothing
+            kind, mutant = forged(file, other, draw, DAMAGES, FORGERIES, forge)
         kinds[kind] += 1
-        if mutant == file:
-            continue
         label = f"{number} {kind} of {name}"
         (home / "now").write_text(label)
-        trial.give(label, mutant, rows)
+        trial.give(label, mutant, rows, kind if kind in ("damaged", "forged") else "structured")
         if lines.are_new() and len(pool) < MAX_POOL and len(mutant) < 4 * len(file):
             pool.append((name, mutant, rows))
     grown = (address_space() - before) / 2**20
