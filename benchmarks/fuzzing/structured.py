@@ -74,7 +74,7 @@ def closed(content: Opened) -> bytes:
 def forge(file: bytes, other: bytes, draw: Random) -> tuple[str, bytes]:
     """What was changed last, and the file."""
     content = opened(file)
-    name = ""
+    name = "nothing but how it is written"
     for _ in range(draw.choice((1, 1, 1, 2, 3))):
         change = draw.choice(CHANGES)
         try:

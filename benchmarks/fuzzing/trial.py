@@ -211,7 +211,8 @@ def work(folder: str, seed: int, start: int, stop: int) -> None:
         label = f"{number} {kind} of {name}"
         (home / "now").write_text(label)
         trial.give(label, mutant, rows, kind if kind in ("damaged", "forged") else "structured")
-        if lines.are_new() and len(pool) < MAX_POOL and len(mutant) < 4 * len(file):
+        fit = len(pool) < MAX_POOL and len(file) // 4 < len(mutant) < 4 * len(file)
+        if lines.are_new() and fit and kind != "damaged":
             pool.append((name, mutant, rows))
     grown = (address_space() - before) / 2**20
     print(
