@@ -26,6 +26,7 @@ WHOLE = (0, 1, -1, 2, 3, 100, 2**15, 2**31 - 1, 2**31, 2**32, 2**53, 2**62, 2**6
 REAL = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-308, 5e-324, 1e-30, 1e30, 1e300, -1e308, 2.0**53)
 KERNELS = ("Linear", "Polynomial", "Sigmoid", "Gaussian", "Laplacian", "Matern", "Sum", "Product")
 NOT_FINITE = (float("nan"), float("inf"), float("-inf"))
+MOST_ITEMS = 20_000  # of a list, so that this process stays small
 Array = np.ndarray[Any, Any]
 
 
@@ -69,6 +70,14 @@ def closed(content: Opened) -> bytes:
     text = json.dumps({**content.manifest, "arrays": specs}).encode()
     numbers = b"".join(a.tobytes(order="A") for a in arrays)
     return repaired(VERSION, text, numbers)
+
+
+def is_sound(file: bytes) -> bool:
+    """Whether a file can be opened, and changed."""
+    try:
+        return isinstance(opened(file).manifest.get("nodes"), list)
+    except ValueError:
+        return False
 
 
 def forge(file: bytes, other: bytes, draw: Random) -> tuple[str, bytes]:
@@ -310,7 +319,7 @@ def many_items(content: Opened, other: bytes, draw: Random) -> None:
     lists = [each for each in content.of_kind("list", "tuple") if each and isinstance(each, list)]
     if lists:
         items = draw.choice(lists)
-        items *= draw.choice((2, 100, 3000))
+        items *= min(draw.choice((2, 100, 3000)), max(1, MOST_ITEMS // len(items)))
 
 
 def _fields(content: Any) -> bool:

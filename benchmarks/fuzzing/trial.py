@@ -182,7 +182,7 @@ def work(folder: str, seed: int, start: int, stop: int) -> None:
     """Try the files of some numbers; the counts go to the standard output."""
     lines = Lines()  # before kboost is imported
     from benchmarks.fuzzing.seeds import read_seeds
-    from benchmarks.fuzzing.structured import forge
+    from benchmarks.fuzzing.structured import forge, is_sound
     from benchmarks.mutants import DAMAGES, FORGERIES
 
     warnings.simplefilter("ignore")
@@ -212,7 +212,7 @@ def work(folder: str, seed: int, start: int, stop: int) -> None:
         (home / "now").write_text(label)
         trial.give(label, mutant, rows, kind if kind in ("damaged", "forged") else "structured")
         fit = len(pool) < MAX_POOL and len(file) // 4 < len(mutant) < 4 * len(file)
-        if lines.are_new() and fit and kind != "damaged":
+        if lines.are_new() and fit and is_sound(mutant):
             pool.append((name, mutant, rows))
     grown = (address_space() - before) / 2**20
     print(
