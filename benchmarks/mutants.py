@@ -118,11 +118,12 @@ def forge_manifest(file: bytes, other: bytes, draw: Random) -> bytes:
     version, text, numbers = parted(file)
     manifest = json.loads(text)
     for _ in range(draw.choice((1, 1, 2, 3))):
-        _change(manifest, draw)
+        change_json(manifest, draw)
     return repaired(version, json.dumps(manifest).encode(), numbers)
 
 
-def _change(manifest: dict[str, Any], draw: Random) -> None:
+def change_json(manifest: dict[str, Any], draw: Random) -> None:
+    """One change of the JSON, at a random place."""
     places = list(_places(manifest))
     holder, key = draw.choice(places)
     value = holder[key]

@@ -13,6 +13,9 @@ from sklearn.utils.validation import check_array, validate_data
 from kboost._typing import FloatArray
 from kboost.kernels.rows import as_rows
 
+HEAVIEST = 1e305  # sum of weights
+HEAVIEST_SQUARES = 1e100  # if weights are multiplied by squares
+
 
 def check_table(
     estimator: Any,
@@ -119,7 +122,9 @@ def has_validation(X_val: Any, y_val: Any, sample_weight_val: Any) -> bool:
     return bool(present)
 
 
-def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") -> FloatArray:
+def check_weights(
+    sample_weight: Any, n_rows: int, name: str = "sample_weight", heaviest: float = HEAVIEST
+) -> FloatArray:
     """Check one finite, nonnegative weight per row, not all zero; None means ones."""
     if sample_weight is None:
         return np.ones(n_rows)
@@ -136,6 +141,10 @@ def check_weights(sample_weight: Any, n_rows: int, name: str = "sample_weight") 
         )
     if (weight < 0).any():
         raise ValueError(f"{name} must not be negative; got {weight.min():g}.")
+    with np.errstate(over="ignore"):
+        total = float(weight.sum())
+    if total > heaviest:
+        raise ValueError(f"{name} must have a sum of at most {heaviest:g}; got {total:g}.")
     if not weight.any():
         raise ValueError(f"{name} must not be zero for every row; got all zeros.")
     result: FloatArray = weight

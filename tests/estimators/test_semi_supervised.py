@@ -114,6 +114,28 @@ def test_without_unlabelled_rows_it_is_the_classifier():
     assert_array_equal(model.transduction_, y)
 
 
+def test_without_a_mark_every_label_is_a_class():
+    X, _, some = problem()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = SemiSupervisedKernelBoostClassifier(C=1.0, unlabelled=None).fit(X, some)
+    assert model.classes_.tolist() == [-1, 0, 1]
+    plain = KernelBoostClassifier(C=1.0).fit(X, some)
+    assert_array_equal(model.decision_function(X), plain.decision_function(X))
+
+
+@pytest.mark.parametrize("mark", ["?", 7])
+def test_the_mark_of_unlabelled_rows_may_be_another_one(mark):
+    X, _, some = problem()
+    names = np.array(["no", "yes", "?"]) if mark == "?" else np.array([0, 1, 7])
+    model = SemiSupervisedKernelBoostClassifier(C=1.0, unlabelled=mark).fit(X, names[some])
+    same = SemiSupervisedKernelBoostClassifier(C=1.0).fit(X, some)
+    assert model.classes_.tolist() == names[:2].tolist()
+    assert_array_equal(model.decision_function(X), same.decision_function(X))
+    with pytest.raises(ValueError, match=r"unlabelled must be an integer, a string or None; got"):
+        model.set_params(unlabelled=0.5).fit(X, names[some])
+
+
 def test_a_filter_makes_the_warning_an_error_which_changes_nothing():
     X, y, _ = problem()
     model = SemiSupervisedKernelBoostClassifier(C=1.0)
@@ -204,12 +226,12 @@ def test_rows_held_out_and_a_path():
     ("labels", "message"),
     [
         (np.full(6, -1), "y must have labelled rows"),
-        (np.array([1, 1, -1, -1, 1, -1]), "if -1 is a class, recode it"),
+        (np.array([1, 1, -1, -1, 1, -1]), "if -1 is a class, set unlabelled=None"),
         (np.array([2, 2, 2, 2, 2, 2]), "at least two classes"),
         (["no", "yes", -1, "no", -1, "yes"], "got the string '-1'.*dtype=object"),
         (np.array(["no", "yes", "-1", "no", -1, "yes"], dtype=object), "got the string '-1'"),
-        (np.array(["no", 1, -1, "no", -1, "yes"], dtype=object), "labels of one type beside -1"),
-        (np.array(["no", None, -1, "no", -1, "yes"], dtype=object), "labels of one type beside -1"),
+        (np.array(["no", 1, -1, "no", -1, "yes"], dtype=object), "labels of one kind beside -1"),
+        (np.array(["no", None, -1, "no", -1, "yes"], dtype=object), "labels of one kind beside -1"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:y has no unlabelled rows")

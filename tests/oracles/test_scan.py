@@ -132,6 +132,14 @@ def test_taken_columns_are_not_proposed_again_until_the_limit():
     assert [p.price for p in (first, second, third)] == [4.0, 2.0, 1.0]  # still priced
 
 
+def test_restored_columns_are_proposed_again():
+    prices = [3.0, 2.0, 1.0]
+    search, first = offered(prices, sizes=np.ones(3))
+    search.restore(first)
+    again = search.propose(Quoting(prices))
+    assert_array_equal(again.ids, first.ids)
+
+
 def test_a_limit_of_columns_is_met_exactly():
     library, rows, _ = margin_problem(1, scaling=None)
     for limit in (1, 4, 7):

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from benchmarks.mutants import DAMAGES, FORGERIES, parted, repaired
 from kboost import load_model, save_model
 from kboost.persistence.coding import size_of
+from kboost.persistence.errors import damaged
 from tests.fitted import fitted, rows_of
 
 NAMES = ("boost three classes", "sparse partitions", "active", "halfspaces", "boost sparse rows")
@@ -242,3 +243,11 @@ def test_trees_that_lead_in_circles_are_refused(files, folder):
     text = json.dumps(manifest).encode()
     words = refusal(repaired(version, text, circle), folder)
     assert "the fields of a CellTree are inconsistent" in words
+
+
+def test_a_reason_is_one_short_line():
+    """An error of the settings may quote a list of thousands of values."""
+    message = str(damaged("file", "max_iter must be\n" + 500 * "positive "))
+    assert message.startswith("file is damaged: max_iter must be positive")
+    assert "\n" not in message
+    assert len(message) < 330

@@ -9,7 +9,7 @@ import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from scipy.sparse import issparse
+from scipy.sparse import csr_matrix, issparse
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import (
@@ -21,8 +21,10 @@ from sklearn.preprocessing import (
 )
 
 from kboost import SparseKernelRegressor, load_model, save_model
+from kboost.export._pairs import dense
 from kboost.kernels import Gaussian, Linear, Matern, Polynomial, Sigmoid
 from kboost.kernels.functions import Precomputed
+from kboost.kernels.transforms import Ranks, Standardize
 from kboost.persistence.errors import FormatError
 from kboost.persistence.preprocessing_rules import MAX_JOBS
 from kboost.persistence.registry import entry_of
@@ -333,3 +335,95 @@ def test_a_file_with_a_forged_transformer_is_refused(tmp_path):
     save_model(model, tmp_path / "m.kboost")
     with pytest.raises(ValueError, match=r"PolynomialFeatures are inconsistent\.$"):
         load_model(tmp_path / "m.kboost")
+
+
+# Estimators --------------------------------------------------------------------------------------
+
+
+def without(name, *attributes):
+    """The state of a model as a file has it, without some attributes."""
+    model = fitted(name)
+    entry = entry_of(type(model))
+    fields = {k: v for k, v in entry.state(model).items() if k not in attributes}
+    with pytest.raises(FormatError, match="are inconsistent"):
+        entry.make(fields)
+
+
+@pytest.mark.parametrize(
+    ("name", "attribute"),
+    [
+        ("boost", "_model"),
+        ("boost", "kernels_"),
+        ("boost", "classes_"),
+        ("boost", "calibration_"),
+        ("boost", "n_columns_"),
+        ("composite regressor", "_model"),
+        ("novelty", "offset_"),
+        ("sparse", "_flat"),
+        ("boosted SVMs", "estimator_weights_"),
+        ("boosted SVMs", "_binary_problems"),
+        ("auto", "preparation_"),
+        ("auto", "classes_"),
+    ],
+)
+def test_fitted_estimators_have_what_their_methods_use(name, attribute):
+    without(name, attribute)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("boost", {"n_jobs": "all"}),
+        ("boost", {"kernels_": [Gaussian(0.5)]}),
+        ("boost", {"columns_per_kernel_": {}}),
+        ("boost", {"classes_": np.array([1])}),
+        ("boost", {"classes_": np.array([1, "b"], dtype=object)}),
+        ("boost", {"feature_names_in_": np.array(["a"], dtype=object)}),
+        ("boost", {"_predict_dtype": "float16"}),
+        ("novelty", {"offset_": np.nan}),
+        ("sparse two targets", {"_flat": True}),
+        ("mixtures learned", {"kernel_weights_": np.ones(3)}),
+        ("boosted SVMs", {"estimator_weights_": np.ones(1)}),
+        ("auto", {"n_jobs": 2**40}),
+    ],
+)
+def test_attributes_of_estimators_fit_the_model(name, changes):
+    refused(fitted(name), **changes)
+
+
+def test_no_part_is_listed_twice():
+    """A reference takes few bytes, and a part may take a millisecond for every row."""
+    model = fitted("boost")._model
+    refused(model, parts=(*model.parts, model.parts[0]))
+
+
+def test_ranks_have_the_knots_that_a_fit_gives():
+    """The knots of all features are one table, as wide as the most knots of one."""
+    ranks = Ranks.fit(X, np.ones(len(X)))
+    remade(ranks)
+    extra = np.linspace(0.0, 1.0, 300)
+    many = {"values": extra, "ranks": extra, "starts": np.array([0, 300]), "scale": np.ones(1)}
+    refused(ranks, **many)
+
+
+def test_exponents_are_signed():
+    """LDEXP does not take unsigned ones."""
+    standard = Standardize.fit(X, np.ones(len(X)))
+    unsigned = np.abs(standard.exponent).astype(np.uint64)
+    refused(standard, "must be a vector of integers", exponent=unsigned)
+
+
+@pytest.mark.parametrize("changes", [{"mean_": np.ones(3)}, {"scale_": None}, {"mean_": 1.0}])
+def test_arrays_of_transformers_have_a_number_for_each_feature(changes):
+    refused(StandardScaler().fit(X), **changes)
+
+
+@pytest.mark.parametrize("steps", [(), [()], [("a", 1)], [(1, StandardScaler())], [("a", None, 2)]])
+def test_steps_of_a_pipeline_are_named_transformers(steps):
+    refused(make_pipeline(StandardScaler()), steps=steps)
+
+
+def test_sparse_centres_that_no_graph_holds_are_not_exported():
+    wide = csr_matrix((2, 2**27))
+    with pytest.raises(ValueError, match=r"at most 134217728 numbers.*; got 2 x 134217728\."):
+        dense(wide)

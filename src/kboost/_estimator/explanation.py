@@ -194,7 +194,7 @@ class ExplainMixin(FeatureMixin):
         return Splitting(
             tuple(_kernel_names(self)),
             tuple(self.kernels_),
-            self._feature_names(),
+            getattr(own, "feature_names_in_", range(own.n_features_in_)),
             outputs,
             flat=bool(getattr(own, "_flat", len(outputs) == 1)),
         )
@@ -206,7 +206,7 @@ class Splitting:
 
     names: tuple[str, ...]  # of the kernels
     kernels: tuple[Any, ...]
-    features: tuple[str, ...]
+    features: Sequence[Any]  # names or numbers
     outputs: tuple[Any, ...]
     flat: bool
 
@@ -220,7 +220,9 @@ class Splitting:
             return "all features"
         d = len(self.features)
         chosen = sorted({f % d for f in features})
-        return "all features" if len(chosen) == d else ", ".join(self.features[f] for f in chosen)
+        return (
+            "all features" if len(chosen) == d else ", ".join(str(self.features[f]) for f in chosen)
+        )
 
 
 def _explained(model: AdditiveModel, rows: Any, splitting: Splitting, offset: float) -> Explanation:

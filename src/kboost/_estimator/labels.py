@@ -10,23 +10,29 @@ from sklearn.utils.multiclass import check_classification_targets
 from kboost._typing import IntArray
 from kboost.data.multiclass import predicted_codes
 
-__all__ = ["check_two_classes", "encode_labels", "predicted_codes"]
+__all__ = ["check_two_classes", "distinct_labels", "encode_labels", "predicted_codes"]
 
 
 def encode_labels(estimator: Any, y: Any) -> IntArray:
     """Set `classes_` and return the code of each label."""
-    y = _plain(y)
+    estimator.classes_, codes = distinct_labels(y, "y")
+    return codes
+
+
+def distinct_labels(y: Any, name: str) -> tuple[Any, IntArray]:
+    """The labels in order, and the code of each of `y`; `name` is for the error message."""
+    y = _plain(np.asarray(y))
     try:
         check_classification_targets(y)
-        estimator.classes_, codes = np.unique(y, return_inverse=True)
+        classes, codes = np.unique(y, return_inverse=True)
     except (TypeError, ValueError) as error:  # labels that cannot be ordered, or objects
         kinds = sorted({type(label).__name__ for label in y})
         if isinstance(error, ValueError) and len(kinds) == 1:
             raise
         raise ValueError(
-            f"y must have labels of one kind, without gaps; got {', '.join(kinds)}."
+            f"{name} must have labels of one kind, without gaps; got {', '.join(kinds)}."
         ) from error
-    return np.asarray(codes)
+    return classes, np.asarray(codes)
 
 
 def _plain(y: Any) -> Any:

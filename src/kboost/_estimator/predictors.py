@@ -60,10 +60,12 @@ class KernelClassifierMixin(ClassifierMixin):
         if hasattr(self, "_stream"):
             return
         if labels := unpredicted_classes(self, X, y, sample_weight):
+            balanced = "class_weight" in type(self)._get_param_names()
+            way = "class_weight='balanced' (or sample_weight)" if balanced else "sample_weight"
             warnings.warn(
                 f"{type(self).__name__} predicts {', '.join(map(repr, labels))} for none of its "
-                "training rows: set class_weight='balanced' (or sample_weight) to raise the "
-                "weight of rare classes, or raise C (lower ridge).",
+                f"training rows: set {way} to raise the weight of rare classes, or raise C "
+                "(lower ridge).",
                 UnpredictedClassWarning,
                 stacklevel=5,
             )

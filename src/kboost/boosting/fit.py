@@ -27,7 +27,7 @@ from kboost.core.iterate import Listener
 from kboost.core.outputs import solve_outputs
 from kboost.data.svm_data import SVMData
 from kboost.exceptions import OutOfTimeError
-from kboost.solvers.libsvm import solve_dual
+from kboost.solvers.libsvm import STEPS_OF_A_VOTE, solve_dual
 
 _MAX_DRAWN = 2.0**62  # rows per round, so that their number is an integer
 _SAMPLE = 200  # rows whose kernel values are timed
@@ -88,7 +88,7 @@ def boost_svms(
 
             def train(K: FloatArray, signs: FloatArray, upper: FloatArray) -> Any:
                 share = until.remaining / (2 * n_kernels)
-                return solve_dual(K, signs, upper, plan.tol, share)
+                return solve_dual(K, signs, upper, plan.tol, share, STEPS_OF_A_VOTE)
 
             method = BoostingRounds(
                 SVMLearners(gram, problem.signs, plan.C, train),

@@ -17,7 +17,7 @@ from kboost.data.merged_rows import MergedRows, majority_code
 from kboost.data.multiclass import class_scores, predicted_codes
 from kboost.data.svm_data import SVMData
 from kboost.exceptions import OutOfTimeError
-from kboost.solvers.libsvm import solve_dual
+from kboost.solvers.libsvm import STEPS_OF_A_VOTE, solve_dual
 
 
 def cross_validated_errors(
@@ -68,7 +68,7 @@ def _held_out_values(
 
     def solve(K: FloatArray, signs: FloatArray, upper: FloatArray) -> Any:
         deadline.check()
-        return solve_dual(K, signs, upper, plan.tol, deadline.remaining)
+        return solve_dual(K, signs, upper, plan.tol, deadline.remaining, STEPS_OF_A_VOTE)
 
     for k, problem in enumerate(data.problems):
         training = problem.rows[~held_out[problem.rows]]

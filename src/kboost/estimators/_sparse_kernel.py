@@ -11,7 +11,7 @@ from kboost._estimator.callbacks import callback_listeners
 from kboost._estimator.parameter_rules import RULES
 from kboost._rules import COUNT, POSITIVE, Rule, check_params, either, one_of, optional
 from kboost._typing import FloatArray
-from kboost._validation import check_table, check_weights
+from kboost._validation import HEAVIEST_SQUARES, check_table, check_weights
 from kboost.core.deadline import Deadline
 from kboost.data.indexed_rows import indexed_rows
 from kboost.local.choice import LocalChoice
@@ -70,7 +70,7 @@ class SparseKernelBase(KernelEstimator):
     ) -> tuple[Any, Any, FloatArray]:
         """The arguments of `fit`, checked."""
         X, y = check_table(self, X, y, reset=True, keep_dtype=True, **options)
-        return X, y, check_weights(sample_weight, X.shape[0])
+        return X, y, check_weights(sample_weight, X.shape[0], heaviest=HEAVIEST_SQUARES)
 
     def _location(self, X: Any, *, lazy: bool) -> Location:
         """Where the rows of X are."""

@@ -28,7 +28,7 @@ from kboost.estimators._kernel_boost import (
 from kboost.formulations import MarginRows, nu_tube, pinball, tube
 from kboost.plans.bases import ActiveColumns, HalfspaceColumns, KernelColumns
 from kboost.plans.margin_plan import MarginFit, MarginPlan
-from kboost.plans.training_data import TrainingData, quantile_of, regression
+from kboost.plans.training_data import TrainingData, check_price, quantile_of, regression
 from kboost.settings import ActiveGaussians, Barrier, ColumnGeneration, Halfspaces, Quantile
 
 _SOLVER = Rule(
@@ -46,6 +46,7 @@ _RULES = MARGIN_RULES | {
     "solver": _SOLVER,
 }
 _NU = 0.5
+_LARGEST = 1e100  # target; squares, and sums of them, stay finite
 _COLUMN_ATTRIBUTES = ("centers_", "widths_", "directions_", "cuts_", "selected_features_")
 
 
@@ -265,6 +266,7 @@ def prepare_regressor(
     _check_combination(estimator)
     fraction = validation_fraction(estimator, validation)
     X, y, weight = estimator._checked(X, y, sample_weight, y_numeric=True)
+    _check_size(estimator, y)
     checked = estimator._checked_validation(validation, y_numeric=True)
     data, values = merged_targets(X, y, weight, checked)
     # a free intercept takes up what the targets have in common, and the solvers keep their digits
@@ -309,6 +311,21 @@ def _formulation(epsilon: Any, nu: float) -> Callable[[FloatArray, FloatArray, f
     if isinstance(epsilon, Quantile):
         return partial(pinball, quantile=epsilon.quantile)
     return partial(nu_tube, nu=nu) if epsilon is None else partial(tube, epsilon=epsilon)
+
+
+def _check_size(estimator: KernelBoostRegressor, y: Any) -> None:
+    """Raise for targets whose squares would overflow, or all vanish.
+
+    With the 2-norm, targets y / s and the cost s C have the solution of y and C, divided by s.
+    """
+    largest = float(np.abs(y).max(initial=0.0))
+    if largest and not 1 / _LARGEST <= largest <= _LARGEST:
+        raise ValueError(
+            f"y must be between {1 / _LARGEST:g} and {_LARGEST:g} at its largest, or zero; "
+            f"got {largest:g}; scale it."
+        )
+    if largest and estimator.penalty == "l2" and not isinstance(estimator.C, str):
+        check_price(float(estimator.C) / largest, "C over the largest size of y")
 
 
 def regressor_base(kernels: Any) -> KernelColumns:

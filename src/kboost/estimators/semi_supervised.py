@@ -17,6 +17,7 @@ import numpy as np
 
 from kboost._estimator.base import flat
 from kboost._estimator.labels import predicted_codes
+from kboost._rules import INTEGER, Rule, check_params
 from kboost._typing import FloatArray
 from kboost.data.merged_rows import merge_rows
 from kboost.estimators._kernel_boost import ValidationInput, prepare
@@ -33,20 +34,23 @@ from kboost.plans.library import CenterRows
 from kboost.plans.margin_plan import MarginFit, MarginPlan
 from kboost.plans.training_data import TrainingData
 
-UNLABELLED = -1
+_MARK = Rule(
+    "an integer, a string or None", lambda v: v is None or isinstance(v, str) or INTEGER.holds(v)
+)
 
 
 class SemiSupervisedKernelBoostClassifier(KernelBoostClassifier):
     """Classify with a sparse mixture of kernels centred at labelled and unlabelled rows.
 
-    Unlabelled rows have the label -1, as in scikit-learn's semi-supervised module; the classes may
-    be anything else (recode classes -1 and 1). The margin is required of the labelled rows only,
-    but every row is a possible centre.
+    Unlabelled rows have the label -1, as in scikit-learn's semi-supervised module, or another one
+    (`unlabelled`); the classes may be anything else. The margin is required of the labelled rows
+    only, but every row is a possible centre.
 
     A fit without labelled rows, or with a single class beside -1, is an error. Without unlabelled
     rows the model is that of :class:`KernelBoostClassifier`, and a
     :class:`kboost.exceptions.AllLabelledWarning` is raised; a warnings filter makes it an error.
-    Labels that are strings require an array of dtype object, so that -1 stays a number.
+    Labels that are strings require an array of dtype object, so that -1 stays a number, or a string
+    for `unlabelled`. Weights of classes are weights of their rows: `sample_weight` of `fit`.
 
     Parameters
     ----------
@@ -65,8 +69,8 @@ class SemiSupervisedKernelBoostClassifier(KernelBoostClassifier):
         Whether the intercept is free, penalised like a coefficient, or absent.
     column_scaling : {"floored", "unit", None}, default="floored"
         What columns are divided by, measured on all rows; see KernelBoostClassifier.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes.
+    unlabelled : int, str or None, default=-1
+        The label of rows without one; None: all rows are labelled, and every label is a class.
     max_columns : int or None, default=None
         Most columns that are generated (per class, if there are more than two).
     max_iter : int, default=1000
@@ -92,7 +96,7 @@ class SemiSupervisedKernelBoostClassifier(KernelBoostClassifier):
     transduction_ : ndarray of shape (n,)
         Label of each training row: the given one, or the predicted one.
     classes_ : ndarray of shape (n_classes,)
-        The labels without -1.
+        The labels without `unlabelled`.
     C_, tuning_, calibration_, n_columns_, columns_per_kernel_, kernels_, centers_, dual_coef_, \
 intercept_, objective_, dual_gap_, stop_reason_, trace_, n_iter_ : see above
         As for :class:`KernelBoostClassifier`.
@@ -127,7 +131,7 @@ intercept_, objective_, dual_gap_, stop_reason_, trace_, n_iter_ : see above
         nonnegative: bool = False,
         intercept: str = "free",
         column_scaling: str | None = "floored",
-        class_weight: Any = None,
+        unlabelled: int | str | None = -1,
         max_columns: int | None = None,
         max_iter: int = 1000,
         max_seconds: float | None = None,
@@ -139,10 +143,11 @@ intercept_, objective_, dual_gap_, stop_reason_, trace_, n_iter_ : see above
     ) -> None:
         super().__init__(
             kernels, penalty=penalty, C=C, nu=nu, nonnegative=nonnegative, intercept=intercept,
-            column_scaling=column_scaling, class_weight=class_weight, max_columns=max_columns,
-            max_iter=max_iter, max_seconds=max_seconds, tol=tol, solver=solver,
-            random_state=random_state, n_jobs=n_jobs, verbose=verbose,
+            column_scaling=column_scaling, max_columns=max_columns, max_iter=max_iter,
+            max_seconds=max_seconds, tol=tol, solver=solver, random_state=random_state,
+            n_jobs=n_jobs, verbose=verbose,
         )  # fmt: skip
+        self.unlabelled = unlabelled
 
 
 @prepare.register
@@ -155,20 +160,24 @@ def prepare_semi_supervised(
 ) -> tuple[MarginPlan, TrainingData]:
     """The plan of a classifier on the labelled rows with centres at all rows."""
     check_classifier(estimator, validation)
+    mark = estimator.unlabelled
+    check_params({"unlabelled": mark}, {"unlabelled": _MARK})
     X, y, weight = estimator._checked(X, y, sample_weight)
     y = _as_numbers(y)
-    labelled = np.array([label != UNLABELLED for label in y.tolist()], dtype=bool)
-    _check_labels(y[labelled & (weight > 0)], all_labelled=bool(labelled.all()))
+    labelled = np.ones(len(y), dtype=bool)
+    if mark is not None:
+        labelled = np.array([label != mark for label in y.tolist()], dtype=bool)
+        _check_labels(y[labelled & (weight > 0)], mark, all_labelled=bool(labelled.all()))
     centers = None
-    if labelled[weight > 0].all():
+    if not labelled[weight > 0].all():
+        centers = _all_rows(X, weight)
+    elif mark is not None:
         warnings.warn(
-            "y has no unlabelled rows (-1) with a positive weight: the model is that of "
-            "KernelBoostClassifier.",
+            f"y has no unlabelled rows ({mark}) with a positive weight: the model is that of "
+            "KernelBoostClassifier; unlabelled=None says so.",
             AllLabelledWarning,
             stacklevel=2,
         )
-    else:
-        centers = _all_rows(X, weight)
     data = labelled_rows(estimator, X, y, weight, labelled, validation)
     classes = estimator.classes_
 
@@ -198,24 +207,28 @@ def _as_numbers(y: Any) -> Any:
     return plain if plain.dtype.kind in "biuf" and (plain == y).all() else y
 
 
-def _check_labels(labels: Any, *, all_labelled: bool) -> None:
+def _check_labels(labels: Any, mark: int | str, *, all_labelled: bool) -> None:
     """Raise for labels that cannot be learnt from; the message gives the likely reason."""
     if not len(labels):
         raise ValueError(
-            "y must have labelled rows with a positive weight; got -1, which marks unlabelled "
+            f"y must have labelled rows with a positive weight; got {mark}, which marks unlabelled "
             "rows, for all of them."
         )
     try:
         classes = np.unique(labels)
     except TypeError as error:
-        raise ValueError(f"y must have labels of one type beside -1; {error}.") from error
-    if "-1" in classes.tolist():
+        kinds = sorted({type(label).__name__ for label in labels})
         raise ValueError(
-            "y must mark unlabelled rows by the number -1; got the string '-1', which NumPy makes "
-            "of it among strings: pass y as np.array(y, dtype=object)."
+            f"y must have labels of one kind beside {mark}, without gaps; got {', '.join(kinds)}."
+        ) from error
+    if not isinstance(mark, str) and str(mark) in classes.tolist():
+        raise ValueError(
+            f"y must mark unlabelled rows by the number {mark}; got the string '{mark}', which "
+            "NumPy makes of it among strings: pass y as np.array(y, dtype=object), or "
+            f"unlabelled='{mark}'."
         )
     if len(classes) < 2 and not all_labelled:
         raise ValueError(
-            f"y must have at least two labelled classes; got one class, {classes[0]}, beside -1, "
-            "which marks unlabelled rows: if -1 is a class, recode it (as 0, for example)."
+            f"y must have at least two labelled classes; got one class, {classes[0]}, beside "
+            f"{mark}, which marks unlabelled rows: if {mark} is a class, set unlabelled=None."
         )

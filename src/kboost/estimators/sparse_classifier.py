@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 
 from kboost._estimator.base import flat
-from kboost._estimator.labels import check_two_classes, encode_labels
+from kboost._estimator.labels import check_two_classes, distinct_labels, encode_labels
 from kboost._estimator.predictors import KernelClassifierMixin
 from kboost._rules import check_params, one_of
 from kboost._typing import FloatArray
-from kboost._validation import check_table, check_weights
+from kboost._validation import HEAVIEST_SQUARES, check_table, check_weights
 from kboost.core.deadline import Deadline
 from kboost.data.class_weight import class_factors
 from kboost.estimators._sparse_kernel import SparseKernelBase, is_memory_map
@@ -299,8 +298,8 @@ class SparseKernelClassifier(KernelClassifierMixin, SparseKernelBase):
     def _learn_batch(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
         plan, first = self._checked_plan(), not hasattr(self, "_stream")
         X, y = check_table(self, X, y, reset=first)
-        weight = check_weights(sample_weight, X.shape[0])
-        check_classification_targets(y)
+        weight = check_weights(sample_weight, X.shape[0], heaviest=HEAVIEST_SQUARES)
+        distinct_labels(y, "y")
         self.classes_ = self._stream_classes(classes, first=first)
         codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
         if len(self.classes_) < 2 or np.any(self.classes_[codes] != y):
@@ -324,7 +323,7 @@ class SparseKernelClassifier(KernelClassifierMixin, SparseKernelBase):
     def _stream_classes(self, classes: Any, *, first: bool) -> Any:
         """The labels of a stream: those given in the first call, or of an earlier fit."""
         earlier = getattr(self, "classes_", None)
-        given = None if classes is None else np.unique(classes)
+        given = None if classes is None else distinct_labels(classes, "classes")[0]
         if first:
             if given is None and earlier is None:
                 raise ValueError(

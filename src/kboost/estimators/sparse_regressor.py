@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from kboost._typing import FloatArray
-from kboost._validation import check_table, check_weights
+from kboost._validation import HEAVIEST_SQUARES, check_table, check_weights
 from kboost.core.deadline import Deadline
 from kboost.estimators._sparse_kernel import SparseKernelBase, is_memory_map
 
@@ -237,7 +237,7 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
     def _learn_batch(self, X: Any, y: Any, sample_weight: Any) -> None:
         plan, first = self._plan(labels=False), not hasattr(self, "_stream")
         X, y = check_table(self, X, y, reset=first, y_numeric=True, multi_output=True)
-        weight = check_weights(sample_weight, X.shape[0])
+        weight = check_weights(sample_weight, X.shape[0], heaviest=HEAVIEST_SQUARES)
         targets = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
         if first:
             self._flat = y.ndim == 1

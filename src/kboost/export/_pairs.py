@@ -18,9 +18,16 @@ from kboost.export._rows import InputRows
 from kboost.kernels.functions import Precomputed
 from kboost.kernels.views import View
 
+MOST_NUMBERS = 1 << 27  # of sparse centres in a graph, which may have 2 GiB
+
 
 def dense(rows: Any) -> Any:
     """Centres as an array."""
+    if issparse(rows) and rows.shape[0] * rows.shape[1] > MOST_NUMBERS:
+        raise ValueError(
+            f"model must have sparse centres of at most {MOST_NUMBERS} numbers, zeros included, "
+            f"to be exported; got {rows.shape[0]} x {rows.shape[1]}."
+        )
     return np.asarray(rows.toarray() if issparse(rows) else rows, dtype=np.float64)
 
 

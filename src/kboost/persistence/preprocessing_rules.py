@@ -1,8 +1,9 @@
-"""Rules for saved transformers of scikit-learn, where their numbers become indices or sizes.
+"""Rules for saved transformers of scikit-learn: their arrays fit the features.
 
-The others only compute with arrays, whose shapes NumPy checks. A one-hot encoder writes sparse rows
+Numbers that become indices or sizes have rules of their own: a one-hot encoder writes sparse rows
 from the numbers it holds, polynomial features allocate what they say, and a number of jobs is a
-number of processes.
+number of processes. A transformer that has one attribute of a fit must have those listed here; what
+else scikit-learn's classes rely on, they check or compute with in NumPy.
 """
 
 from __future__ import annotations
@@ -16,6 +17,28 @@ from kboost._rules import INTEGER
 
 MAX_JOBS = 1024
 MAX_FEATURES = 1 << 24
+PER_FEATURE = {  # arrays whose last axis are the features; None where a parameter turns them off
+    "KBinsDiscretizer": ("bin_edges_", "n_bins_"),
+    "MaxAbsScaler": ("scale_",),
+    "MinMaxScaler": ("min_", "scale_"),
+    "PCA": ("components_", "mean_"),
+    "PowerTransformer": ("lambdas_",),
+    "QuantileTransformer": ("quantiles_",),
+    "RobustScaler": ("center_", "scale_"),
+    "SimpleImputer": ("statistics_",),
+    "StandardScaler": ("mean_", "scale_"),
+    "TfidfTransformer": ("idf_",),
+    "TruncatedSVD": ("components_",),
+    "VarianceThreshold": ("variances_",),
+}
+STEPS = {"steps": 2, "transformer_list": 2, "transformers": 3, "transformers_": 3}  # and sizes
+MAY_BE_NONE = {  # by the parameter that turns them off
+    ("RobustScaler", "center_"): "with_centering",
+    ("RobustScaler", "scale_"): "with_scaling",
+    ("StandardScaler", "mean_"): "with_mean",
+    ("StandardScaler", "scale_"): "with_std",
+    ("TfidfTransformer", "idf_"): "use_idf",
+}
 
 
 def transformer_fits(made: Any) -> bool:
@@ -23,10 +46,44 @@ def transformer_fits(made: Any) -> bool:
     jobs = vars(made).get("n_jobs")
     if not (jobs is None or (INTEGER.holds(jobs) and abs(jobs) <= MAX_JOBS)):
         return False
+    if not _steps_fit(made):
+        return False
+    if "n_features_in_" in vars(made) and not _arrays_fit(made):
+        return False
     if type(made).__name__ == "OneHotEncoder" and "categories_" in vars(made):
         return _one_hots_fit(made)
     if type(made).__name__ == "PolynomialFeatures" and "n_output_features_" in vars(made):
         return _products_fit(made)
+    return True
+
+
+def _steps_fit(made: Any) -> bool:
+    """Whether the steps of a pipeline, and what it unites, are named transformers."""
+    for attribute, length in STEPS.items():
+        steps = vars(made).get(attribute, [])
+        if not isinstance(steps, list) or not all(_is_step(step, length) for step in steps):
+            return False
+    return True
+
+
+def _is_step(step: Any, length: int) -> bool:
+    if not (isinstance(step, tuple) and len(step) == length and isinstance(step[0], str)):
+        return False
+    return step[1] is None or isinstance(step[1], str) or hasattr(step[1], "fit")
+
+
+def _arrays_fit(made: Any) -> bool:
+    """Whether the arrays with a number per feature have as many, and are there."""
+    kind, d = type(made).__name__, made.n_features_in_
+    if not (INTEGER.holds(d) and 0 < d < 1 << 31):
+        return False
+    for name in PER_FEATURE.get(kind, ()):
+        array = vars(made).get(name)
+        if array is None:
+            if getattr(made, MAY_BE_NONE.get((kind, name), ""), True) is not False:
+                return False
+        elif not (isinstance(array, np.ndarray) and array.ndim and array.shape[-1] == d):
+            return False
     return True
 
 

@@ -13,6 +13,7 @@ from kboost._rules import BOOLEAN, Rule, optional
 from kboost.core.trace import Step, Trace
 from kboost.persistence import (
     auto_rules,
+    estimator_rules,
     preparation_rules,
     preprocessing_rules,
     rules,
@@ -23,6 +24,7 @@ from kboost.persistence.rules import (
     ANY,
     ANY_VECTOR,
     DEGREE,
+    EXPONENTS,
     FEATURE_INDICES,
     FINITE,
     FOLDED_TERMS,
@@ -70,7 +72,8 @@ def _settings(cls: Any) -> Entry:
 
 def _estimators(home: str, *names: str) -> list[Entry]:
     return [
-        Entry(f"{home}.{name}", holds=rules.estimator_fits, is_estimator=True) for name in names
+        Entry(f"{home}.{name}", holds=estimator_rules.estimator_fits, is_estimator=True)
+        for name in names
     ]
 
 
@@ -98,7 +101,7 @@ PARTS_OF_MODELS = [
     _part("kernels.algebra.Product", {"kernels": KERNELS}, lambda made: len(made.kernels) > 0),
     _part(
         "kernels.transforms.Standardize",
-        {"exponent": INDICES, "shift": VECTOR, "scale": VECTOR},
+        {"exponent": EXPONENTS, "shift": VECTOR, "scale": VECTOR},
         rules.same_length("exponent", "shift", "scale"),
     ),
     _part(

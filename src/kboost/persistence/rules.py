@@ -21,11 +21,10 @@ from kboost.columns.halfspaces import HalfspacePart
 from kboost.columns.hypothesis import KernelPart
 from kboost.core.model import AdditiveModel
 from kboost.core.rounds import DesignRound, Round
-from kboost.data.multiclass import BinaryProblem
 from kboost.kernels.base import Kernel
 from kboost.kernels.folding import Folded, FoldedTerm, Monomial
 from kboost.kernels.functions import SKLEARN_NAMES, PrecomputedPart
-from kboost.kernels.transforms import Standardize, Transform
+from kboost.kernels.transforms import MAX_KNOTS, Standardize, Transform
 from kboost.kernels.views import View
 
 
@@ -68,6 +67,7 @@ ANY_VECTOR = _array(1, "iuf", "a vector of numbers")
 TABLE = _array(2, "f", "a matrix")
 TENSOR = _array(3, "f", "a tensor")
 INDICES = _array(1, "iu", "a vector of indices")
+EXPONENTS = _array(1, "i", "a vector of integers")
 INDEX_PAIRS = _array(2, "iu", "pairs of indices")
 POINTS = Rule("rows", lambda v: issparse(v) or _is_dense(v))
 KERNEL = _instance("a kernel", Kernel)
@@ -93,12 +93,13 @@ NUMBERS = Rule(
 
 
 def ranks_fit(made: Any) -> bool:
-    """Every feature has knots, and the arrays have their number."""
+    """Every feature has knots, no more than a fit gives it, and the arrays have their number."""
     starts = made.starts
     return (
         len(starts) >= 1
         and starts[0] == 0
         and bool((starts[1:] > starts[:-1]).all())
+        and bool((starts[1:] - starts[:-1] <= MAX_KNOTS).all())
         and starts[-1] == len(made.values) == len(made.ranks)
         and len(made.scale) == len(starts) - 1
     )
@@ -157,9 +158,11 @@ def settings_hold(made: Any) -> bool:
 
 
 def outputs_fit(made: Any) -> bool:
-    """All parts have as many outputs as the bias, which is finite."""
-    return are_finite(made.bias) and all(
-        part.coef.shape[1] == len(made.bias) for part in made.parts
+    """All parts have as many outputs as the bias, which is finite, and none is there twice."""
+    return (
+        are_finite(made.bias)
+        and all(part.coef.shape[1] == len(made.bias) for part in made.parts)
+        and len(set(map(id, made.parts))) == len(made.parts)
     )
 
 
@@ -196,40 +199,11 @@ def svm_ensemble_fits(made: Any) -> bool:
     )
 
 
-def estimator_fits(made: Any) -> bool:
-    """The model of an estimator has the right features and classes."""
-    attributes = vars(made)
-    model, d = attributes.get("_model"), attributes.get("n_features_in_")
-    if model is None:
-        return True
-    if not (isinstance(model, AdditiveModel | SVMEnsemble) and INTEGER.holds(d)):
-        return False
+def model_sees(model: AdditiveModel | SVMEnsemble, d: int) -> bool:
+    """Whether all parts of a model accept rows of d features."""
     if isinstance(model, SVMEnsemble):
-        n_outputs, sees = len(model.n_rounds), _ensemble_sees(model, d)
-    else:
-        n_outputs, sees = len(model.bias), all(_part_fits(part, d) for part in model.parts)
-    return sees and (attributes.get("classes_") is None or _classes_fit(attributes, n_outputs))
-
-
-def _classes_fit(attributes: dict[str, Any], n_outputs: int) -> bool:
-    """Whether there are as many outputs as classes, or as binary problems of them."""
-    classes, problems = attributes["classes_"], attributes.get("_binary_problems")
-    if not (isinstance(classes, np.ndarray) and classes.ndim == 1):
-        return False
-    if problems is not None and not _separate(problems, len(classes)):
-        return False
-    n_problems = len(classes) if problems is None else len(problems)
-    return n_outputs == (1 if len(classes) == 2 else n_problems)
-
-
-def _separate(problems: Any, n_classes: int) -> bool:
-    """Whether these are binary problems, of classes that exist."""
-    return isinstance(problems, list | tuple) and all(
-        isinstance(problem, BinaryProblem)
-        and 0 <= problem.positive < n_classes
-        and (problem.negative is None or 0 <= problem.negative < n_classes)
-        for problem in problems
-    )
+        return _ensemble_sees(model, d)
+    return all(_part_fits(part, d) for part in model.parts)
 
 
 def _ensemble_sees(model: SVMEnsemble, d: int) -> bool:

@@ -76,6 +76,8 @@ def fit_margin(
     function that returns the fit as it stands.
     """
     deadline = Deadline.after(plan.max_seconds, since=since)
+    if not isinstance(plan.C, float):  # to be chosen
+        check_prices(plan.outputs.problems(data.rows, 1.0))
     with blas_threads_for(len(data.rows.weight)):
         plan = with_learned_kernels(plan, data, deadline.share(4))
         choice = choose_c(plan, data, deadline.share(2))

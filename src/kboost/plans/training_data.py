@@ -134,11 +134,13 @@ def quantile_of(values: FloatArray, quantile: float = 0.5) -> Callable[[MergedRo
 def check_prices(problems: Sequence[Any], factor: float = 1.0) -> None:
     """Raise if slack costs, times a factor, are too high for the precision of the solvers."""
     costs = [float(rows.slack_costs.max()) for rows in problems if isinstance(rows, MarginRows)]
-    highest = factor * max(costs, default=0.0)
+    check_price(factor * max(costs, default=0.0))
+
+
+def check_price(highest: float, what: str = "C times the largest sample weight") -> None:
+    """Raise if the highest cost of an error is too high for the precision of the solvers."""
     if not highest < HIGHEST_PRICE:
-        raise ValueError(
-            f"C times the largest sample weight must be below {HIGHEST_PRICE:g}; got {highest:g}."
-        )
+        raise ValueError(f"{what} must be below {HIGHEST_PRICE:g}; got {highest:g}.")
 
 
 def _class_output(

@@ -14,6 +14,7 @@ from sklearn.svm import _libsvm
 from kboost._typing import FloatArray
 
 MOST_STEPS = 10_000_000  # libsvm has no limit of its own
+STEPS_OF_A_VOTE = 100_000  # of a machine that only votes: enough for C = 100, a start for 1e6
 _SECONDS_OF_STEP, _OVERHEAD = 5e-9, 100  # of a row, and rows that the rest of a step is worth
 _LEAST_CACHE, _MOST_CACHE = 50.0, 2000.0  # MiB
 
@@ -24,14 +25,15 @@ def solve_dual(
     upper: FloatArray,
     tol: float = 1e-3,
     seconds: float = float("inf"),
+    most_steps: int = MOST_STEPS,
 ) -> tuple[FloatArray, float, int]:
     """The duals (n,), the bias, and the number of steps; `K` is (n, n), float64, in C order.
 
-    With fewer than MOST_STEPS steps the optimality conditions hold up to `tol`. There are at most
+    With fewer than `most_steps` steps the optimality conditions hold up to `tol`. There are at most
     as many steps as take about `seconds`.
     """
     n = len(signs)
-    most = min(float(MOST_STEPS), 1.0 + seconds / (_SECONDS_OF_STEP * (n + _OVERHEAD)))
+    most = min(float(most_steps), 1.0 + seconds / (_SECONDS_OF_STEP * (n + _OVERHEAD)))
     _libsvm.set_verbosity_wrap(0)  # no output
     result = _libsvm.fit(
         K,
