@@ -25,7 +25,8 @@ def licence(package: Distribution) -> str:
     """As the package states it: an SPDX expression, else classifiers, else free text."""
     fields = package.metadata
     classifiers = [c for c in fields.get_all("Classifier", []) if c.startswith("License ::")]
-    return fields["License-Expression"] or "; ".join(classifiers) or (fields["License"] or "")[:80]
+    stated = fields.get("License-Expression") or "; ".join(classifiers)
+    return stated or fields.get("License", "")[:80]
 
 
 def installed() -> dict[str, Distribution]:

@@ -42,6 +42,7 @@ def _as_with_many_rows(monkeypatch):
     """Blocks of a few rows, and no floor: so few rows are below what any budget allows."""
     monkeypatch.setattr(boosting, "LEAST_BUDGET", 0)
     monkeypatch.setattr(gram, "_CHUNK", 50 * N)
+    monkeypatch.setattr(gram, "_BLOCK", 50 * N)
 
 
 def refusal(model):
