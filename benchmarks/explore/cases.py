@@ -114,7 +114,7 @@ def _margin(rng: np.random.Generator) -> dict[str, Any]:
         "C": _any(rng, 0.1, 1.0, 1.0, 30.0, "auto"),
         "intercept": _any(rng, "free", "free", "penalized", "none"),
         "nonnegative": bool(rng.integers(5) == 0),
-        "column_scaling": _any(rng, "unit", "unit", None),
+        "column_scaling": _any(rng, "floored", "floored", None),
         "max_columns": _any(rng, None, None, 5),
     }
 

@@ -6,6 +6,7 @@ Names are imported when they are first used, so that `import kboost` and `kboost
 from __future__ import annotations
 
 from importlib import import_module
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from kboost._estimator.pickling import pack_with
@@ -87,12 +88,17 @@ _PACKAGES = frozenset(
 )
 
 
+_importing = RLock()  # two threads may meet in the middle of modules that import each other
+
+
 def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
-        return import_module(f"kboost.{name}")
+        with _importing:
+            return import_module(f"kboost.{name}")
     if name not in _MODULES:
         raise AttributeError(f"module 'kboost' has no attribute {name!r}")
-    value = getattr(import_module(f"kboost.{_MODULES[name]}"), name)
+    with _importing:
+        value = getattr(import_module(f"kboost.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
 

@@ -205,7 +205,7 @@ def path(
             deadline.check()
             path_fit = follow_path(plan, data, library, deadline)
             values = _values(Cs, path_fit.first_cost)
-            check_prices(plan.outputs.problems(data.rows, 1.0), values[-1])
+            check_prices(plan.outputs.problems(data.rows, 1.0), factor=values[-1])
             for C in values.tolist():
                 if not _append_point(points, path_fit, C):
                     break

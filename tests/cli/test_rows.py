@@ -19,7 +19,7 @@ from typer.testing import CliRunner  # noqa: E402
 import kboost  # noqa: E402
 from kboost.cli._checks import dependence, notes_on  # noqa: E402
 from kboost.cli._complete import column_names  # noqa: E402
-from kboost.cli._data import Asked, load  # noqa: E402
+from kboost.cli._data import Asked, _order, load  # noqa: E402
 from kboost.cli._files import rows_of  # noqa: E402
 from kboost.cli._guard import INTERRUPTED  # noqa: E402
 from kboost.cli._holdout import Holdout  # noqa: E402
@@ -152,6 +152,42 @@ def test_any_time_limit_ends_in_a_model(tmp_path):
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert set(kboost.load_model(tmp_path / "m.kboost").classes_) == {"a", "b"}
+
+
+def test_a_name_that_ends_in_brackets_is_another_column(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"w (unit)": rng.choice(["kg", "lb"], 40), "w": rng.normal(size=40)})
+    frame["y"] = frame["w"] + 0.1 * rng.normal(size=40)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    small = ["--estimator", "SparseKernelRegressor", "--set", "max_columns=5"]
+    done = run("fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m.kboost", *small)
+    assert done.exit_code == 0, done.stderr
+    done = run("predict", tmp_path / "m.kboost", tmp_path / "t.csv", "-o", tmp_path / "p.csv")
+    assert done.exit_code == 0, done.stderr
+    assert "outside the range" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["-o", "t.csv"], "outputs must be files of their own; got t.csv twice."),
+        (["-o", "a", "--report", "a"], "outputs must be files of their own; got a twice."),
+        (["-o", "a", "--groups", "x,code"], "--groups must be one column of the table; got 'x"),
+    ],
+)
+def test_options_that_would_cost_the_work_are_refused_before_it(given, words, tmp_path):
+    table().to_csv(tmp_path / "t.csv", index=False)
+    options = [tmp_path / v if v in ("t.csv", "a") else v for v in given]
+    done = run("fit", tmp_path / "t.csv", "-t", "y", *options, *SMALL)
+    assert done.exit_code == 1
+    assert words in " ".join(done.stderr.split())
+
+
+def test_gaps_of_a_column_of_time_are_no_words():
+    dates = pd.Series(["2020-01-01", "", "2019-05-01", "", ""], name="when")
+    assert np.argsort(_order(dates)).tolist()[-2:] == [2, 0]
+    with pytest.raises(ValueError, match=r"^--split-by must be a column of numbers or dates"):
+        _order(pd.Series(["a", "", "b"], name="when"))
 
 
 def test_the_clock_ticks_between_records(monkeypatch):

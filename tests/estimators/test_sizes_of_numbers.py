@@ -40,7 +40,12 @@ def test_the_2_norm_on_small_targets_is_a_high_cost():
 @pytest.mark.parametrize(
     ("model", "y", "size", "words"),
     [
-        (KernelBoostClassifier(), SIGN, 1e20, "C times the largest sample weight must be below"),
+        (
+            KernelBoostClassifier(),
+            SIGN,
+            1e20,
+            "with C='auto' the largest sample weight must be",
+        ),
         (KernelBoostRegressor(C=1.0), VALUE, 1e300, "C times the largest sample weight must be"),
         (SparseKernelRegressor(), VALUE, 1e300, "sample_weight must have a sum of at most 1e+100"),
         (MKBoostClassifier(), SIGN, 1e306, "sample_weight must have a sum of at most 1e+305"),

@@ -10,10 +10,11 @@ import pytest
 from sklearn.base import clone
 
 import kboost
+from kboost.core.checkpoint import SavedRun
 from kboost.kernels import Gaussian
 from kboost.persistence import checkpoints
 from kboost.selection import c_path
-from kboost.settings import Cells, Joint
+from kboost.settings import ALD, Cells, Joint
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(36, 2))
@@ -83,6 +84,45 @@ def test_a_killed_fit_continues(name, path, monkeypatch):
     assert n_again < n_writes
     np.testing.assert_allclose(values(again), values(whole), rtol=1e-6, atol=1e-9)
     assert not path.exists()
+
+
+@pytest.mark.parametrize("name", ["linear programs in threads", "boosting", "one by one"])
+def test_a_fit_that_ends_again_before_it_writes_continues_as_well(name, path, monkeypatch):
+    """The second process makes steps that it does not write, and the third makes them again."""
+    model, y = FITS[name]
+    whole, n_writes = fit(model, y, path, monkeypatch)
+    with pytest.raises(KilledError):
+        fit(model, y, path, monkeypatch, writes=n_writes // 2)
+    steps = []
+
+    def step(self):
+        steps.append(self)
+        if len(steps) == 2:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SavedRun, "step", step)
+        with pytest.raises(KeyboardInterrupt), kboost.checkpoint(path):
+            clone(model).fit(X, y)
+    again, _ = fit(model, y, path, monkeypatch)
+    np.testing.assert_allclose(values(again), values(whole), rtol=1e-6, atol=1e-9)
+    assert again.n_iter_ == whole.n_iter_
+
+
+def test_a_fit_that_was_refused_is_in_nobodys_way(path):
+    with kboost.checkpoint(path):
+        with pytest.raises(ValueError, match="n_jobs"):
+            kboost.KernelBoostRegressor(GAUSSIAN, C=1.0, n_jobs="x").fit(X, TARGET)
+        kboost.KernelBoostRegressor(GAUSSIAN, C=1.0).fit(X, TARGET)
+        with pytest.raises(ValueError, match="give every fit a block and a path of its own"):
+            kboost.KernelBoostRegressor(GAUSSIAN, C=2.0).fit(X, TARGET)
+
+
+def test_batches_of_a_stream_are_not_kept(path):
+    model = kboost.SparseKernelRegressor(GAUSSIAN, ridge=0.1, selection=ALD(0.1), random_state=0)
+    with kboost.checkpoint(path):
+        model.partial_fit(X[:18], TARGET[:18]).partial_fit(X[18:], TARGET[18:])
+        assert not path.exists()
 
 
 def test_the_best_step_before_the_end_of_a_process_is_kept(path, monkeypatch):

@@ -31,9 +31,15 @@ def settled(estimator: Any) -> Iterator[None]:
         raise
     except BaseException:
         reason: Any = vars(estimator).get("stop_reason_")
-        if reason is not None and reason is not before.get("stop_reason_"):
+        learned = any(before.get(name) is not value for name, value in _fitted(estimator))
+        if reason is not None and learned:
             listed = reason if isinstance(reason, list) else [reason]
             if all(each.rule != INTERRUPTED.rule for each in listed):
                 several = [INTERRUPTED] * len(listed)
                 estimator.stop_reason_ = several if isinstance(reason, list) else INTERRUPTED
         raise
+
+
+def _fitted(estimator: Any) -> list[tuple[str, Any]]:
+    """The attributes of a fit."""
+    return [item for item in vars(estimator).items() if not item[0].startswith(_OF_CALLBACKS)]

@@ -19,6 +19,10 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud
 class PlainConsole(Console):
     """A console that prints strings as they are."""
 
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command line, which knows the exit code."""
+        raise BrokenPipeError
+
     def render_str(self, text: str, **options: Any) -> Text:
         """A string as text without markup, pictures, highlighting and control characters."""
         options |= {"emoji": False, "markup": False, "highlight": False, "highlighter": None}

@@ -141,8 +141,9 @@ def _columns(frame: Any, missing: Sequence[str], asked: Asked) -> Iterator[Colum
     drop = columns_named(asked.drop, names, "--drop")
     use = columns_named(asked.use, names, "--use")
     for option, name in (("--groups", asked.groups), ("--split-by", asked.split_by)):
-        if name is not None:
-            columns_named([name], [name] if name in names else names, option)
+        if name is not None and name not in names:
+            columns_named([name], names, option)
+            raise ValueError(f"{option} must be one column of the table; got {name!r}.")
     for column in describe(frame, missing):
         if column.name == asked.groups:
             yield Column(column.name, "left out", column.n_missing, "groups the rows")
@@ -166,10 +167,10 @@ def _used(column: Column, values: Any) -> Column:
 
 def _order(column: Any) -> Any:
     """Numbers in the order of a column of numbers or dates; gaps come first."""
-    numbers = as_numbers(column)
-    if numbers.notna().sum() < 0.9 * column.notna().sum():
+    numbers, n_values = as_numbers(column), int((column.notna() & (column != "")).sum())
+    if numbers.notna().sum() < 0.9 * n_values:
         dates = as_dates(column)
-        if dates.notna().sum() < 0.9 * column.notna().sum():
+        if dates.notna().sum() < 0.9 * n_values:
             raise ValueError(
                 f"--split-by must be a column of numbers or dates; got {column.name!r}."
             )

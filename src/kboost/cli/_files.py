@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -52,10 +53,26 @@ def _by_name(model: Any, frame: Any, path: Path) -> Any:
     return frame
 
 
-def check_writable(*paths: Path | None) -> None:
-    """Raise before the work if an output file cannot be written."""
+def check_writable(*paths: Path | None, inputs: Sequence[Path | None] = ()) -> None:
+    """Raise before the work if an output cannot be written, or is an input or another output."""
+    outputs = [path.resolve() for path in paths if path is not None]
+    read = {path.resolve() for path in inputs if path is not None}
+    for number, output in enumerate(outputs):
+        if output in read or output in outputs[:number]:
+            raise ValueError(f"outputs must be files of their own; got {output.name} twice.")
     for path in paths:
         if path is not None and not path.parent.is_dir():
             raise ValueError(f"{path} must be in an existing folder; {path.parent} does not exist.")
         if path is not None and path.is_dir():
             raise ValueError(f"{path} must be a file; it is a folder.")
+        if path is not None and not path.exists() and not _can_create(path.parent):
+            raise ValueError(f"{path} must be in a folder that can be written.")
+
+
+def _can_create(folder: Path) -> bool:
+    """Whether a file can be created there."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False

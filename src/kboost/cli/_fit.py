@@ -50,7 +50,7 @@ def run_fit(path: Path, target: str | None, asked: Asked, options: FitOptions) -
     """Run the command."""
     console = PlainConsole(quiet=options.as_json)
     output = options.output or Path(f"{path.name.split('.')[0]}.kboost")
-    check_writable(output, options.report)
+    check_writable(output, options.report, inputs=(path, options.test))
     data = load(path, target, asked)
     test = None if options.test is None else load_test(options.test, data, asked.na)
     holdout = Holdout(options.test_size, options.seed, options.cv, test, str(options.test))

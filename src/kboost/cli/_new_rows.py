@@ -9,7 +9,7 @@ import numpy as np
 
 from kboost.cli._notes import as_days, ranges
 from kboost.preparation.categories import levels_of
-from kboost.tables.preparing import missing_columns, preparation_of
+from kboost.tables.preparing import missing_columns, plain_name, preparation_of
 
 OUTSIDE = 0.01  # share of the values beyond the range of training, from which on it is said
 MARGIN = 0.1  # of the width of the range, by which a few new values exceed it by chance
@@ -26,7 +26,7 @@ def surprises(model: Any, notes: dict[str, Any], frame: Any, X: Any) -> list[str
     for column, encoding in zip(prepare.columns_, prepare._encodings, strict=True):
         if column.name not in X.columns or encoding is None:
             continue
-        plain = column.name.rpartition(" (")[0] if column.name not in known else column.name
+        plain = column.name if column.name in known else plain_name(column.name)
         if column.kind == "category":
             lines += _unseen(column.name, X[column.name], levels_of(encoding))
         elif plain in known:

@@ -32,7 +32,7 @@ def run_predict(
     as_json: bool = False,
 ) -> int:
     """Predict the rows of a file, and write or print them; returns their number."""
-    check_writable(output)
+    check_writable(output, inputs=(model, data))
     fitted, notes = load_with_notes(model)
     X, frame = rows_of(fitted, data, na_words(notes) if na is None else na, fill=True)
     warnings = surprises(fitted, notes, frame, X)
@@ -102,7 +102,7 @@ def _as_text(value: Any) -> Any:
 
 def write_table(table: Any, output: Path) -> None:
     """Write Parquet or CSV, depending on the suffix."""
-    if output.suffix in (".parquet", ".pq"):
+    if output.suffix.lower() in (".parquet", ".pq"):
         table.to_parquet(output)
     else:
         table.to_csv(output, index=False)

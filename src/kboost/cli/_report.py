@@ -32,7 +32,7 @@ def run_report(
     as_json: bool,
 ) -> None:
     """Run the command; the target is that of the fit, unless it is given."""
-    check_writable(output)
+    check_writable(output, inputs=(model, data))
     fitted, notes = load_with_notes(model)
     check_reportable(unwrap(fitted))
     task = "classification" if is_classifier(fitted) else "regression"

@@ -32,6 +32,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from copy import deepcopy
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -105,6 +106,16 @@ def kept_in(store: Store) -> Iterator[None]:
 
 
 @contextmanager
+def not_kept() -> Iterator[None]:
+    """Keep no states of the fit inside: that of one batch of a stream."""
+    token = _store.set(None)
+    try:
+        yield
+    finally:
+        _store.reset(token)
+
+
+@contextmanager
 def whole_fit(fingerprint: Callable[[], str]) -> Iterator[None]:
     """The fit of an estimator; one inside another is a part of it."""
     store = _store.get()
@@ -133,7 +144,7 @@ class SavedRun:
         state = self._place.store.get(self._key) if self._place and self._key else None
         if state is None:
             return False
-        self._method.restore(state)
+        self._method.restore(deepcopy(state))  # which the method changes; the store keeps its own
         return True
 
     def step(self) -> None:

@@ -80,6 +80,7 @@ class _Boost(OnCluster):
             X,
             y,
             sample_weight,
+            validation,
         )
 
     def _checked(

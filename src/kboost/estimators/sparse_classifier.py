@@ -13,6 +13,7 @@ from kboost._estimator.predictors import KernelClassifierMixin
 from kboost._rules import check_params, one_of
 from kboost._typing import FloatArray
 from kboost._validation import HEAVIEST_SQUARES, check_table, check_weights
+from kboost.core.checkpoint import not_kept
 from kboost.core.deadline import Deadline
 from kboost.data.class_weight import class_factors
 from kboost.estimators._sparse_kernel import SparseKernelBase, is_memory_map
@@ -239,9 +240,10 @@ class SparseKernelClassifier(KernelClassifierMixin, SparseKernelBase):
         SparseKernelClassifier
             The estimator.
         """
-        return self._guarded_fit(
-            lambda: self._learn_batch(X, y, classes, sample_weight), X, y, sample_weight
-        )
+        with not_kept():
+            return self._guarded_fit(
+                lambda: self._learn_batch(X, y, classes, sample_weight), X, y, sample_weight
+            )
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each class; the predicted class has the largest.

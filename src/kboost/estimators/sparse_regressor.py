@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 
 from kboost._typing import FloatArray
 from kboost._validation import HEAVIEST_SQUARES, check_table, check_weights
+from kboost.core.checkpoint import not_kept
 from kboost.core.deadline import Deadline
 from kboost.estimators._sparse_kernel import SparseKernelBase, is_memory_map
 
@@ -206,9 +207,10 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
         SparseKernelRegressor
             The estimator.
         """
-        return self._guarded_fit(
-            lambda: self._learn_batch(X, y, sample_weight), X, y, sample_weight
-        )
+        with not_kept():
+            return self._guarded_fit(
+                lambda: self._learn_batch(X, y, sample_weight), X, y, sample_weight
+            )
 
     def predict(self, X: Any) -> FloatArray:
         """Return the value of each row.

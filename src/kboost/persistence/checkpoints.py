@@ -94,17 +94,18 @@ class CheckpointFile:
         return time.monotonic() >= self._next
 
     def open(self, fingerprint: str) -> None:
-        """Read the states of this fit; without a file, try to write one."""
+        """Read the states of this fit; without any, try to write the file."""
         fingerprint = " ".join((fingerprint, *_versions()))
         found, states = self._fingerprint, self._states
         if found is None and os.path.exists(self._path):
             found, states = _read(self._path)
-        if found not in (None, fingerprint):
+        if found != fingerprint and states:
             raise ValueError(
                 f"{self._path} must be a checkpoint of this fit; got one of other data, "
-                "parameters or versions: remove the file to start anew, or take another path."
+                "parameters or versions: remove the file to start anew, or give every fit a "
+                "block and a path of its own."
             )
-        if found is None:
+        if found != fingerprint:
             container.write(self._path, *_content(fingerprint, states))
         self._fingerprint, self._states = fingerprint, states
         self._next = time.monotonic() + self._every

@@ -50,7 +50,7 @@ from kboost.plans.margin_parts import MarginParts
 from kboost.plans.margin_path import choose_c, monitors_of
 from kboost.plans.margin_plan import MarginFit, MarginPlan, with_results
 from kboost.plans.pilot import WHOLE, Pilot, at_all_rows, has_pilot, pilot_of
-from kboost.plans.training_data import TrainingData, check_prices
+from kboost.plans.training_data import PRICE, TrainingData, check_prices
 from kboost.selection import learned_kernels
 from kboost.selection.calibration import FittedOutput, calibrate
 from kboost.solvers.threads import blas_threads_for
@@ -77,7 +77,8 @@ def fit_margin(
     """
     deadline = Deadline.after(plan.max_seconds, since=since)
     if not isinstance(plan.C, float):  # to be chosen
-        check_prices(plan.outputs.problems(data.rows, 1.0))
+        weights = "with C='auto' the largest sample weight"
+        check_prices(plan.outputs.problems(data.rows, 1.0), weights)
     with blas_threads_for(len(data.rows.weight)):
         plan = with_learned_kernels(plan, data, deadline.share(4))
         choice = choose_c(plan, data, deadline.share(2))
@@ -88,7 +89,8 @@ def fit_margin(
         piloted = held_out is None and has_pilot(plan, rows, deadline)
         library = plan.library.build(rows, deadline, among=WHOLE if piloted else 1)
         problems = plan.outputs.problems(rows, choice.C)
-        check_prices(problems)
+        given = isinstance(plan.C, float)
+        check_prices(problems, PRICE if given else f"the chosen C ({choice.C:g}) times a weight")
         fit = MarginFit(library, [], choice.C, choice.tuning)
         pilot = pilot_of(plan, rows, library, deadline) if piloted else None
         start = partial(_first_columns, pilot, rows, fit.C)

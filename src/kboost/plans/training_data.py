@@ -14,6 +14,7 @@ from kboost.data.multiclass import predicted_codes
 from kboost.formulations import MarginRows
 from kboost.selection.platt import calibrated_log_loss
 
+PRICE = "C times the largest sample weight"
 HIGHEST_PRICE = 1e12
 ALIKE = 1e-2  # log losses
 ALIKE_SQUARES = 3e-2  # mean squared errors
@@ -131,13 +132,13 @@ def quantile_of(values: FloatArray, quantile: float = 0.5) -> Callable[[MergedRo
     return constant
 
 
-def check_prices(problems: Sequence[Any], factor: float = 1.0) -> None:
+def check_prices(problems: Sequence[Any], what: str = PRICE, factor: float = 1.0) -> None:
     """Raise if slack costs, times a factor, are too high for the precision of the solvers."""
     costs = [float(rows.slack_costs.max()) for rows in problems if isinstance(rows, MarginRows)]
-    check_price(factor * max(costs, default=0.0))
+    check_price(factor * max(costs, default=0.0), what)
 
 
-def check_price(highest: float, what: str = "C times the largest sample weight") -> None:
+def check_price(highest: float, what: str = PRICE) -> None:
     """Raise if the highest cost of an error is too high for the precision of the solvers."""
     if not highest < HIGHEST_PRICE:
         raise ValueError(f"{what} must be below {HIGHEST_PRICE:g}; got {highest:g}.")

@@ -6,7 +6,7 @@ the same order; a number that looks like an id and is used nevertheless, `name (
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from kboost._optional import require
@@ -148,12 +148,28 @@ def _filled(frame: Any, kinds: Mapping[str, str]) -> Any:
     """The table with gaps for columns it does not have, if it has at least half of them."""
     names = [_name_in(frame, name) for name in kinds]
     missing = [name for name in names if name not in frame.columns]
-    return frame.assign(**dict.fromkeys(missing)) if 2 * len(missing) <= len(names) else frame
+    if 2 * len(missing) > len(names):
+        return frame
+    frame = frame.copy(deep=False)
+    for name in missing:
+        frame[name] = None
+    return frame
 
 
 def _name_in(frame: Any, name: str) -> str:
     """The name in the table of a column of a model."""
-    return name if name in frame.columns else name.removesuffix(DAY_FIRST).removesuffix(USED)
+    return name if name in frame.columns else plain_name(name)
+
+
+def plain_name(name: str) -> str:
+    """The name of a column without what says how it is read."""
+    return name.removesuffix(USED).removesuffix(DAY_FIRST)
+
+
+def name_in(names: Collection[str], plain: str) -> str:
+    """The one of these names, which may say how a column is read, that has this plain name."""
+    known = (plain, plain + DAY_FIRST, plain + USED, plain + DAY_FIRST + USED)
+    return next(name for name in known if name in names)
 
 
 def _of_kinds(kinds: Mapping[str, str], frame: Any) -> Any:
