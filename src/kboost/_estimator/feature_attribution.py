@@ -7,6 +7,7 @@ needed, and nothing is stored with the model.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -159,9 +160,9 @@ class FeatureMixin:
 
     # What an estimator may say otherwise --------------------------------------------------------
 
+    @abstractmethod
     def _values_at(self, rows: Any) -> FloatArray:
         """The values of the model at checked rows, (n, n_outputs)."""
-        raise NotImplementedError
 
     def _answers(self, rows: Any) -> FloatArray:
         """`decision_function` or `predict` at checked rows, (n, n_answers)."""
@@ -178,9 +179,9 @@ class FeatureMixin:
         """Whether answers are linear in the values of the model."""
         return True
 
+    @abstractmethod
     def _checked_rows(self, X: Any) -> Any:
         """Rows as the model reads them."""
-        raise NotImplementedError
 
     def _n_inputs(self) -> int:
         """How many features the model reads."""

@@ -16,7 +16,7 @@ from kboost._optional import require
 from kboost.cli._data import Data
 from kboost.cli._learn import FitResult
 from kboost.cli._results import plain
-from kboost.tables.preparing import name_in
+from kboost.tables.preparing import prepared_name
 
 HASHES = 256
 _HEX = 16  # digits of a hash
@@ -98,5 +98,5 @@ def as_days(values: Any) -> Any:
 def _range(data: Data, column: Any) -> dict[str, Any]:
     if column.kind not in ("number", "date") or not data.is_table:
         return {}
-    values = as_days(data.X[name_in(data.X.columns, column.name)])
+    values = as_days(data.X[prepared_name(data.X.columns, column.name)])
     return {"range": [float(values.min()), float(values.max())]} if len(values) else {}

@@ -141,12 +141,12 @@ def missing_columns(model: Any, frame: Any) -> list[str]:
     """
     prepare = preparation_of(model)
     used = [] if prepare is None else [c.name for c in prepare.columns_ if c.kind != "left out"]
-    return [_name_in(frame, name) for name in used if _name_in(frame, name) not in frame.columns]
+    return [_raw_name(frame, name) for name in used if _raw_name(frame, name) not in frame.columns]
 
 
 def _filled(frame: Any, kinds: Mapping[str, str]) -> Any:
     """The table with gaps for columns it does not have, if it has at least half of them."""
-    names = [_name_in(frame, name) for name in kinds]
+    names = [_raw_name(frame, name) for name in kinds]
     missing = [name for name in names if name not in frame.columns]
     if 2 * len(missing) > len(names):
         return frame
@@ -156,7 +156,7 @@ def _filled(frame: Any, kinds: Mapping[str, str]) -> Any:
     return frame
 
 
-def _name_in(frame: Any, name: str) -> str:
+def _raw_name(frame: Any, name: str) -> str:
     """The name in the table of a column of a model."""
     return name if name in frame.columns else plain_name(name)
 
@@ -166,7 +166,7 @@ def plain_name(name: str) -> str:
     return name.removesuffix(USED).removesuffix(DAY_FIRST)
 
 
-def name_in(names: Collection[str], plain: str) -> str:
+def prepared_name(names: Collection[str], plain: str) -> str:
     """The one of these names, which may say how a column is read, that has this plain name."""
     known = (plain, plain + DAY_FIRST, plain + USED, plain + DAY_FIRST + USED)
     return next(name for name in known if name in names)
@@ -176,7 +176,7 @@ def _of_kinds(kinds: Mapping[str, str], frame: Any) -> Any:
     pd = require("pandas", extra="cli", what="kboost.tables")
     out: dict[str, Any] = {}
     for name, kind in kinds.items():
-        given = _name_in(frame, name)
+        given = _raw_name(frame, name)
         if given not in frame.columns:
             shown = ", ".join(map(str, frame.columns[:8])) + (", …" * (len(frame.columns) > 8))
             raise ValueError(
