@@ -126,3 +126,31 @@ def margin_qp_objective(H, rows, coef, bias, intercept="free", margin_width=0.0)
             reached += rows.margin_width.sign * margin_width
         total += cap * max(0.0, target - reached)
     return total
+
+
+def ridge_bound(F, Q, y, offset, weight, loss, ridge, coef, bias):
+    """A lower bound on `sum_i w_i loss(y_i, offset_i + b + F c) + ridge/2 c'Qc`, by duality.
+
+    In an orthonormal basis, `|gradient|^2 / (2 ridge)` below the value of any point where the
+    slopes sum to 0. The point is (bias, coef) after Newton steps by least squares: its own
+    coefficients may be too large for a gradient without rounding.
+    """
+    values, vectors = np.linalg.eigh(Q)
+    kept = values > 1e-14 * values.max()
+    root, vectors = np.sqrt(values[kept]), vectors[:, kept]
+    A = np.column_stack([np.ones(len(F)), F @ (vectors / root)])
+    penalty = np.append(0.0, np.full(len(root), ridge))
+    u = np.append(bias, root * (vectors.T @ coef))
+    for _ in range(4):
+        f = offset + A @ u
+        curvature = np.sqrt(weight * loss.curvature(y, f))
+        curved = curvature > 0
+        scaled = (weight * loss.slope(y, f))[curved] / curvature[curved]
+        above = np.vstack([curvature[curved, None] * A[curved], np.diag(np.sqrt(penalty))])
+        u = u + np.linalg.lstsq(above, np.append(scaled, -np.sqrt(penalty) * u), rcond=None)[0]
+    f = offset + A @ u
+    slope = weight * loss.slope(y, f)
+    assert abs(slope.sum()) <= 1e-6 * np.abs(slope).sum()
+    gradient = (penalty * u - A.T @ slope)[1:]
+    value = weight @ loss.value(y, f) + 0.5 * penalty @ u**2
+    return value - gradient @ gradient / (2 * ridge)

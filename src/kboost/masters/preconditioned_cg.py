@@ -140,6 +140,7 @@ class PCGRun(BaseRun):
         self.fit = self._make_fit()
         self._rounds = bool(self._design.is_float32)
         self._steps: list[FloatArray] = [self._raw]  # of every step, if F is rounded
+        self._is_outdated = False  # whether the coefficients are those of the rounded F
 
     def price_of(self, ids: IntArray, values: FloatArray, rule: PriceRule) -> FloatArray:
         """The drop of the objective with the others fixed, (28); for "boost" (27)."""
@@ -172,8 +173,10 @@ class PCGRun(BaseRun):
         rounding = self._rounding()
         if rounding > _VISIBLE:
             self._deadline.check()  # computing F again takes long
-            if self._design.promote(made=rounding > _GROSS):
-                self._solve_again()
+            self._is_outdated = self._design.promote(made=rounding > _GROSS)
+        if self._is_outdated:  # still, if Ctrl-C came between
+            self._solve_again()
+            self._is_outdated = False
         gain_left = self._remaining_gain() if loss.quadratic or not self._is_small else 0.0
         if self._is_small and (
             gain_left > _LARGE_GAIN or not self._newton_converged or self._is_dependent
@@ -247,16 +250,19 @@ class PCGRun(BaseRun):
 
     def _solve_again(self) -> None:
         """Solve again, as coefficients of rounded columns are huge; keep the best."""
-        old = self._raw
+        old, solved = self._raw, False
         try:
             self._raw, self._function = self._padded(self._steps[0]), np.zeros_like(self._function)
             self._residual = None
             self._preconditioner.restart(self._objective.inner_products(0))
             self._solve(fine=True)
             self._solve(fine=True)  # now relative to the residual, not to the targets
+            solved = True
         except OutOfTimeError:
-            old = self._padded(self._best_of([*self._steps, old]))
-        finally:
+            pass
+        finally:  # also after Ctrl-C
+            if not solved:
+                old = self._padded(self._best_of([*self._steps, old]))
             function = self._design.times(old[self._first :])
             if not self._make_fit().objective <= self._objective.fit_of(old, function).objective:
                 self._raw, self._function = old, function
