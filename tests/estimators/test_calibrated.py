@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
@@ -72,7 +72,7 @@ def test_rows_in_any_order_and_weights_as_repetitions(name):
     np.testing.assert_allclose(repeated, p, atol=1e-4)
 
 
-@pytest.mark.parametrize("load", [load_breast_cancer, load_wine, load_iris])
+@pytest.mark.parametrize("load", [load_breast_cancer, load_iris])
 @pytest.mark.parametrize("name", ["squared", "hinge", "boosted", "mixture", "composite"])
 def test_as_good_as_cross_validated_calibration(load, name):
     """Within 0.03 of the log loss and 0.015 of the Brier score of CalibratedClassifierCV."""

@@ -98,7 +98,7 @@ def check(model, optimum, size):
 
 
 @pytest.mark.parametrize(("penalty", "nonnegative", "intercept"), COMBINATIONS)
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(table=tables())
 def test_classification(penalty, nonnegative, intercept, table):
     X, weight, rng = table
@@ -119,7 +119,7 @@ def test_classification(penalty, nonnegative, intercept, table):
 
 @pytest.mark.parametrize("width", [{"epsilon": EPSILON}, {"nu": NU}])
 @pytest.mark.parametrize(("penalty", "nonnegative", "intercept"), COMBINATIONS)
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(table=tables())
 def test_regression(penalty, nonnegative, intercept, width, table):
     X, weight, rng = table

@@ -124,7 +124,7 @@ def test_precomputed_kernels_are_the_same_kernels():
 
 
 @pytest.mark.parametrize("update", ["joint", "full", "one"])
-@pytest.mark.parametrize("ridge", [1e-2, 1e-4, 1e-6, 1e-8])
+@pytest.mark.parametrize("ridge", [1e-2, 1e-4, 1e-8])
 def test_a_rounded_matrix_keeps_its_penalty(ridge, update):
     """Rounding leaves negative eigenvalues, which a penalty must not be paid by."""
     rows, y = X[:, :2], Y

@@ -120,7 +120,7 @@ def test_it_converges_to_the_full_lp(kind, penalty):
     problem = make(kind)
     optimum = full_lp(problem, penalty)
     gaps = []
-    for tol in (1e-2, 1e-4, 1e-6):
+    for tol in (1e-2, 1e-6):
         master = BarrierMaster(penalty.nonnegative, penalty.intercept, tol=tol)
         grown = run_to(problem, master, tol)
         assert grown.reason.rule in ("gap", "tol")
@@ -130,14 +130,13 @@ def test_it_converges_to_the_full_lp(kind, penalty):
         gaps.append(inside.objective / optimum - 1)
         assert grown.fit.objective <= inside.objective * (1 + 1e-9)
         assert np.count_nonzero(grown.fit.coef) <= problem.columns.n_rows  # Corollary 4
-    assert gaps[2] <= 2e-6
+    assert gaps[-1] <= 2e-6
 
 
 @EACH
-@pytest.mark.parametrize("factor", [200.0, 2000.0])
-def test_one_sided_coefficients_converge_where_errors_cost_much(kind, factor):
+def test_one_sided_coefficients_converge_where_errors_cost_much(kind):
     problem = make(kind, n=40)
-    problem = replace(problem, rows=problem.rows.with_scaled_costs(factor))
+    problem = replace(problem, rows=problem.rows.with_scaled_costs(2000.0))
     grown = run_to(problem, BarrierMaster(nonnegative=True, tol=1e-4), 1e-4)
     assert grown.reason.rule in ("gap", "tol")
     assert_allclose(grown.fit.objective, full_lp(problem, MarginPenalty(True)), rtol=1e-3)

@@ -35,7 +35,7 @@ def _penalty(model):
 )
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_objective_is_that_of_the_coefficients(loss, kernels, size, count):
-    X = np.random.default_rng(0).normal(size=(800, 2))
+    X = np.random.default_rng(0).normal(size=(300, 2))
     y = np.where(X[:, 0] + 0.3 * np.sin(3 * X[:, 1]) > 0, 1.0, -1.0)
     model = SparseKernelClassifier(
         kernels, loss=loss, update=Full(size), ridge=RIDGE, max_columns=count
