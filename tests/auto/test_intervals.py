@@ -23,7 +23,7 @@ def drawn(n, seed, log=False):
 @pytest.mark.parametrize("log", [False, True])
 def test_new_rows_are_covered_as_often_as_asked(log):
     model = AutoKernelRegressor().fit(*drawn(600, 0, log))
-    X, y = drawn(4000, 1, log)
+    X, y = drawn(2000, 1, log)
     for coverage in (0.5, 0.8, 0.95):
         low, high = model.predict_interval(X, coverage).T
         assert np.mean((low <= y) & (y <= high)) == pytest.approx(coverage, abs=0.05)

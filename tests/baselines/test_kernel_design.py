@@ -19,7 +19,7 @@ BASES = {"linear": Linear(), "Gaussian": Gaussian(0.3)}
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks([KernelDesignClassifier()])
+@parametrize_with_checks([KernelDesignClassifier(max_iter=10)])
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 

@@ -83,8 +83,9 @@ CASES |= {
     "lp unscaled": LPCase(LPMaster(few_rows=0), scaling=None),
     "lp unscaled nonnegative": LPCase(LPMaster(True, "none", few_rows=0), scaling=None),
 }
-EACH = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-SEEDS = pytest.mark.parametrize("seed", range(2))
+EACH = pytest.mark.parametrize(
+    ("case", "seed"), [(case, k % 2) for k, case in enumerate(CASES.values())], ids=CASES.keys()
+)
 
 
 def make(case, seed, which=slice(None), count=1.0):
@@ -99,7 +100,6 @@ def make(case, seed, which=slice(None), count=1.0):
 
 
 @EACH
-@SEEDS
 @pytest.mark.parametrize("check", MASTER_CHECKS, ids=lambda check: check.__name__)
 def test_battery(check, case, seed):
     problem = make(case, seed)
@@ -107,7 +107,6 @@ def test_battery(check, case, seed):
 
 
 @EACH
-@SEEDS
 def test_duals_are_exactly_feasible(case, seed):
     problem = make(case, seed)
     library, run = problem.columns, case.master.start(problem)
@@ -129,14 +128,12 @@ def check_duals(case, rows, fit):
 
 
 @EACH
-@SEEDS
 def test_order_of_rows_does_not_matter(case, seed):
     order = np.random.default_rng(seed).permutation(N_ROWS)
     check_equivalent(case.master, make(case, seed), make(case, seed, order), seed)
 
 
 @EACH
-@SEEDS
 def test_a_row_given_twice_is_a_row_of_weight_two(case, seed):
     again = np.array([1, 4, 4])
     merged = make(case, seed, count=1.0 + np.bincount(again, minlength=N_ROWS))
