@@ -76,7 +76,7 @@ def run_fit(path: Path, target: str | None, asked: Asked, options: FitOptions) -
         if options.report is not None:
             n = len(result.scored[0].test.y if result.scored else result.data.y)
             with clock(console, f"writing the report on {n:,} rows"):
-                _write_report(result, options.report, output)
+                _write_report(result, options.report, output, asked.na)
         _finish(console, result, output, options, remarks)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted; the model is saved to {output}.") from None
@@ -90,7 +90,9 @@ def _check_reportable(model: Any) -> None:
     check_reportable(model)
 
 
-def _write_report(result: FitResult, report: Path, model_path: Path) -> None:
+def _write_report(
+    result: FitResult, report: Path, model_path: Path, na: Sequence[str] | None
+) -> None:
     """A report on the first model that was scored, else on the saved one."""
     from kboost.report import write_report
 
@@ -108,6 +110,7 @@ def _write_report(result: FitResult, report: Path, model_path: Path) -> None:
         seen=not result.scored,
         target=learned.target,
         model_path=model_path,
+        na=na,
         seconds=result.seconds,
         left_out=[(c.name, c.note) for c in learned.columns if c.kind == "left out"],
         reason=f"{result.reason} {AFTER_ALL}" if result.all_rows else result.reason,

@@ -14,7 +14,7 @@ import numpy as np
 
 from kboost._typing import FloatArray
 from kboost.report.dependence import dependence_charts, interaction_chart
-from kboost.report.page import Raw, bar, grid, paragraph, section, table
+from kboost.report.page import Raw, bar, figure_words, grid, paragraph, section, table
 from kboost.report.report_data import ReportData, Section
 from kboost.report.response import losses
 from kboost.report.shares import importances_by_column
@@ -52,7 +52,8 @@ def drivers(s: ReportData) -> Section | None:
         value, spread = found.added[place, 0], found.spread[place]
         size = Raw(f"{bar(float(value) / largest)} 0")
         if abs(value) > TINY * largest:
-            size = Raw(f"{bar(float(value) / largest)} {value:+.3g} ± {spread:.1g}")
+            words = f"{figure_words(value, '+')} ± {spread:.1g}"
+            size = Raw(f"{bar(float(value) / largest)} {words}")
         rows.append([names[j], size, cells[place]])
     added = found.added[:, 0]
     top = [j for j, v in zip(found.columns, added, strict=True) if v > LEAST * largest]

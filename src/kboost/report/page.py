@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import re
 from base64 import b64encode
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from typing import Any
 
 # Nothing is loaded and nothing runs; the only style is the sheet in the head, by its digest.
 POLICY = "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'"
+_COLUMNS = re.compile(r"\bcolumn(s?)\b(?! generation)")
 _NUMBERS = re.compile(r"\d[\d.,e+-]*")
 
 
@@ -154,6 +156,18 @@ def different(reasons: Sequence[Any]) -> list[str]:
     """The sentences of reasons; those that differ only in their numbers appear once."""
     sentences = [str(reason) for reason in reasons]
     return list({_NUMBERS.sub("#", words): words for words in reversed(sentences)}.values())[::-1]
+
+
+def in_terms(words: str) -> str:
+    """A sentence of a model: for readers columns are those of the table, a model has terms."""
+    return _COLUMNS.sub(r"term\1", words)
+
+
+def figure_words(value: float, sign: str = "") -> str:
+    """A number of four digits, or a large one in full, such as 52,403; `sign` as in formats."""
+    if not math.isfinite(value):
+        return "not defined"
+    return f"{value:{sign},.0f}" if 1e4 <= abs(value) < 1e7 else f"{value:{sign}.4g}"
 
 
 def size_words(n_bytes: int) -> str:
