@@ -246,7 +246,7 @@ def test_demo_writes_its_files(tmp_path, monkeypatch):
 
 
 def _small_estimator(*_, **__):
-    return kboost.KernelBoostClassifier(C=1.0, max_columns=8), "asked for."
+    return kboost.KernelBoostClassifier(C=1.0, max_columns=8), "chosen."
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from kboost.cli._notes import notes_of
 from kboost.cli._results import as_json as in_json
 from kboost.cli._results import fit_facts
 
-AFTER_ALL = "The model of the file is fitted to all rows, these too."
+AFTER_ALL = "The saved model is fitted to all rows, including these."
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def _write_report(
         na=na,
         seconds=result.seconds,
         left_out=[(c.name, c.note) for c in learned.columns if c.kind == "left out"],
-        reason=f"{result.reason} {AFTER_ALL}" if result.all_rows else result.reason,
+        reason=AFTER_ALL if result.all_rows else "",
     )
 
 

@@ -134,7 +134,7 @@ def estimator_for(
             raise ValueError(
                 f"--estimator must be one of {', '.join(known)}; got {name!r}{meant(name, known)}."
             )
-        estimator, reason = cls(), "asked for."
+        estimator, reason = cls(), "chosen with --estimator."
         kind = "classifier" if data.task == "classification" else "regressor"
         if get_tags(estimator).estimator_type != kind:
             raise ValueError(f"--estimator must be a {kind} for a {data.task}; got {name!r}.")

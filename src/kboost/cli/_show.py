@@ -188,7 +188,7 @@ def leaderboard(model: Any) -> Table:
         table.add_row(
             line["candidate"],
             figure_words(as_measured(model.scoring_, line["score"])),
-            f"± {line['spread']:.2g}",
+            f"± {line['spread']:.2g}" if line["spread"] else "",
             f"{line['columns']:,}",
             f"{line['predict_us_per_row']:.1f}",
         )

@@ -15,7 +15,7 @@ def competition(s: ReportData) -> Section | None:
         [
             line["candidate"],
             figure_words(as_measured(s.door.scoring_, line["score"])),
-            f"{line['spread']:.2g}",
+            f"{line['spread']:.2g}" if line["spread"] else "",
             f"{line['columns']:,}",
             size_words(line["bytes"]),
             f"{line['predict_us_per_row']:.1f} µs",

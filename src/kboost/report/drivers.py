@@ -60,7 +60,7 @@ def drivers(s: ReportData) -> Section | None:
     charts = dependence_charts(s, top[:DRAWN])
     left = len(names) - len(found.columns)
     note = (
-        f"Loss added on {found.n_rows:,} of these rows when a column is permuted among them, the "
+        f"What is lost on {found.n_rows:,} of these rows when a column is permuted among them, the "
         "mean of several permutations ± their standard deviation. Columns that say the same share "
         "their importance: permuting one of them adds little."
     )
@@ -91,6 +91,8 @@ def permuted(s: ReportData) -> Permuted:
         each = losses(s, moved, np.tile(y, repeats)).reshape(repeats, len(at), 2).mean(axis=1)
         after.append(each - before)
     added = np.array(after).reshape(len(chosen), repeats, 2)
+    if not s.labels and np.var(y) > 0:
+        added[..., 0] /= np.var(y)  # the loss is the squared error
     means, spread = added.mean(axis=1), added[:, :, 0].std(axis=1)
     rank = np.argsort(-means[:, 0], kind="stable")
     return Permuted([chosen[k] for k in rank], means[rank], spread[rank], before, len(at))
@@ -112,7 +114,7 @@ def _candidates(s: ReportData) -> list[int]:
 def _cells(s: ReportData, found: Permuted) -> tuple[list[str], list[str]]:
     """Names of the losses, and the second one of each column."""
     if not s.labels:
-        head = ["squared error added", "mean absolute error added"]
-        return head, [f"{v:+.3g}" for v in found.added[:, 1]]
+        head = ["R² lost", "mean absolute error added"]
+        return head, [figure_words(v, "+") for v in found.added[:, 1]]
     fine = "log loss added" if hasattr(s.model, "predict_proba") else "errors added"
     return [fine, "accuracy lost"], [f"{v:+.1%}" for v in found.added[:, 1]]

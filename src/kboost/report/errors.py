@@ -104,9 +104,14 @@ def _described(s: ReportData, rows: Any) -> list[str]:
     """Rows by their most unusual values."""
     if s.sample.shape[1] > WIDE or getattr(s.inner, "_is_precomputed", False):
         return [""] * len(rows)
-    others = row_text.named_rows(s.model, s.sample)
+    if hasattr(s.X, "columns"):
+        frames = measures.sample_rows(s.X), take(s.X, rows)
+        others, chosen = map(row_text.rows_of_frame, frames)
+    else:
+        others = row_text.named_rows(s.model, s.sample)
+        chosen = row_text.named_rows(s.model, s.input_of(take(s.X, rows)))
     out = []
-    for row in row_text.named_rows(s.model, s.input_of(take(s.X, rows))):
+    for row in chosen:
         order = row_text.unusual(row, others)
         out.append(", ".join(row_text.show(name, row[name]) for name in order[:3]))
     return out

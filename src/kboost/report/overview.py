@@ -70,8 +70,8 @@ def _predicted(s: ReportData) -> str:
     learnt = "" if s.X_learn is None else f" fitted to {s.X_learn.shape[0]:,} rows"
     name = type(s.door).__name__
     words = f"Predicted is {target}, from {s.X.shape[1]:,} columns. "
-    words += f"The model is {'an' if name[0] in 'AEIOU' else 'a'} {name}{learnt}"
-    return words + (f": {s.reason}" if s.reason and s.reason != "asked for." else ".")
+    words += f"The model is {'an' if name[0] in 'AEIOU' else 'a'} {name}{learnt}."
+    return f"{words} {s.reason[:1].upper()}{s.reason[1:]}".rstrip()
 
 
 def _size(s: ReportData) -> str:

@@ -10,7 +10,14 @@ from kboost.report import measures, row_text
 from kboost.report.page import Raw, bar, figure_words, paragraph, section, table
 from kboost.report.report_data import ReportData, Section
 from kboost.report.shares import shares_by_column
-from kboost.report.table_rows import column, has_columns, is_missing, names_of, take
+from kboost.report.table_rows import (
+    column,
+    has_columns,
+    is_missing,
+    names_of,
+    row_name,
+    take,
+)
 
 SHOWN = 10  # columns of a prediction; the others are added up
 TINY = 1e-6  # of the largest share is rounding
@@ -38,7 +45,8 @@ def explained(s: ReportData) -> Section | None:
         of = f" of {explanation.outputs[out]}" if len(of_row) > 1 else ""
         total = Raw(f"<strong>{figure_words(of_row[out], '+')}</strong>")
         lines.append([f"sum: the {_unit(s)}{of}", "", total])
-        caption = f"{_place(i, len(chosen))}: predicted {shown}"
+        of_file = f", row {row_name(few, i)}" if hasattr(few, "iloc") else ""
+        caption = f"{_place(i, len(chosen))}{of_file}: predicted {shown}"
         blocks.append(table(caption, ["column", "value", "adds"], lines))
     return section(
         "explained", "Predictions taken apart", paragraph(_words(s, explanation)), *blocks
