@@ -55,7 +55,7 @@ def test_fit_says_what_it_did_with_each_column(folder):
         assert words in said
     assert "order_id looks like an id and is left out; --use order_id uses it" in said
     assert "on 28 rows held out" in said
-    assert "a model of 108 rows; the saved model is fitted to all 136" in said
+    assert "a model of 108 rows; the saved model is of all 136 rows" in said
 
 
 def test_predictions_are_those_of_the_model(folder):

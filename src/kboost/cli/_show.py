@@ -165,7 +165,7 @@ def show_result(console: Console, result: FitResult) -> None:
         n, n_all = len(result.scored[0].learn.y), len(result.data.y)
         several = len(result.scored) > 1
         words = "the models of the folds" if several else f"a model of {counted(n, 'row')}"
-        say(console, f"they are those of {words}; the saved model is fitted to all {n_all:,} rows")
+        say(console, f"they are those of {words}; the saved model is of all {n_all:,} rows")
     if result.out_of_time:
         words = "there was no time to fit all rows: the saved model is the one that was scored"
         say(console, f"{words}; raise --max-seconds")
@@ -224,7 +224,8 @@ def model_words(model: Any) -> list[str]:
         )
     reasons = getattr(model, "stop_reason_", [])
     for reason in different(reasons if isinstance(reasons, list) else [reasons]):
-        out.append(f"stopped: {in_terms(str(reason))}")
+        words = in_terms(str(reason)).replace("raise max_seconds", "raise --max-seconds")
+        out.append(f"stopped: {words}")
     return out
 
 

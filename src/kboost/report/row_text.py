@@ -95,9 +95,14 @@ def show(name: str, value: Any) -> str:
         if part == "weekday" and number in range(7):
             return f"{base} on a {_DAYS[int(number)]}"
         name = f"{base}:{part}"
+    return f"{name} = {_number_words(number)}"
+
+
+def _number_words(number: float) -> str:
+    """A number, whole ones in full; commas from a million on, since 2006 may be a year."""
     if number != int(number) or abs(number) >= 1e15:
-        return f"{name} = {figure_words(number)}"
-    return f"{name} = {number:{',' * (abs(number) >= 1e6)}.0f}"
+        return figure_words(number)
+    return f"{number:,.0f}" if abs(number) >= 1e6 else f"{number:.0f}"
 
 
 def unusual(row: Row, others: list[Row]) -> list[str]:
