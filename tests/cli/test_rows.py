@@ -25,6 +25,7 @@ from kboost.cli._data import Asked, _order, labels_like, load  # noqa: E402
 from kboost.cli._files import rows_of  # noqa: E402
 from kboost.cli._guard import INTERRUPTED  # noqa: E402
 from kboost.cli._holdout import Holdout  # noqa: E402
+from kboost.cli._learn import estimator_for  # noqa: E402
 from kboost.cli._live import Progress  # noqa: E402
 from kboost.cli._notes import share_of_training_rows  # noqa: E402
 from kboost.cli._predict import write_table  # noqa: E402
@@ -130,6 +131,12 @@ def test_rows_keep_their_numbers_when_others_are_left_out(tmp_path):
     rows.loc[[0, 2], "y"] = None
     rows.to_csv(tmp_path / "t.csv", index=False)
     assert load(tmp_path / "t.csv", "y").part([0, 1]).X.index.tolist() == [2, 4]
+
+
+def test_the_default_of_the_time_is_not_told_where_it_is_given(folder):
+    data = load(folder / "t.csv", "y")
+    assert ", by default for at most 60 seconds." in estimator_for(data, None, ())[1]
+    assert "their blend compete." in estimator_for(data, None, (), max_seconds=5.0)[1]
 
 
 @pytest.mark.parametrize("cv", [None, 3])

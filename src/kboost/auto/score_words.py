@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 _NEGATIVE = "neg_"
 
 
@@ -23,3 +25,10 @@ def best_word(scoring: str) -> str:
 def as_measured(scoring: str, score: float) -> float:
     """A score as what is measured: errors without their minus sign."""
     return -score if is_error(scoring) else score
+
+
+def figure_words(value: float, sign: str = "") -> str:
+    """A number of four digits, or a large one in full, such as 52,403; `sign` as in formats."""
+    if not math.isfinite(value):
+        return "not defined"
+    return f"{value:{sign},.0f}" if 1e4 <= abs(value) < 1e7 else f"{value:{sign}.4g}"

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import html
-import math
 import re
 from base64 import b64encode
 from collections.abc import Sequence
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
+
+from kboost.auto.score_words import figure_words
+
+__all__ = [
+    "Raw", "bar", "cell", "code", "details", "different", "figure", "figure_words", "gap_words",
+    "grid", "in_terms", "page", "pairs", "paragraph", "scrolling", "section", "size_words", "table",
+    "text", "tiles",
+]  # fmt: skip
 
 # Nothing is loaded and nothing runs; the only style is the sheet in the head, by its digest.
 POLICY = "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -161,13 +168,6 @@ def different(reasons: Sequence[Any]) -> list[str]:
 def in_terms(words: str) -> str:
     """A sentence of a model: for readers columns are those of the table, a model has terms."""
     return _COLUMNS.sub(r"term\1", words)
-
-
-def figure_words(value: float, sign: str = "") -> str:
-    """A number of four digits, or a large one in full, such as 52,403; `sign` as in formats."""
-    if not math.isfinite(value):
-        return "not defined"
-    return f"{value:{sign},.0f}" if 1e4 <= abs(value) < 1e7 else f"{value:{sign}.4g}"
 
 
 def size_words(n_bytes: int) -> str:
