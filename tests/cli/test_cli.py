@@ -51,11 +51,11 @@ def test_fit_says_what_it_did_with_each_column(folder):
         assert words in said
     assert "2 classes and 136 rows: Laplacian, " in said  # the reason of the suggestion
     assert "accuracy" in said
-    for words in ("what competed", "has the best neg_log_loss", "most important:"):
+    for words in ("what competed", "has the lowest log loss", "most important:"):
         assert words in said
     assert "order_id looks like an id and is left out; --use order_id uses it" in said
     assert "on 28 rows held out" in said
-    assert "a model of 108 rows; the saved model has all 136 rows" in said
+    assert "a model of 108 rows; the saved model is of all 136 rows" in said
 
 
 def test_predictions_are_those_of_the_model(folder):
@@ -90,7 +90,9 @@ def test_fit_for_scripts(folder, tmp_path):
     assert found["scoring"] == "neg_log_loss"
     assert any(line["candidate"] in found["choice"] for line in found["leaderboard"])
     assert len(found["feature_importances"]) == 8
-    assert set(found["scores"]) == {"accuracy", "area under the ROC curve"}
+    assert set(found["scores"]) == {
+        "accuracy", "balanced accuracy", "area under the ROC curve", "log loss"
+    }  # fmt: skip
     assert {c["name"]: c["kind"] for c in found["columns"]}["order_id"] == "left out"
 
 
@@ -244,7 +246,7 @@ def test_demo_writes_its_files(tmp_path, monkeypatch):
 
 
 def _small_estimator(*_, **__):
-    return kboost.KernelBoostClassifier(C=1.0, max_columns=8), "asked for."
+    return kboost.KernelBoostClassifier(C=1.0, max_columns=8), "chosen."
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from io import StringIO
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,14 +20,20 @@ from typer.testing import CliRunner  # noqa: E402
 import kboost  # noqa: E402
 from kboost.cli._checks import dependence, notes_on  # noqa: E402
 from kboost.cli._complete import column_names  # noqa: E402
-from kboost.cli._data import Asked, _order, load  # noqa: E402
+from kboost.cli._console import PlainConsole  # noqa: E402
+from kboost.cli._data import Asked, _order, labels_like, load  # noqa: E402
 from kboost.cli._files import rows_of  # noqa: E402
 from kboost.cli._guard import INTERRUPTED  # noqa: E402
 from kboost.cli._holdout import Holdout  # noqa: E402
-from kboost.cli._live import Progress, in_terms  # noqa: E402
+from kboost.cli._learn import estimator_for  # noqa: E402
+from kboost.cli._live import Progress  # noqa: E402
 from kboost.cli._notes import share_of_training_rows  # noqa: E402
+from kboost.cli._predict import write_table  # noqa: E402
+from kboost.cli._show import score_table  # noqa: E402
 from kboost.cli.app import app  # noqa: E402
 from kboost.core.stopping import OUT_OF_TIME  # noqa: E402
+from kboost.report.page import in_terms  # noqa: E402
+from kboost.report.scores import Score  # noqa: E402
 
 SMALL = ["--estimator", "KernelBoostClassifier", "--set", "C=1.0", "--set", "max_columns=8"]
 N = 80
@@ -87,6 +94,49 @@ def test_cross_validation_has_means_and_spreads(folder):
     assert (found["rows"], found["test_rows"]) == (N, N)
     assert found["score_spreads"]["accuracy"] >= 0
     assert "3 folds" in found["scored"]
+
+
+def test_spreads_are_whole_on_a_narrow_screen():
+    found = [Score("area under the ROC curve", 0.98765, 0.5, False)]
+    for width in (80, 60):
+        console = PlainConsole(file=StringIO(), width=width)
+        console.print(score_table(found, "classification", [0.012345]))
+        assert "0.9877 ± 0.012" in console.file.getvalue()
+
+
+def test_labels_of_another_file_are_read_as_those_of_the_fit():
+    assert labels_like(np.array(["1", "0"]), np.array([0, 1]), "t.csv").tolist() == [1, 0]
+    assert labels_like(np.array([1, 0]), np.array(["0", "1", "x"]), "t.csv").tolist() == ["1", "0"]
+    with pytest.raises(ValueError, match=r"t.csv must have labels of the fit, such as 3; got 'x'"):
+        labels_like(np.array(["x"]), np.array([3, 4]), "t.csv")
+
+
+def test_rows_of_one_class_have_a_report(folder, tmp_path, monkeypatch):
+    given = {}
+    monkeypatch.setattr(
+        "kboost.cli._report.write_report", lambda *a, **k: given.update(rows=a, **k)
+    )
+    monkeypatch.setattr("kboost.cli._report._show.size_words", str)
+    new, page = tmp_path / "one.csv", tmp_path / "r.html"
+    page.touch()
+    table().query("y == 'down'").to_csv(new, index=False)
+    result = run("report", folder / "m.kboost", new, "-o", page)
+    assert result.exit_code == 0, result.output
+    assert set(given["rows"][3]) == {"down"}
+    assert given["na"] == ["void"]  # for the code that reads such rows
+
+
+def test_rows_keep_their_numbers_when_others_are_left_out(tmp_path):
+    rows = table()
+    rows.loc[[0, 2], "y"] = None
+    rows.to_csv(tmp_path / "t.csv", index=False)
+    assert load(tmp_path / "t.csv", "y").part([0, 1]).X.index.tolist() == [2, 4]
+
+
+def test_the_default_of_the_time_is_not_told_where_it_is_given(folder):
+    data = load(folder / "t.csv", "y")
+    assert ", by default for at most 60 seconds." in estimator_for(data, None, ())[1]
+    assert "their blend compete." in estimator_for(data, None, (), max_seconds=5.0)[1]
 
 
 @pytest.mark.parametrize("cv", [None, 3])
@@ -223,6 +273,24 @@ def test_columns_are_kept_and_text_is_safe(folder):
     assert list(map(int, codes)) == table(1, 30)["code"].tolist()
     np.testing.assert_allclose(np.array(numbers, dtype=float), table(1, 30)["x"])
     assert set(found) == {"'=up", "down"}
+
+
+def test_predictions_have_the_format_of_their_suffix(folder, tmp_path):
+    for name in ("p.xlsx", "p.json.gz"):
+        result = run("predict", folder / "m.kboost", folder / "new.csv", "-o", tmp_path / name)
+        assert result.exit_code == 1
+        assert "--output must be a CSV or Parquet file" in result.stderr
+    write_table(pd.DataFrame({"a": ["1,5"], "b": [2]}), tmp_path / "p.tsv")
+    assert (tmp_path / "p.tsv").read_text("utf-8").splitlines() == ["a\tb", "1,5\t2"]
+
+
+def test_kept_dates_are_words_in_json(folder, tmp_path):
+    rows = table(1, 3)
+    rows.loc[1, "day"] = pd.NaT
+    rows.to_parquet(tmp_path / "new.parquet")
+    given = ["predict", folder / "m.kboost", tmp_path / "new.parquet", "--keep", "day", "--json"]
+    days = json.loads(run(*given).stdout)["day"]
+    assert days == ["2024-01-01T00:00:00", None, "2024-01-03T00:00:00"]
 
 
 def test_the_file_knows_its_origin(folder):

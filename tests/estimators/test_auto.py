@@ -235,7 +235,8 @@ def test_the_leaderboard(cls, y):
     }  # fmt: skip
     assert all(np.isfinite(list(line.values())[1:]).all() for line in board)
     assert board[0]["candidate"] in model.reason_
-    assert model.scoring_ in model.reason_
+    measured = {"neg_log_loss": "log loss", "neg_mean_squared_error": "mean squared error"}
+    assert f"the lowest {measured[model.scoring_]}" in model.reason_
     assert model.stop_reason_.rule == "complete"
 
 

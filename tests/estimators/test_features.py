@@ -56,6 +56,16 @@ def test_every_estimator_is_split_by_feature(name):
     assert repr(explanation).startswith("FeatureExplanation of 2 rows; the first:\n  value")
 
 
+def test_the_fit_says_whether_features_are_rows_of_a_kernel():
+    K = X[:40] @ X[:40].T
+    model = KernelBoostClassifier(kernels="precomputed", C=1.0, max_columns=5)
+    model.fit(K, X[:40, 0] > 0).set_params(kernels="auto")
+    with pytest.raises(AttributeError, match="kernels='precomputed'"):
+        _ = model.feature_importances_
+    with pytest.raises(ValueError, match="kernels='precomputed'"):
+        model.explain(K[:2], by="feature")
+
+
 def test_what_depends_on_two_features_is_exact():
     coef = X[:2] @ np.ones(4)
     kernel = Polynomial(2) + Gaussian(0.5, columns=[1, 3])

@@ -147,6 +147,14 @@ def test_a_filter_makes_the_warning_an_error_which_changes_nothing():
     assert vars(model) == before
 
 
+def test_a_mark_of_another_kind_is_named():
+    X, y = np.arange(6.0)[:, None], np.array([0, 1, -1, 0, 1, -1])
+    model = SemiSupervisedKernelBoostClassifier(unlabelled="-1")
+    for labels in (y, y.astype(float)):
+        with pytest.raises(ValueError, match=r"the number -1, as in y; got the string '-1'"):
+            model.fit(X, labels)
+
+
 def test_unlabelled_rows_without_weight_are_none():
     X, _, some = problem()
     weight = (some != -1).astype(float)

@@ -133,6 +133,24 @@ def test_dates_are_shown_as_dates():
     assert row_text.show("price", 12.3456) == "price = 12.35"
 
 
+def test_rows_of_a_table_are_told_by_what_is_unusual_in_them():
+    n = 50
+    table = pd.DataFrame({
+        "title": [f"no {i}" for i in range(n)],
+        "kind": ["rare", None, *["common"] * (n - 2)],
+        "day": pd.Timestamp("2024-02-29") + pd.to_timedelta(np.arange(n), unit="D"),
+        "price": [np.nan, 9e7, *range(n - 2)],
+    })  # fmt: skip
+    rows = row_text.rows_of_frame(table)
+    names = [row_text.unusual(row, rows) for row in rows[:2]]
+    pairs = zip(rows[:2], names, strict=True)
+    shown = [[row_text.show(name, row[name]) for name in order] for row, order in pairs]
+    assert shown[0][:2] == ["kind = rare", "day = 2024-02-29"]
+    assert shown[1][:2] == ["kind = (missing)", "price = 90,000,000"]
+    assert "price = (missing)" in shown[0]
+    assert shown[1][-1] == "title = no 1"  # all titles are rare
+
+
 def test_columns_that_are_named_like_parts_of_others():
     """A column may be called age:missing or trial:days; that makes it neither a gap nor a date."""
     table = pd.DataFrame(
@@ -142,7 +160,7 @@ def test_columns_that_are_named_like_parts_of_others():
     model = make_pipeline(prepare, KernelBoostClassifier(["rbf"], C=1.0)).fit(table, [0, 1, 0, 1])
     row = row_text.named_rows(model, prepare.transform(table))[1]
     shown = [row_text.show(name, value) for name, value in row.items()]
-    assert shown == ["trial:days = 1e+09", "age:missing = 2", "x = 0"]
+    assert shown == ["trial:days = 1,000,000,000", "age:missing = 2", "x = 0"]
     assert row_text.show("x", np.inf) == "x = inf"
 
 

@@ -143,3 +143,10 @@ def test_json_and_arrow_files_that_cannot_be_read(tmp_path, name, text, words):
     (tmp_path / name).write_text(text)
     with pytest.raises(ValueError, match=words):
         read_table(tmp_path / name)
+
+
+def test_lines_of_json_end_at_line_feeds_only(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"a": "x\u2028y"}\r\n{"a": "-9.0"}\n', "utf-8", newline="")
+    assert read_table(path).frame["a"].tolist() == ["x\u2028y", "-9.0"]
+    assert read_table(path, na=["-9"]).frame["a"].isna().tolist() == [False, True]

@@ -20,6 +20,7 @@ from kboost._estimator.players import Players
 from kboost._estimator.shapley import reference_rows, shapley_values
 from kboost._estimator.total_effects import total_effects
 from kboost._typing import FloatArray
+from kboost.kernels.functions import Precomputed
 from kboost.kernels.rows import as_dense
 
 _SHOWN = 5
@@ -150,7 +151,7 @@ class FeatureMixin:
         return FeatureExplanation(values, baseline, shares, self._feature_names(), outputs, exact)
 
     def _kept_rows(self, error: type[Exception]) -> Any:
-        is_matrix = getattr(self, "_is_precomputed", False)
+        is_matrix = any(isinstance(k, Precomputed) for k in getattr(self, "kernels_", ()))
         rows = None if is_matrix else kept_rows(self._model, self._n_inputs())
         if rows is None:
             raise error(

@@ -123,7 +123,7 @@ def fit_members(
         plan = _plan(members[0], ONE_PROBLEM, width, labels, max_columns, random_state)
         plan = plan if max_columns is None else replace(plan, selection=Random())
         found = fit(plan, replace(data, rows=few), NO_LIMIT)
-        fitted = f"{n_few} of {n_rows} distinct rows" if n_few < n_rows else "all rows"
+        fitted = f"{n_few:,} of {n_rows:,} distinct rows" if n_few < n_rows else "all rows"
         return _cut(found, reason, fitted)
     if fits.results:
         return fits.results[0]
@@ -154,7 +154,7 @@ def fit_in_time(
     fitted = f"{len(kept)} of {len(members)} members"
     if each > left:
         rows = first_rows(rows, max(HURRIED, int(left / row_seconds)))
-        fitted = f"{len(rows.center_rows)} of {n_rows} distinct rows"
+        fitted = f"{len(rows.center_rows):,} of {n_rows:,} distinct rows"
     result = fit_members(kept, X, rows, deadline=deadline, **options)
     return result if result.reason.rule in CUT_SHORT else _cut(result, OUT_OF_TIME, fitted)
 

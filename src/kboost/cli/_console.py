@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
 # all but line breaks and tabs; also those that change the direction, and halves of characters
@@ -27,6 +28,15 @@ class PlainConsole(Console):
         """A string as text without markup, pictures, highlighting and control characters."""
         options |= {"emoji": False, "markup": False, "highlight": False, "highlighter": None}
         return super().render_str(printable(text), **options)
+
+
+def say(console: Console, words: str | Text) -> None:
+    """Print a line, indented; a terminal breaks it between words, a file has it in one piece."""
+    words = Text(printable(words)) if isinstance(words, str) else words
+    if console.is_terminal:
+        console.print(Padding(words, (0, 0, 0, 2), expand=False))
+    else:
+        console.print(Text("  ") + words, soft_wrap=True)
 
 
 def styled(*parts: str | tuple[str, str]) -> Text:

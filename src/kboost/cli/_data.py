@@ -12,7 +12,7 @@ from kboost._suggest import task_of
 from kboost.cli._names import columns_named, meant
 from kboost.preparation import TablePreparation
 from kboost.tables import Column, Table, describe, preparation, read_table, target_of, tidy
-from kboost.tables.columns import ASKED, MISSING, as_dates, as_numbers, as_text, with_gaps
+from kboost.tables.columns import ASKED, MISSING, as_dates, as_numbers, as_text
 from kboost.tables.preparing import rows_like
 
 _SHOWN = 20  # column names in a message
@@ -83,22 +83,27 @@ class Asked:
 
 
 def load(
-    path: Any, target: str | None, asked: Asked | None = None, *, n_features: int | None = None
+    path: Any,
+    target: str | None,
+    asked: Asked | None = None,
+    *,
+    n_features: int | None = None,
+    distinct: bool = True,
 ) -> Data:
-    """Read a file as a learning problem."""
+    """Read a file as a learning problem; `distinct` targets are those of training."""
     asked = asked or Asked()
-    table = read_table(path, n_features=n_features)
+    table = read_table(path, n_features=n_features, na=asked.na)
     if table.frame is None:
         return _matrix(table, path, asked)
-    frame, missing = _with_gaps(table.frame, asked.na)
+    frame, missing = _numbered(table.frame), MISSING if asked.na is None else ()
     names = [str(name) for name in frame.columns]
     if target is None or target not in names:
         got = "no --target" if target is None else f"--target {target}{meant(target, names)}"
         raise ValueError(f"--target must be a column of {path}, one of {_names(frame)}; got {got}.")
     if len(names) == 1:
         raise ValueError(f"{path} must have a column besides the target; it has only {target}.")
-    y, kept, task = target_of(frame[target], asked.task, missing)
-    frame = frame.loc[kept].reset_index(drop=True)
+    y, kept, task = target_of(frame[target], asked.task, missing, distinct=distinct)
+    frame = frame.loc[kept]
     columns = tuple(_columns(frame.drop(columns=target), missing, asked))
     rows = tidy(frame, columns)
     if not rows.shape[1]:
@@ -113,26 +118,42 @@ def load(
 
 def load_test(path: Any, data: Data, na: Sequence[str] | None) -> Data:
     """Read the rows of another file, with the columns and types of the first."""
-    table = read_table(path, n_features=None if data.is_table else data.X.shape[1])
+    table = read_table(path, n_features=None if data.is_table else data.X.shape[1], na=na)
     if (table.frame is None) == data.is_table:
         raise ValueError(f"--test must be a file of the same kind as the data; got {path}.")
     if table.frame is None:
         return replace(_matrix(table, path, Asked(task=data.task)), target=data.target)
-    frame, missing = _with_gaps(table.frame, na)
+    frame, missing = _numbered(table.frame), MISSING if na is None else ()
     if data.target not in frame.columns:
         raise ValueError(f"--test must be a file with the target {data.target!r}; got {path}.")
     y, kept, _ = target_of(frame[data.target], data.task, missing, distinct=False)
-    frame = frame.loc[kept].reset_index(drop=True)
-    if data.task == "classification" and y.dtype.kind != data.y.dtype.kind:
-        y = y.astype(str) if data.y.dtype.kind == "U" else y
+    frame = frame.loc[kept]
+    if data.task == "classification":
+        y = labels_like(y, data.y, path)
     return replace(
         data, X=rows_like(data.X, frame), y=y, raw=frame, n_read=len(kept), groups=None, order=None
     )
 
 
-def _with_gaps(frame: Any, na: Sequence[str] | None) -> tuple[Any, Sequence[str]]:
-    """The table, and the words for missing values among numbers."""
-    return (frame, MISSING) if na is None else (with_gaps(frame, na), ())
+def labels_like(y: Any, known: Any, path: Any) -> Any:
+    """Labels as words, or as numbers, as those of training are."""
+    y, known = np.asarray(y), np.asarray(known)
+    if known.dtype.kind == "U":
+        return y.astype(str)
+    if y.dtype.kind == "U" and known.dtype.kind != "O":
+        words = {str(label): label for label in np.unique(known)}
+        strange = [label for label in y.tolist() if label not in words]
+        if strange:
+            raise ValueError(
+                f"{path} must have labels of the fit, such as {known[0]}; got {strange[0]!r}."
+            )
+        return np.array([words[label] for label in y.tolist()], dtype=known.dtype)
+    return y
+
+
+def _numbered(frame: Any) -> Any:
+    """The table with the numbers of its rows, from 1, which rows keep when others are left out."""
+    return frame.set_axis(range(1, len(frame) + 1), axis=0)
 
 
 def _columns(frame: Any, missing: Sequence[str], asked: Asked) -> Iterator[Column]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kboost.tables import Table, describe, read_table, rows_for
-from kboost.tables.columns import as_numbers, as_text, with_gaps
+from kboost.tables.columns import as_numbers, as_text
 from kboost.tables.preparing import preparation_of
 
 
@@ -19,9 +19,7 @@ def rows_of(
 
     `na` are words for missing values; with `fill`, columns may be missing.
     """
-    table = read_table(path, n_features=getattr(model, "n_features_in_", None))
-    if na is not None and table.frame is not None:
-        table = Table(frame=with_gaps(table.frame, na))
+    table = read_table(path, n_features=getattr(model, "n_features_in_", None), na=na)
     return rows_for_model(model, table, path, fill=fill), table.frame
 
 

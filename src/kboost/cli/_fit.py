@@ -26,7 +26,7 @@ from kboost.cli._notes import notes_of
 from kboost.cli._results import as_json as in_json
 from kboost.cli._results import fit_facts
 
-AFTER_ALL = "The model of the file is fitted to all rows, these too."
+AFTER_ALL = "The saved model is fitted to all rows, including these."
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def run_fit(path: Path, target: str | None, asked: Asked, options: FitOptions) -
         if options.report is not None:
             n = len(result.scored[0].test.y if result.scored else result.data.y)
             with clock(console, f"writing the report on {n:,} rows"):
-                _write_report(result, options.report, output)
+                _write_report(result, options.report, output, asked.na)
         _finish(console, result, output, options, remarks)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted; the model is saved to {output}.") from None
@@ -90,7 +90,9 @@ def _check_reportable(model: Any) -> None:
     check_reportable(model)
 
 
-def _write_report(result: FitResult, report: Path, model_path: Path) -> None:
+def _write_report(
+    result: FitResult, report: Path, model_path: Path, na: Sequence[str] | None
+) -> None:
     """A report on the first model that was scored, else on the saved one."""
     from kboost.report import write_report
 
@@ -108,9 +110,10 @@ def _write_report(result: FitResult, report: Path, model_path: Path) -> None:
         seen=not result.scored,
         target=learned.target,
         model_path=model_path,
+        na=na,
         seconds=result.seconds,
         left_out=[(c.name, c.note) for c in learned.columns if c.kind == "left out"],
-        reason=f"{result.reason} {AFTER_ALL}" if result.all_rows else result.reason,
+        reason=AFTER_ALL if result.all_rows else "",
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kboost.cli import _notes, _show
-from kboost.cli._console import PlainConsole
+from kboost.cli._console import PlainConsole, say
 from kboost.cli._results import as_json as in_json
 from kboost.cli._results import model_facts
 from kboost.persistence import load_with_notes
@@ -31,12 +31,12 @@ def run_inspect(path: Path, *, as_json: bool) -> None:
     console = PlainConsole()
     _show.heading(console, str(path), _show.size_words(facts["bytes"]))
     for line in _origin(notes):
-        console.print(f"  {line}", soft_wrap=True)
+        say(console, line)
     for step in fitted.steps if hasattr(fitted, "steps") else [("model", fitted)]:
-        console.print(f"  {step[0]}: {' '.join(str(step[1]).split())}", soft_wrap=True)
+        say(console, f"{step[0]}: {' '.join(str(step[1]).split())}")
     for name in ("columns", "classes"):
         if name in facts:
-            console.print(f"  {name}: {', '.join(map(str, facts[name]))}", soft_wrap=True)
+            say(console, f"{name}: {', '.join(map(str, facts[name]))}")
     if columns := _preparation(fitted):
         _show.show_preparation(console, columns)
     _show.heading(console, "Model")
@@ -58,7 +58,7 @@ def _origin(notes: dict[str, Any]) -> list[str]:
     if isinstance(scores, dict) and scores:
         where = _notes.text(notes, "scored") or ""
         figures = [
-            f"{name} {_show.figure(value)}"
+            f"{name} {_show.figure_words(value)}"
             for name, value in scores.items()
             if isinstance(value, int | float)
         ]

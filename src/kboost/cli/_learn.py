@@ -9,6 +9,7 @@ terms than the model that was scored, is not taken.
 from __future__ import annotations
 
 import ast
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,8 @@ from kboost.estimators._auto import AutoKernelBase
 from kboost.estimators._kernel_boost import solver_settings
 from kboost.plotting._fitted import last_step
 from kboost.report.scores import Score, scores
+
+_DEFAULT_TIME = re.compile(r", by default for at most [\d,.]+ seconds?")
 
 
 @dataclass(frozen=True)
@@ -134,10 +137,12 @@ def estimator_for(
             raise ValueError(
                 f"--estimator must be one of {', '.join(known)}; got {name!r}{meant(name, known)}."
             )
-        estimator, reason = cls(), "asked for."
+        estimator, reason = cls(), "chosen with --estimator."
         kind = "classifier" if data.task == "classification" else "regressor"
         if get_tags(estimator).estimator_type != kind:
             raise ValueError(f"--estimator must be a {kind} for a {data.task}; got {name!r}.")
+    if given.get("max_seconds") is not None:
+        reason = _DEFAULT_TIME.sub("", reason)
     known = estimator.get_params(deep=False)
     wanted = {k: v for k, v in given.items() if v is not None and k in known}
     for text in params:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import math
-import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,14 +19,8 @@ from rich.table import Table
 from kboost.cli._console import styled
 from kboost.core.progress import TimeEstimate
 from kboost.core.trace import Step
+from kboost.report.page import in_terms
 from kboost.selection.c_path import Tried
-
-_COLUMNS = re.compile(r"\bcolumn(s?)\b(?! generation)")
-
-
-def in_terms(words: str) -> str:
-    """A sentence of a model: on the screen columns are those of the table, a model has terms."""
-    return _COLUMNS.sub(r"term\1", words)
 
 
 def seconds_left(

@@ -18,6 +18,7 @@ from kboost.cli._results import as_json as in_json
 from kboost.persistence import load_with_notes
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # with which spreadsheets let a formula begin
+_PARQUET = (".parquet", ".pq")
 _NUMBER = re.compile(r"[-+]?[\d.,]+(e[-+]?\d+)?", re.I)
 
 
@@ -33,6 +34,8 @@ def run_predict(
 ) -> int:
     """Predict the rows of a file, and write or print them; returns their number."""
     check_writable(output, inputs=(model, data))
+    if output is not None:
+        _check_suffix(output)
     fitted, notes = load_with_notes(model)
     X, frame = rows_of(fitted, data, na_words(notes) if na is None else na, fill=True)
     warnings = surprises(fitted, notes, frame, X)
@@ -44,7 +47,7 @@ def run_predict(
     if output is not None:
         write_table(table, output)
     if as_json:
-        rows = {} if output is not None else {k: v.tolist() for k, v in table.items()}
+        rows = {} if output is not None else {k: list(v) for k, v in table.items()}
         where = {} if output is None else {"output": str(output)}
         print(in_json({"rows": len(table), **where, "warnings": warnings, **rows}))
         return len(table)
@@ -100,9 +103,19 @@ def _as_text(value: Any) -> Any:
     return f"'{value}" if formula else value
 
 
+def _check_suffix(output: Path) -> None:
+    """Raise before the work for a format that is not written."""
+    kind = output.with_suffix("").suffix if output.suffix.lower() == ".gz" else output.suffix
+    if kind.lower() not in ("", ".csv", ".tsv", ".txt", *_PARQUET):
+        raise ValueError(
+            f"--output must be a CSV or Parquet file (.csv, .tsv, .txt, .parquet); got {output}."
+        )
+
+
 def write_table(table: Any, output: Path) -> None:
     """Write Parquet or CSV, depending on the suffix."""
-    if output.suffix.lower() in (".parquet", ".pq"):
+    if output.suffix.lower() in _PARQUET:
         table.to_parquet(output)
     else:
-        table.to_csv(output, index=False)
+        separator = "\t" if ".tsv" in [suffix.lower() for suffix in output.suffixes[-2:]] else ","
+        table.to_csv(output, index=False, sep=separator)

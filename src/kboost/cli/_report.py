@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kboost.cli import _notes, _show
 from kboost.cli._console import PlainConsole, printable
-from kboost.cli._data import Asked, load
+from kboost.cli._data import Asked, labels_like, load
 from kboost.cli._files import check_writable, rows_for_model
 from kboost.cli._live import clock
 from kboost.cli._results import as_json as in_json
@@ -39,7 +39,7 @@ def run_report(
     n_features = getattr(fitted, "n_features_in_", None)
     target = target or _notes.text(notes, "target")
     na = _notes.na_words(notes) if na is None else na
-    rows = load(data, target, Asked(task=task, na=na), n_features=n_features)
+    rows = load(data, target, Asked(task=task, na=na), n_features=n_features, distinct=False)
     X = rows_for_model(fitted, Table(rows.raw, rows.X), data)
     seen = _notes.share_of_training_rows(notes, X)
     warnings = []
@@ -48,11 +48,17 @@ def run_report(
             f"the model was fitted to about {seen:.0%} of these rows; scores on them are too good, "
             "those of kboost fit are of rows left out"
         )
-    text = task == "classification" and fitted.classes_.dtype.kind == "U"
-    y = rows.y.astype(str) if text else rows.y  # 1 is "1", if other labels were words
+    y = labels_like(rows.y, fitted.classes_, data) if task == "classification" else rows.y
     with clock(PlainConsole(quiet=as_json, stderr=True), f"writing the report on {len(y):,} rows"):
         write_report(
-            output, fitted, X, y, target=rows.target, model_path=model, seen=seen >= MOSTLY_SEEN
+            output,
+            fitted,
+            X,
+            y,
+            target=rows.target,
+            model_path=model,
+            na=na,
+            seen=seen >= MOSTLY_SEEN,
         )
     size = output.stat().st_size
     if as_json:

@@ -42,7 +42,12 @@ def plain(value: Any) -> Any:
         return {key: plain(v) for key, v in value.items()}
     if isinstance(value, list | tuple):
         return [plain(v) for v in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int):
+        return value
+    words = value.isoformat() if hasattr(value, "isoformat") else str(value)
+    return None if words in ("NaT", "<NA>") else words
 
 
 def model_facts(model: Any) -> dict[str, Any]:

@@ -9,18 +9,18 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from kboost.cli._console import styled
+from kboost.auto.score_words import as_measured, score_words
+from kboost.cli._console import say, styled
 from kboost.cli._data import Data
 from kboost.cli._learn import FitResult
-from kboost.cli._live import in_terms
 from kboost.plotting._fitted import kernel_names
-from kboost.report.page import different, gap_words, size_words
+from kboost.report.page import different, figure_words, gap_words, in_terms, size_words
 from kboost.report.scores import Score
 from kboost.tables.columns import MAX_LEVELS, Column
 
 __all__ = [
     "counted",
-    "figure",
+    "figure_words",
     "heading",
     "model_words",
     "pipeline_words",
@@ -72,9 +72,9 @@ def show_data(console: Console, data: Data, path: Any, remarks: Sequence[str] = 
         console.print(table)
         if len(data.columns) > len(listed):
             console.print(f"  … and {len(data.columns) - len(listed)} more")
-    console.print(styled("  target ", (data.target, "bold"), f": {words_of(data)}"))
+    say(console, styled("target ", (data.target, "bold"), f": {words_of(data)}"))
     for words in remarks:
-        console.print(styled((f"  note: {words}", "yellow")), soft_wrap=True)
+        say(console, styled((f"note: {words}", "yellow")))
     show_warnings(console, data)
 
 
@@ -92,7 +92,7 @@ def _listed(columns: Sequence[Column]) -> list[Column]:
 def show_warnings(console: Console, data: Data) -> None:
     """Print what may be wrong with the data, one line each."""
     for words in warnings_of(data):
-        console.print(styled((f"  warning: {words}", "bold yellow")), soft_wrap=True)
+        say(console, styled((f"warning: {words}", "bold yellow")))
 
 
 def warnings_of(data: Data) -> list[str]:
@@ -111,7 +111,8 @@ def words_of(data: Data) -> str:
     """The task and its target, in words."""
     if data.task == "regression":
         y = np.asarray(data.y, dtype=np.float64)
-        return f"regression, from {y.min():.4g} to {y.max():.4g}, median {np.median(y):.4g}"
+        low, middle, high = map(figure_words, (y.min(), float(np.median(y)), y.max()))
+        return f"regression, from {low} to {high}, median {middle}"
     labels, counts = np.unique(data.y, return_counts=True)
     order = np.argsort(-counts)
     shown = ", ".join(f"{labels[k]} ({counts[k]:,})" for k in order[:5])
@@ -132,10 +133,10 @@ def show_plan(console: Console, data: Data, estimator: Any, reason: str, fits: s
     """The pipeline and the estimator."""
     heading(console, "Pipeline")
     for line in pipeline_words(data):
-        console.print(f"  {line}", soft_wrap=True)
+        say(console, line)
     heading(console, "Model", str(estimator).replace("\n", " "))
     for line in filter(None, (reason, fits)):
-        console.print(f"  {line}", soft_wrap=True)
+        say(console, line)
 
 
 def show_preparation(console: Console, columns: Sequence[dict[str, Any]]) -> None:
@@ -158,14 +159,16 @@ def show_result(console: Console, result: FitResult) -> None:
     model = result.estimator
     heading(console, "Result", f"after {result.seconds:.1f} s")
     if result.scored:
-        console.print(score_table(result.scores, result.where, result.spreads))
+        say(console, f"scores {result.where}")
+        console.print(score_table(result.scores, result.data.task, result.spreads))
     if result.all_rows:
         n, n_all = len(result.scored[0].learn.y), len(result.data.y)
-        words = "models" if len(result.scored) > 1 else f"a model of {counted(n, 'row')}"
-        console.print(f"  the scores are those of {words}; the saved model has all {n_all:,} rows")
+        several = len(result.scored) > 1
+        words = "the models of the folds" if several else f"a model of {counted(n, 'row')}"
+        say(console, f"they are those of {words}; the saved model is of all {n_all:,} rows")
     if result.out_of_time:
         words = "there was no time to fit all rows: the saved model is the one that was scored"
-        console.print(f"  {words}; raise --max-seconds", soft_wrap=True)
+        say(console, f"{words}; raise --max-seconds")
     show_model(console, model)
 
 
@@ -174,30 +177,32 @@ def show_model(console: Console, model: Any) -> None:
     if hasattr(model, "leaderboard_"):
         console.print(leaderboard(model))
     for line in model_words(model):
-        console.print(f"  {line}", soft_wrap=True)
+        say(console, line)
 
 
 def leaderboard(model: Any) -> Table:
     """The best candidates of a search."""
-    table = _table("what competed", model.scoring_, "", "terms", "µs/row")
+    table = _table("what competed", score_words(model.scoring_), "", "terms", "µs/row")
     table.columns[1].justify = "right"
     for line in model.leaderboard_[:CANDIDATES]:
         table.add_row(
             line["candidate"],
-            figure(line["score"]),
-            f"± {figure(line['spread'])}",
+            figure_words(as_measured(model.scoring_, line["score"])),
+            f"± {line['spread']:.2g}" if line["spread"] else "",
             f"{line['columns']:,}",
             f"{line['predict_us_per_row']:.1f}",
         )
     return table
 
 
-def score_table(values: Sequence[Score], where: str, spreads: Sequence[float | None] = ()) -> Table:
+def score_table(values: Sequence[Score], task: str, spreads: Sequence[float | None] = ()) -> Table:
     """Scores of the model and of a constant prediction."""
-    table = _table(where, "", "the constant answer")
+    constant = "always the mean" if task == "regression" else "always the majority"
+    table = _table("", "model", constant)
+    table.columns[0].no_wrap = table.columns[2].no_wrap = False  # a narrow screen breaks these
     for score, spread in zip(values, spreads or [None] * len(values), strict=True):
-        base = "" if score.base is None else figure(score.base)
-        words = figure(score.value) + ("" if spread is None else f" ± {figure(spread)}")
+        base = "" if score.base is None else figure_words(score.base)
+        words = figure_words(score.value) + ("" if spread is None else f" ± {spread:.2g}")
         table.add_row(score.name, styled((words, "bold")), base)
     return table
 
@@ -219,7 +224,8 @@ def model_words(model: Any) -> list[str]:
         )
     reasons = getattr(model, "stop_reason_", [])
     for reason in different(reasons if isinstance(reasons, list) else [reasons]):
-        out.append(f"stopped: {in_terms(str(reason))}")
+        words = in_terms(str(reason)).replace("raise max_seconds", "raise --max-seconds")
+        out.append(f"stopped: {words}")
     return out
 
 
@@ -239,7 +245,7 @@ def _by_kernel(model: Any) -> str:
     if not hasattr(model, "columns_per_kernel_"):
         return ""
     counts = dict(zip(kernel_names(model), model.columns_per_kernel_.values(), strict=True))
-    used = ", ".join(f"{n} {name}" for name, n in counts.items() if n)
+    used = ", ".join(f"{n:,} {name}" for name, n in counts.items() if n)
     return f": {used}" if used else ""
 
 
@@ -247,11 +253,6 @@ def counted(n: int, what: str) -> str:
     """A number with singular or plural, as in 1 row, 2 rows."""
     more = "es" if what.endswith("s") else "s"
     return f"{n:,} {what}{'' if n == 1 else more}"
-
-
-def figure(value: float) -> str:
-    """A score, or "not defined"."""
-    return f"{value:.4g}" if np.isfinite(value) else "not defined"
 
 
 def _be(n: int) -> str:
@@ -266,8 +267,8 @@ def _range(values: Any) -> str:
 def _table(*names: str) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 2), header_style="dim")
     for position, name in enumerate(names):
-        right = ("missing", "the constant answer", "terms", "µs/row")
-        numbers = name in right or (position == 1 and not name)
+        right = ("missing", "model", "terms", "µs/row")
+        numbers = name in right or name.startswith("always")
         table.add_column(
             name, justify="right" if numbers else "left", no_wrap=position < 3 or numbers
         )

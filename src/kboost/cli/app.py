@@ -38,7 +38,7 @@ app = typer.Typer(
     help="Sparse, boosted mixtures of kernels: from a table to a small model with a certificate.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,  # rich and its Markdown would take half a second to load
 )
 
 

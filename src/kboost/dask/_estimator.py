@@ -25,6 +25,7 @@ from kboost.dask._input import (
     partitions,
     row_blocks,
 )
+from kboost.dask._scores import same_parts, score_on_workers
 from kboost.dask._table import PartitionedTable
 from kboost.dask._targets import per_row
 from kboost.settings import ActiveGaussians, Halfspaces
@@ -86,7 +87,9 @@ class OnCluster:
         return self._blockwise("predict", X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy of labels, or R squared of numbers; predictions are computed.
+        """Return the accuracy of labels, or R squared of numbers.
+
+        Collections with the same partitions are compared on the workers.
 
         Parameters
         ----------
@@ -103,6 +106,10 @@ class OnCluster:
             The score.
         """
         given = {"X": self.predict(X), "y": y, "sample_weight": sample_weight}
+        there = [each for each in given.values() if each is not None]
+        if all(map(is_dask_collection, there)) and same_parts(*there):
+            client = find_client(self.client)
+            return score_on_workers(client, *given.values(), labels=is_classifier(self))
         predicted, y, weight = (
             per_row(find_client(self.client), name, each) if is_dask_collection(each) else each
             for name, each in given.items()

@@ -24,6 +24,7 @@ from kboost.auto.final_fit import CUT_SHORT, ONE_PROBLEM
 from kboost.auto.fit import AutoResult, fit_auto, sentence
 from kboost.auto.learning_rows import row_counts
 from kboost.auto.plan import AutoPlan
+from kboost.auto.score_words import as_measured, best_word, figure_words, score_words
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.model import AdditiveModel
 from kboost.data.indexed_rows import IndexedRows
@@ -222,11 +223,12 @@ def _reason(found: AutoResult, scoring: str, prefer: str) -> str:
     winner, others = found.winner, [c for c in found.candidates if c is not found.winner]
     if winner.is_small:
         return " ".join([_small_reason(found, scoring, prefer), sentence(found.failure)]).rstrip()
-    words = f"{winner.name} has the best {scoring} on rows left out, {winner.score:.4g}"
+    best = f"{winner.name} has the {best_word(scoring)} {score_words(scoring)}"
+    words = f"{best} on rows left out, {_measured(scoring, winner)}"
     if others and others[0].score > winner.score:
-        words = f"{winner.name} has the best {scoring} of a single kernel, {winner.score:.4g}"
+        words = f"{best} of a single kernel, {_measured(scoring, winner)}"
     elif others:
-        words += f"; next is {others[0].name} with {others[0].score:.4g}"
+        words += f"; next is {others[0].name} with {_measured(scoring, others[0])}"
     if len(winner.members) > 1:
         parts = [f"{weight:.2f} {each.family.name}" for each, weight in winner.members]
         words += f". The blend is {', '.join(parts)}"
@@ -238,6 +240,11 @@ def _reason(found: AutoResult, scoring: str, prefer: str) -> str:
     return f"{words}. {sentence(found.failure)}".rstrip()
 
 
+def _measured(scoring: str, candidate: Contender) -> str:
+    """The score of a candidate, errors without their minus sign."""
+    return figure_words(as_measured(scoring, candidate.score))
+
+
 def _small_reason(found: AutoResult, scoring: str, prefer: str) -> str:
     """Why a model of few columns."""
     winner, best = found.winner, found.candidates[0]
@@ -246,11 +253,13 @@ def _small_reason(found: AutoResult, scoring: str, prefer: str) -> str:
     near = "has the lowest error" if best is winner else "stays close to the lowest error"
     words = (
         f"{engine} {kernels} with {found.result.model.n_columns} columns {near} on rows left out, "
-        f"which {prefer!r} prefers: {scoring} is {winner.score:.4g}"
+        f"which {prefer!r} prefers: the {score_words(scoring)} is "
+        f"{_measured(scoring, winner)}"
     )
     if best is not winner:
-        words += f"; that of {best.name} is {best.score:.4g}"
+        words += f"; that of {best.name} is {_measured(scoring, best)}"
     rival = next((c for c in found.candidates if c.is_small and c is not winner), None)
     if rival is not None and rival is not best:
-        words += f", that of {rival.name}, about {rival.n_columns} columns, {rival.score:.4g}"
+        words += f", that of {rival.name}, about {rival.n_columns} columns, "
+        words += f"{_measured(scoring, rival)}"
     return words + "."

@@ -207,6 +207,11 @@ def _as_numbers(y: Any) -> Any:
     return plain if plain.dtype.kind in "biuf" and (plain == y).all() else y
 
 
+def _written(numbers: Any) -> list[str]:
+    """Numbers as strings, whole ones without a point, too."""
+    return [str(v) for v in numbers.tolist()] + [str(int(v)) for v in numbers if v % 1 == 0]
+
+
 def _check_labels(labels: Any, mark: int | str, *, all_labelled: bool) -> None:
     """Raise for labels that cannot be learnt from; the message gives the likely reason."""
     if not len(labels):
@@ -226,6 +231,11 @@ def _check_labels(labels: Any, mark: int | str, *, all_labelled: bool) -> None:
             f"y must mark unlabelled rows by the number {mark}; got the string '{mark}', which "
             "NumPy makes of it among strings: pass y as np.array(y, dtype=object), or "
             f"unlabelled='{mark}'."
+        )
+    if isinstance(mark, str) and classes.dtype.kind in "iuf" and mark in _written(classes):
+        raise ValueError(
+            f"unlabelled must be the number {mark}, as in y; got the string '{mark}', which no "
+            "label equals."
         )
     if len(classes) < 2 and not all_labelled:
         raise ValueError(

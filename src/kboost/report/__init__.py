@@ -33,6 +33,7 @@ def write_report(
     seen: bool = False,
     target: str = "y",
     model_path: Any = None,
+    na: Sequence[str] | None = None,
     seconds: float | None = None,
     reason: str = "",
     left_out: Sequence[tuple[str, str]] = (),
@@ -58,6 +59,8 @@ def write_report(
         Name of the target.
     model_path : str or path-like, optional
         Model file, for the code that loads it and for its size.
+    na : sequence of str, optional
+        Words for missing values of the fit, for the same code.
     seconds : float, optional
         Time of the fit.
     reason : str, optional
@@ -86,7 +89,19 @@ def write_report(
         raise ValueError(f"y must have one value per row for a report; got shape {np.shape(y)}.")
     file = None if model_path is None else Path(model_path)
     subject = ReportData(
-        model, inner, X, y, X_learn, y_learn, seen, target, file, seconds, reason, tuple(left_out)
+        model,
+        inner,
+        X,
+        y,
+        X_learn,
+        y_learn,
+        seen,
+        target,
+        file,
+        seconds,
+        reason,
+        tuple(left_out),
+        None if na is None else tuple(na),
     )
     title = f"{target}: {type(subject.door).__name__}"
     n = len(subject.y)

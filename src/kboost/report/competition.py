@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kboost.report.page import paragraph, section, size_words, table
+from kboost.auto.score_words import as_measured, is_error, score_words
+from kboost.report.page import figure_words, in_terms, paragraph, section, size_words, table
 from kboost.report.report_data import ReportData, Section
 
 
@@ -13,8 +14,8 @@ def competition(s: ReportData) -> Section | None:
     rows = [
         [
             line["candidate"],
-            f"{line['score']:.4g}",
-            f"{line['spread']:.2g}",
+            figure_words(as_measured(s.door.scoring_, line["score"])),
+            f"{line['spread']:.2g}" if line["spread"] else "",
             f"{line['columns']:,}",
             size_words(line["bytes"]),
             f"{line['predict_us_per_row']:.1f} µs",
@@ -22,14 +23,24 @@ def competition(s: ReportData) -> Section | None:
         ]
         for line in s.door.leaderboard_
     ]
-    head = ["candidate", s.door.scoring_, "standard error", "terms", "size", "per row", "search"]
+    measured = score_words(s.door.scoring_)
+    head = [
+        "candidate",
+        measured,
+        "standard error",
+        "terms",
+        "size",
+        "per row",
+        "search",
+    ]
     return section(
         "competition",
         "What competed",
-        paragraph(s.door.reason_),
+        paragraph(in_terms(s.door.reason_)),
         table("Candidates, the best first", head, rows, numbers=range(1, 7)),
         paragraph(
-            "Scores are those of rows left out of each fit; larger is better. Terms, size and "
+            f"The {measured} is that of rows left out of each fit; "
+            f"{'smaller' if is_error(s.door.scoring_) else 'larger'} is better. Terms, size and "
             "time per row are estimates for a fit to all rows.",
             dim=True,
         ),

@@ -20,7 +20,7 @@ import numpy as np
 from kboost._typing import FloatArray
 from kboost.plotting._axes import AMBER, BLUE, GREEN, GREY
 from kboost.report.charts import chart
-from kboost.report.page import figure
+from kboost.report.page import figure, figure_words
 from kboost.report.report_data import ReportData
 from kboost.report.response import response, response_name
 from kboost.report.table_rows import (
@@ -96,8 +96,8 @@ def _dependence(s: ReportData, name: str, feature: str, grid: Grid, values: Floa
     mean = values.mean(axis=0)
     low, high = int(mean.argmin()), int(mean.argmax())
     words = (
-        f"The mean {response_name(s)} goes from {mean[low]:.4g} at {feature} = "
-        f"{_value(grid.values[low])} to {mean[high]:.4g} at {_value(grid.values[high])}."
+        f"The mean {response_name(s)} goes from {figure_words(mean[low])} at {feature} = "
+        f"{_value(grid.values[low])} to {figure_words(mean[high])} at {_value(grid.values[high])}."
     )
 
     def draw(ax: Any) -> None:
@@ -176,5 +176,5 @@ def _value(value: Any) -> str:
     if isinstance(value, np.datetime64):
         return str(value.astype("datetime64[D]"))
     if isinstance(value, float | np.floating):
-        return f"{float(value):.4g}"
+        return figure_words(float(value))
     return str(value)

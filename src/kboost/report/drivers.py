@@ -14,7 +14,7 @@ import numpy as np
 
 from kboost._typing import FloatArray
 from kboost.report.dependence import dependence_charts, interaction_chart
-from kboost.report.page import Raw, bar, grid, paragraph, section, table
+from kboost.report.page import Raw, bar, figure_words, grid, paragraph, section, table
 from kboost.report.report_data import ReportData, Section
 from kboost.report.response import losses
 from kboost.report.shares import importances_by_column
@@ -52,14 +52,15 @@ def drivers(s: ReportData) -> Section | None:
         value, spread = found.added[place, 0], found.spread[place]
         size = Raw(f"{bar(float(value) / largest)} 0")
         if abs(value) > TINY * largest:
-            size = Raw(f"{bar(float(value) / largest)} {value:+.3g} ± {spread:.1g}")
+            words = f"{figure_words(value, '+')} ± {spread:.1g}"
+            size = Raw(f"{bar(float(value) / largest)} {words}")
         rows.append([names[j], size, cells[place]])
     added = found.added[:, 0]
     top = [j for j, v in zip(found.columns, added, strict=True) if v > LEAST * largest]
     charts = dependence_charts(s, top[:DRAWN])
     left = len(names) - len(found.columns)
     note = (
-        f"Loss added on {found.n_rows:,} of these rows when a column is permuted among them, the "
+        f"What is lost on {found.n_rows:,} of these rows when a column is permuted among them, the "
         "mean of several permutations ± their standard deviation. Columns that say the same share "
         "their importance: permuting one of them adds little."
     )
@@ -90,6 +91,8 @@ def permuted(s: ReportData) -> Permuted:
         each = losses(s, moved, np.tile(y, repeats)).reshape(repeats, len(at), 2).mean(axis=1)
         after.append(each - before)
     added = np.array(after).reshape(len(chosen), repeats, 2)
+    if not s.labels and np.var(y) > 0:
+        added[..., 0] /= np.var(y)  # the loss is the squared error
     means, spread = added.mean(axis=1), added[:, :, 0].std(axis=1)
     rank = np.argsort(-means[:, 0], kind="stable")
     return Permuted([chosen[k] for k in rank], means[rank], spread[rank], before, len(at))
@@ -111,7 +114,7 @@ def _candidates(s: ReportData) -> list[int]:
 def _cells(s: ReportData, found: Permuted) -> tuple[list[str], list[str]]:
     """Names of the losses, and the second one of each column."""
     if not s.labels:
-        head = ["squared error added", "mean absolute error added"]
-        return head, [f"{v:+.3g}" for v in found.added[:, 1]]
+        head = ["R² lost", "mean absolute error added"]
+        return head, [figure_words(v, "+") for v in found.added[:, 1]]
     fine = "log loss added" if hasattr(s.model, "predict_proba") else "errors added"
     return [fine, "accuracy lost"], [f"{v:+.1%}" for v in found.added[:, 1]]

@@ -9,11 +9,11 @@ import numpy as np
 from kboost.plotting._axes import BLUE, GREY
 from kboost.report import measures, row_text
 from kboost.report.charts import chart
-from kboost.report.page import details, figure, grid, scrolling, section, table, text
+from kboost.report.page import details, figure, figure_words, grid, scrolling, section, table, text
 from kboost.report.rates import rates
 from kboost.report.report_data import CLASSES, WIDE, ReportData, Section
 from kboost.report.response import losses
-from kboost.report.table_rows import take
+from kboost.report.table_rows import row_name, take
 
 WORST = 8  # rows listed
 
@@ -41,7 +41,8 @@ def _of_labels(s: ReportData) -> list[str]:
 def _of_numbers(s: ReportData) -> list[str]:
     y, predicted = np.asarray(s.y, dtype=np.float64), np.asarray(s.predicted, dtype=np.float64)
     found = measures.residuals(y, predicted)
-    words = f"Half of the errors lie between {found['25%']:.4g} and {found['75%']:.4g}."
+    low, high = figure_words(found["25%"]), figure_words(found["75%"])
+    words = f"Half of the errors lie between {low} and {high}."
     few = measures.sample_rows(np.column_stack([y, predicted]))
 
     def draw(ax: Any) -> None:
@@ -61,11 +62,11 @@ def _of_numbers(s: ReportData) -> list[str]:
     half = few[:, 1] > np.median(few[:, 1])
     sizes = [float(np.median(large[part])) if part.any() else 0.0 for part in (~half, half)]
     second = (
-        f"The median size of an error is {sizes[0]:.4g} where predictions are low and "
-        f"{sizes[1]:.4g} where they are high."
+        f"The median size of an error is {figure_words(sizes[0])} where predictions are low and "
+        f"{figure_words(sizes[1])} where they are high."
     )
     other = chart("residuals", "Residuals", second, draw_residuals, size=(4.0, 3.2))
-    rows = [[share, f"{value:.4g}"] for share, value in found.items()]
+    rows = [[share, figure_words(value)] for share, value in found.items()]
     inside = table("Quantiles of true minus predicted", ["share", "error"], rows, numbers=(0, 1))
     charts = [
         figure(svg, f"Predicted against true values, on {len(few):,} rows. {words}"),
@@ -88,11 +89,11 @@ def _worst(s: ReportData) -> str:
         true, predicted = np.asarray(s.y)[i], np.asarray(s.predicted)[i]
         if s.labels:
             chance = f"{np.exp(-loss[i]):.3f}" if hasattr(s.model, "predict_proba") else ""
-            rows.append([f"{i + 1:,}", true, predicted, chance, words])
+            rows.append([row_name(s.X, i), true, predicted, chance, words])
         else:
             error = float(true) - float(predicted)
-            cells = [f"{float(v):.5g}" for v in (true, predicted)]
-            rows.append([f"{i + 1:,}", *cells, f"{error:+.4g}", words])
+            cells = [figure_words(float(v)) for v in (true, predicted)]
+            rows.append([row_name(s.X, i), *cells, figure_words(error, "+"), words])
     last = "probability of the true label" if s.labels else "error"
     head = ["row", "true", "predicted", last, "most unusual values"]
     caption = "The most confident mistakes" if s.labels else "The rows with the largest errors"
@@ -103,9 +104,14 @@ def _described(s: ReportData, rows: Any) -> list[str]:
     """Rows by their most unusual values."""
     if s.sample.shape[1] > WIDE or getattr(s.inner, "_is_precomputed", False):
         return [""] * len(rows)
-    others = row_text.named_rows(s.model, s.sample)
+    if hasattr(s.X, "columns"):
+        frames = measures.sample_rows(s.X), take(s.X, rows)
+        others, chosen = map(row_text.rows_of_frame, frames)
+    else:
+        others = row_text.named_rows(s.model, s.sample)
+        chosen = row_text.named_rows(s.model, s.input_of(take(s.X, rows)))
     out = []
-    for row in row_text.named_rows(s.model, s.input_of(take(s.X, rows))):
+    for row in chosen:
         order = row_text.unusual(row, others)
         out.append(", ".join(row_text.show(name, row[name]) for name in order[:3]))
     return out

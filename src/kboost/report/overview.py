@@ -12,6 +12,7 @@ import kboost
 from kboost.report.page import (
     code,
     different,
+    figure_words,
     gap_words,
     pairs,
     paragraph,
@@ -35,9 +36,13 @@ def summary(s: ReportData) -> Section:
         facts.append((trees.name, f"{trees.scores[0].value:.3f}", trees.note or "default settings"))
     facts.append(("model", f"{s.inner.n_columns_:,} terms", _size(s)))
     names = ["score", "model", _constant(s)] + ([] if trees is None else [trees.name])
-    rows = [[x.name, f"{x.value:.4g}", "" if x.base is None else f"{x.base:.4g}"] for x in s.scores]
-    for row, other in zip(rows, () if trees is None else trees.scores, strict=False):
-        row.append(f"{other.value:.4g}")
+    rows = [
+        [x.name, figure_words(x.value), "" if x.base is None else figure_words(x.base)]
+        for x in s.scores
+    ]
+    others = {} if trees is None else {score.name: score.value for score in trees.scores}
+    for row in rows:
+        row.extend([figure_words(others[row[0]])] if row[0] in others else [])
     where = f"Scores on {len(s.y):,} rows" + (" the model was fitted to" if s.seen else "")
     early = [str(r) for r in s.door._reasons() if r.rule in s.door._limits]
     warnings = [f"The fit ended early: {words}" for words in different(early)]
@@ -60,13 +65,13 @@ def _predicted(s: ReportData) -> str:
         few = ", ".join(s.labels[:CLASSES]) + (", ..." if len(s.labels) > CLASSES else "")
         target = f"{s.target}: one of {len(s.labels)} labels ({few})"
     else:
-        low, high = np.quantile(y.astype(np.float64), (0.05, 0.95))
-        target = f"{s.target}: a number, mostly between {low:.4g} and {high:.4g}"
+        low, high = map(figure_words, np.quantile(y.astype(np.float64), (0.05, 0.95)))
+        target = f"{s.target}: a number, mostly between {low} and {high}"
     learnt = "" if s.X_learn is None else f" fitted to {s.X_learn.shape[0]:,} rows"
     name = type(s.door).__name__
     words = f"Predicted is {target}, from {s.X.shape[1]:,} columns. "
-    words += f"The model is {'an' if name[0] in 'AEIOU' else 'a'} {name}{learnt}"
-    return words + (f": {s.reason}" if s.reason and s.reason != "asked for." else ".")
+    words += f"The model is {'an' if name[0] in 'AEIOU' else 'a'} {name}{learnt}."
+    return f"{words} {s.reason[:1].upper()}{s.reason[1:]}".rstrip()
 
 
 def _size(s: ReportData) -> str:
@@ -125,11 +130,12 @@ def use(s: ReportData) -> Section:
     """How to load and predict."""
     name = s.file.name if s.file is not None else "model.kboost"
     table_ = hasattr(preparation_of(s.model), "feature_names_in_")
+    na = "" if s.na is None else f", na={list(s.na)!r}"
     lines = ["import kboost", "", f"model = kboost.load_model({name!r})"]
     if table_:
         lines += [
             "from kboost.tables import read_table, rows_for",
-            'X = rows_for(model, read_table("new.csv").frame)  # a frame as read, in any order',
+            f'X = rows_for(model, read_table("new.csv"{na}).frame)  # columns in any order',
         ]
     lines.append("model.predict(X)")
     if hasattr(s.model, "predict_proba"):

@@ -10,8 +10,17 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
+from kboost.auto.score_words import figure_words
+
+__all__ = [
+    "Raw", "bar", "cell", "code", "details", "different", "figure", "figure_words", "gap_words",
+    "grid", "in_terms", "page", "pairs", "paragraph", "scrolling", "section", "size_words", "table",
+    "text", "tiles",
+]  # fmt: skip
+
 # Nothing is loaded and nothing runs; the only style is the sheet in the head, by its digest.
 POLICY = "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'"
+_COLUMNS = re.compile(r"\bcolumn(s?)\b(?! generation)")
 _NUMBERS = re.compile(r"\d[\d.,e+-]*")
 
 
@@ -154,6 +163,11 @@ def different(reasons: Sequence[Any]) -> list[str]:
     """The sentences of reasons; those that differ only in their numbers appear once."""
     sentences = [str(reason) for reason in reasons]
     return list({_NUMBERS.sub("#", words): words for words in reversed(sentences)}.values())[::-1]
+
+
+def in_terms(words: str) -> str:
+    """A sentence of a model: for readers columns are those of the table, a model has terms."""
+    return _COLUMNS.sub(r"term\1", words)
 
 
 def size_words(n_bytes: int) -> str:

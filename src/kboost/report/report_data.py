@@ -60,6 +60,7 @@ class ReportData:
     seconds: float | None
     reason: str
     left_out: tuple[tuple[str, str], ...]
+    na: tuple[str, ...] | None = None
 
     @property
     def door(self) -> Any:

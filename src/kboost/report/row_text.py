@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any
@@ -10,6 +11,8 @@ import numpy as np
 
 from kboost.kernels.rows import as_dense
 from kboost.preparation.inverse import DatePart, named_values
+from kboost.report.page import figure_words
+from kboost.report.table_rows import codes, column, is_missing, is_number
 from kboost.tables.columns import DAY_FIRST
 from kboost.tables.preparing import preparation_of
 
@@ -34,6 +37,23 @@ def named_rows(model: Any, rows: Any) -> list[Row]:
         rows = np.asarray(step.inverse_transform(rows))
     names = _names(model, rows.shape[1])
     return [dict(zip(names, row.tolist(), strict=True)) for row in rows]
+
+
+def rows_of_frame(frame: Any) -> list[Row]:
+    """Each row of a data frame; dates are days since 1970, and gaps among words are words."""
+    columns: dict[str, Any] = {}
+    for j, name in enumerate(map(str, frame.columns)):
+        values = column(frame, j)
+        numbers = codes(values)[0]
+        if values.dtype.kind == "M":
+            columns[DatePart(f"{name}:days")] = numbers / 86_400
+        elif is_number(values):
+            columns[name] = numbers
+        else:
+            gaps = is_missing(values)
+            words = zip(values.tolist(), gaps, strict=True)
+            columns[name] = ["(missing)" if gap else str(value) for value, gap in words]
+    return [{name: values[i] for name, values in columns.items()} for i in range(len(frame))]
 
 
 def _columns(table: Any, rows: Any) -> Iterator[tuple[str, Any]]:
@@ -75,20 +95,31 @@ def show(name: str, value: Any) -> str:
         if part == "weekday" and number in range(7):
             return f"{base} on a {_DAYS[int(number)]}"
         name = f"{base}:{part}"
-    whole = number == int(number) and abs(number) < 1e6
-    return f"{name} = {number:.0f}" if whole else f"{name} = {number:.4g}"
+    return f"{name} = {_number_words(number)}"
+
+
+def _number_words(number: float) -> str:
+    """A number, whole ones in full; commas from a million on, since 2006 may be a year."""
+    if number != int(number) or abs(number) >= 1e15:
+        return figure_words(number)
+    return f"{number:,.0f}" if abs(number) >= 1e6 else f"{number:.0f}"
 
 
 def unusual(row: Row, others: list[Row]) -> list[str]:
-    """The columns of a row, those with the most unusual values first."""
+    """The columns of a row, those with the most unusual values first.
+
+    A word is as unusual as it is rarer than the most frequent one; where all are rare, none is.
+    """
     score = {}
     for name, value in row.items():
         values = [other[name] for other in others]
         if isinstance(value, str) or value is None:
-            score[name] = 1.0 - float(np.mean([v == value for v in values]))
+            counts = Counter(values)
+            score[name] = (max(counts.values()) - counts[value]) / len(values)
         else:
             numbers = np.array(values, dtype=np.float64)
-            spread = numbers.std()
-            distance = abs(float(value) - numbers.mean()) / spread if spread > 0 else 0.0
+            numbers = numbers[np.isfinite(numbers)]
+            known = np.isfinite(float(value)) and len(numbers) > 0 and numbers.std() > 0
+            distance = abs(float(value) - numbers.mean()) / numbers.std() if known else 0.0
             score[name] = distance / (1 + distance)
     return sorted(score, key=lambda name: -score[name])

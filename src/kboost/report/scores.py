@@ -10,6 +10,8 @@ import numpy as np
 from sklearn import metrics
 from sklearn.utils import get_tags
 
+_TINY = float(np.finfo(np.float64).eps)  # probabilities below it, as in scikit-learn
+
 
 @dataclass(frozen=True)
 class Score:
@@ -35,16 +37,32 @@ def _labels(model: Any, X: Any, y: Any, y_learn: Any) -> Sequence[Score]:
     labels, counts = np.unique(y_learn, return_counts=True)
     majority = np.full(len(y), labels[counts.argmax()])
     predicted = model.predict(X)
+    recall = float(np.mean([np.mean(predicted[y == k] == k) for k in np.unique(y)]))
     found = [
         Score("accuracy", float(np.mean(predicted == y)), float(np.mean(majority == y)), False),
+        Score("balanced accuracy", recall, 1 / len(labels), False),
     ]
     if len(labels) == 2 and len(np.unique(y)) == 2 and hasattr(model, "decision_function"):
         area = float(metrics.roc_auc_score(y == labels[1], model.decision_function(X)))
         found.append(Score("area under the ROC curve", area, 0.5, False))
-    elif len(labels) > 2:
-        mean_recall = float(np.mean([np.mean(predicted[y == k] == k) for k in np.unique(y)]))
-        found.append(Score("mean accuracy of the classes", mean_recall, 1 / len(labels), False))
+    if hasattr(model, "predict_proba"):
+        found.append(_log_loss(model, X, y, y_learn))
     return found
+
+
+def _log_loss(model: Any, X: Any, y: Any, y_learn: Any) -> Score:
+    """The mean of -log of the probability of the true label; the constant has the shares."""
+    labels, counts = np.unique(y_learn, return_counts=True)
+    shares = np.tile(counts / counts.sum(), (len(y), 1))
+    value = _loss_of(model.predict_proba(X), model.classes_, y)
+    return Score("log loss", value, _loss_of(shares, labels, y), True)
+
+
+def _loss_of(probabilities: Any, classes: Any, y: Any) -> float:
+    """The log loss of probabilities (n, k); those of labels that are not known are 0."""
+    is_true = np.asarray(y)[:, None] == np.asarray(classes)[None, :]  # (n, k)
+    given = np.where(is_true, probabilities, 0.0).sum(axis=1)
+    return float(-np.log(np.maximum(given, _TINY)).mean())
 
 
 def _numbers(model: Any, X: Any, y: Any, y_learn: Any) -> Sequence[Score]:

@@ -32,6 +32,12 @@ def _numbered(n: int) -> list[str]:
     return [f"x{j}" for j in range(n)]
 
 
+def row_name(X: Any, i: int) -> str:
+    """What a row is called: by the index of a data frame, or its position."""
+    name = X.index[i] if hasattr(X, "iloc") else i
+    return f"{name:,}" if isinstance(name, int | np.integer) else str(name)
+
+
 def take(X: Any, rows: Any) -> Any:
     """Some rows."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]

@@ -7,10 +7,17 @@ from typing import Any
 import numpy as np
 
 from kboost.report import measures, row_text
-from kboost.report.page import Raw, bar, paragraph, section, table
+from kboost.report.page import Raw, bar, figure_words, paragraph, section, table
 from kboost.report.report_data import ReportData, Section
 from kboost.report.shares import shares_by_column
-from kboost.report.table_rows import column, has_columns, is_missing, names_of, take
+from kboost.report.table_rows import (
+    column,
+    has_columns,
+    is_missing,
+    names_of,
+    row_name,
+    take,
+)
 
 SHOWN = 10  # columns of a prediction; the others are added up
 TINY = 1e-6  # of the largest share is rounding
@@ -33,12 +40,13 @@ def explained(s: ReportData) -> Section | None:
         of_row = explanation.values[i].reshape(-1)
         out = int(np.argmax(of_row)) if len(of_row) > 1 else 0
         base = float(np.ravel(explanation.baseline)[out])
-        shown = str(predicted[i]) if s.labels else f"{float(predicted[i]):.6g}"
+        shown = str(predicted[i]) if s.labels else figure_words(float(predicted[i]))
         lines = _lines(s, few, i, shares[i, :, out], names, base)
         of = f" of {explanation.outputs[out]}" if len(of_row) > 1 else ""
-        total = Raw(f"<strong>{of_row[out]:+.4g}</strong>")
+        total = Raw(f"<strong>{figure_words(of_row[out], '+')}</strong>")
         lines.append([f"sum: the {_unit(s)}{of}", "", total])
-        caption = f"{_place(i, len(chosen))}: predicted {shown}"
+        of_file = f", row {row_name(few, i)}" if hasattr(few, "iloc") else ""
+        caption = f"{_place(i, len(chosen))}{of_file}: predicted {shown}"
         blocks.append(table(caption, ["column", "value", "adds"], lines))
     return section(
         "explained", "Predictions taken apart", paragraph(_words(s, explanation)), *blocks
@@ -53,7 +61,7 @@ def _lines(
     first, rest = order[:SHOWN], order[SHOWN:]
     largest = max(float(np.abs(shares).max(initial=0.0)), 1e-300)
     of_table = names == names_of(s)
-    lines: list[list[Any]] = [["baseline", "", f"{base:+.4g}"]]
+    lines: list[list[Any]] = [["baseline", "", figure_words(base, "+")]]
     for j in first.tolist():
         value = _shown(column(rows, j)[i]) if of_table else ""
         lines.append([names[j], value, _sized(float(shares[j]), largest)])
@@ -63,7 +71,7 @@ def _lines(
 
 
 def _sized(value: float, largest: float) -> Raw:
-    shown = f"{value:+.4g}" if abs(value) > TINY * largest else "0"
+    shown = figure_words(value, "+") if abs(value) > TINY * largest else "0"
     return Raw(f"{bar(abs(value) / largest, minus=value < 0)} {shown}")
 
 

@@ -194,7 +194,10 @@ def with_gaps(frame: Any, words: Sequence[str]) -> Any:
     for name in frame.columns:
         column = frame[name]
         is_number = pd.api.types.is_numeric_dtype(column) and column.dtype != bool
-        gone = column.isin(numbers) if is_number else as_text(column).isin(wanted)
+        text = None if is_number else as_text(column)
+        gone = column.isin(numbers) if text is None else text.isin(wanted)
+        if text is not None and len(numbers):  # -9 is -9.0, too
+            gone |= pd.to_numeric(text, errors="coerce").isin(numbers)
         out[name] = column.mask(gone) if gone.any() else column
     return pd.DataFrame(out, index=frame.index)
 

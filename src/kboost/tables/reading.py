@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from zipfile import is_zipfile
 import numpy as np
 
 from kboost._optional import require
+from kboost.tables.columns import with_gaps
 from kboost.tables.delimited import check_names, read_delimited
 
 _TEXT = (".csv", ".tsv", ".txt", ".data")
@@ -46,7 +48,9 @@ class Table:
         return int(self.frame.shape[0] if self.frame is not None else self.X.shape[0])
 
 
-def read_table(path: Any, *, n_features: int | None = None) -> Table:
+def read_table(
+    path: Any, *, n_features: int | None = None, na: Sequence[str] | None = None
+) -> Table:
     """Read a file of rows; its suffix determines the format.
 
     Parameters
@@ -57,6 +61,8 @@ def read_table(path: Any, *, n_features: int | None = None) -> Table:
         also ``.gz``), svmlight, or an npz file with arrays X and y.
     n_features : int, optional
         Number of features of an svmlight file.
+    na : sequence of str, optional
+        Words that are missing values, in columns of all types of a table.
 
     Returns
     -------
@@ -82,7 +88,7 @@ def read_table(path: Any, *, n_features: int | None = None) -> Table:
         raise ValueError(f"{path} must be one of {KINDS}; its suffix is {kind!r}.")
     if not len(table):
         raise ValueError(f"{path} must have rows; it has none.")
-    return table
+    return table if na is None or table.frame is None else Table(with_gaps(table.frame, na))
 
 
 def _read_arrow(path: Path, *, parquet: bool) -> Any:
@@ -116,7 +122,7 @@ def _read_json(path: Path, *, lines: bool) -> Any:
     try:
         with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
             text = file.read().decode("utf-8-sig")
-        given = [json.loads(line) for line in text.splitlines() if line.strip()] if lines else None
+        given = [json.loads(line) for line in text.split("\n") if line.strip()] if lines else None
         given = json.loads(text) if given is None else given
         if not isinstance(given, dict) and not all(isinstance(row, dict) for row in given):
             raise ValueError("its rows must be objects.")
