@@ -12,6 +12,7 @@ from kboost.formulations import MarginRows
 from kboost.masters.interior_point import InteriorLPMaster
 from kboost.masters.lp import LPMaster
 from kboost.oracles.scan import ScanOracle
+from kboost.solvers.row_generation import solve_near_margin
 from tests.contracts.reference import MIXED, margin_lp, table
 
 
@@ -53,6 +54,24 @@ def test_first_columns_at_the_full_cost(first):
     assert grown.hypotheses[: len(first)] == start
     assert len(set(grown.hypotheses)) == len(grown.hypotheses)
     assert grown.fit.objective == pytest.approx(optimum, rel=1e-8)
+    assert grown.gap <= 1e-7
+
+
+def test_many_rows_are_solved_by_those_near_the_margin(monkeypatch):
+    X, y, weight = table(0, 900)
+    library = KernelLibrary(MIXED, X, centers=X[:15], sample_weight=weight, scaling="floored")
+    rows = MarginRows(y, np.ones(len(y)), 2.0 * weight)
+    optimum = grow(Problem(library, rows), ScanOracle(20), LPMaster(), PriceBelow(1e-9))
+    found = []
+
+    def record(*args, **options):
+        found.append(solve_near_margin(*args, **options))
+        return found[-1]
+
+    monkeypatch.setattr("kboost.masters.interior_point.solve_near_margin", record)
+    grown = grow(Problem(library, rows), ScanOracle(20), InteriorLPMaster(), PriceBelow(1e-9))
+    assert any(path is not None for path in found)
+    assert grown.fit.objective == pytest.approx(optimum.fit.objective, rel=1e-8)
     assert grown.gap <= 1e-7
 
 

@@ -15,6 +15,9 @@ Here
    the margin: a basis. Simplex starts from it and needs few pivots or none; from then on column
    generation is exact, as in lp.py.
 
+At the full C a solve first tries the rows near the margin alone (solvers/row_generation.py), until
+that has failed once; the tight solve always tries.
+
 Columns that are clearly inactive are left out of the solve; a column that is violated later returns
 for good. The fit of an interior step is the best one so far for the full C, so the objective never
 rises.
@@ -36,6 +39,7 @@ from kboost.masters.margin import MarginPenalty, MarginRun, best_scale
 from kboost.solvers.interior_point import InteriorPath, begin, resume, solve_interior
 from kboost.solvers.margin_lp import ColumnShape
 from kboost.solvers.predictor_corrector import DenseMarginLP, Iterate, scaled_lp
+from kboost.solvers.row_generation import solve_near_margin
 
 _EXTRA = ("bias", "margin_width")
 _THETA_FACTOR = 4.0
@@ -102,6 +106,7 @@ class InteriorRun(MarginRun):
         self._active = np.zeros(0, dtype=bool)  # (k,)
         self._returned = np.zeros(0, dtype=bool)  # (k,), left out once and violated later
         self._last: _Solve | None = None  # at the present theta
+        self._by_part = True  # until a solve with the rows near the margin alone has failed
         self._x: FloatArray = np.zeros(0)  # (k,), the interior solution, not the incumbent
         self._extra: FloatArray = np.zeros(len(_EXTRA))  # bias and margin width
 
@@ -227,7 +232,7 @@ class InteriorRun(MarginRun):
             start = begin(problem, x, self._extra[0] if free else 0.0, self.duals)
         else:
             start = self._last.resume(problem, ids, self._master.resume_gap * self._gap)
-        path = solve_interior(problem, start, tol=self._tol, seconds=self.deadline.remaining)
+        path = self._solved(problem, start)
         self._last = _Solve(problem, ids, path)
         solution, k = path.best.x / size, int(self._active.sum())
         self._x[self._active] = solution[:k]
@@ -235,6 +240,16 @@ class InteriorRun(MarginRun):
         if free:
             self._extra[0] = path.best.bias
         self.duals = self._tight_duals = self.repaired(path.best.duals)
+
+    def _solved(self, problem: DenseMarginLP, start: Iterate) -> InteriorPath:
+        """The solution, by the rows near the margin alone if that succeeds."""
+        seconds = self.deadline.remaining
+        if self._theta == 1.0 and self._last is not None and (self._by_part or self._tol == _TIGHT):
+            path = solve_near_margin(problem, start, tol=self._tol, seconds=seconds)
+            if path is not None:
+                return path
+            self._by_part = False
+        return solve_interior(problem, start, tol=self._tol, seconds=seconds)
 
     def _signed_columns(self) -> tuple[FloatArray, BoolArray, FloatArray]:
         """Signed active columns, whether their sign is free, and their cost.

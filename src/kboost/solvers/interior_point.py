@@ -30,6 +30,7 @@ from scipy.linalg import LinAlgError
 from kboost._typing import FloatArray, IntArray
 from kboost.solvers.predictor_corrector import (
     DenseMarginLP,
+    InteriorPoint,
     Iterate,
     Products,
     advance,
@@ -41,17 +42,6 @@ _LIFT = 0.1  # least product at a start, relative to the mean
 _NEW_SLACK = 0.1  # largest dual slack given to a violated new column, relative to its cost
 _ROUNDING, _STALL = 1e-7, 3  # below this gap a solve ends if so many steps do not halve the gap
 _REFINE = 1e-2  # gap below which directions are refined once
-
-
-@dataclass(frozen=True)
-class InteriorPoint:
-    """A nearly optimal, strictly interior solution and its relative gap."""
-
-    x: FloatArray  # (k,)
-    bias: float
-    duals: FloatArray  # (n,)
-    objective: float
-    gap: float
 
 
 @dataclass(frozen=True)
@@ -146,7 +136,4 @@ def resume(
 
 def _point(lp: DenseMarginLP, iterate: Iterate, known: Products) -> InteriorPoint:
     """The iterate with its gap; u is scaled to be feasible only for the bound."""
-    scale = float(np.max(lp.spread(known.edges) / lp.costs, initial=1.0))
-    primal = lp.objective(known.x, iterate.b, known.margins)
-    gap = (primal - float(lp.targets @ iterate.u) / scale) / max(abs(primal), 1e-300)
-    return InteriorPoint(known.x, iterate.b, iterate.u, primal, gap)
+    return lp.point(known.x, iterate.b, iterate.u, known.margins, known.edges)

@@ -36,8 +36,28 @@ _ROUGH = 1e-6  # relative pivot of the bias, below which directions are refined
 
 
 @dataclass(frozen=True)
+class FixedDuals:
+    """What rows with fixed duals add to the dual: to `G'u`, `sign'u` and `target'u`."""
+
+    edges: FloatArray | float = 0.0  # (k,)
+    balance: float = 0.0
+    value: float = 0.0
+
+
+@dataclass(frozen=True)
+class InteriorPoint:
+    """A nearly optimal, strictly interior solution and its relative gap."""
+
+    x: FloatArray  # (k,)
+    bias: float
+    duals: FloatArray  # (n,)
+    objective: float
+    gap: float
+
+
+@dataclass(frozen=True)
 class DenseMarginLP:
-    """One problem: signed columns G, their costs, and the rows."""
+    """One problem: signed columns G, their costs, the rows, and what fixed rows add."""
 
     columns: FloatArray  # (n, k), signed, Fortran order
     signs: FloatArray  # (n,)
@@ -46,6 +66,7 @@ class DenseMarginLP:
     cost: FloatArray  # (k,)
     two_sided: BoolArray  # (k,): whether x_j may be negative
     free_bias: bool
+    fixed: FixedDuals = FixedDuals()
 
     @cached_property
     def costs(self) -> FloatArray:
@@ -83,7 +104,12 @@ class DenseMarginLP:
     def n_mirrored(self) -> int:
         """How many columns, from the first on, are mirrored: `(a; -a)`."""
         half, odd = divmod(len(self.signs), 2)
-        if odd:
+        if (
+            odd
+            or not half
+            or not self.columns.shape[1]
+            or self.columns[0, 0] != -self.columns[half, 0]
+        ):
             return 0
         mirrored = (self.columns[:half] == -self.columns[half:]).all(axis=0)
         return len(mirrored) if mirrored.all() else int(np.argmin(mirrored))
@@ -127,9 +153,33 @@ class DenseMarginLP:
 
     def objective(self, x: FloatArray, bias: float, margins: FloatArray | None = None) -> float:
         """The objective at x; `margins` are `G x`, if known."""
+        slack = np.maximum(0.0, self.residual(x, bias, margins))
+        fixed = self.fixed.value - float(np.sum(self.fixed.edges * x)) - self.fixed.balance * bias
+        return float(self.cost @ np.abs(x) + self.upper @ slack) + fixed
+
+    def residual(self, x: FloatArray, bias: float, margins: FloatArray | None = None) -> FloatArray:
+        """`target - G x - sign b`; `margins` are `G x`, if known."""
         margins = self.margins(x) if margins is None else margins
-        slack = np.maximum(0.0, self.targets - margins - self.signs * bias)
-        return float(self.cost @ np.abs(x) + self.upper @ slack)
+        out: FloatArray = self.targets - margins - self.signs * bias
+        return out
+
+    def point(
+        self,
+        x: FloatArray,
+        bias: float,
+        u: FloatArray,
+        margins: FloatArray | None = None,
+        edges: FloatArray | None = None,
+    ) -> InteriorPoint:
+        """A point with its gap, for which u is scaled to be feasible.
+
+        `margins` are `G x` and `edges` those of all duals, if known.
+        """
+        edges = self.edges(u) + self.fixed.edges if edges is None else edges
+        scale = float(np.max(self.spread(edges) / self.costs, initial=1.0))
+        primal = self.objective(x, bias, margins)
+        bound = (float(self.targets @ u) + self.fixed.value) / scale
+        return InteriorPoint(x, bias, u, primal, (primal - bound) / max(abs(primal), 1e-300))
 
 
 def scaled_lp(
@@ -163,7 +213,7 @@ class Iterate:
 
 @dataclass(frozen=True)
 class Products:
-    """What a step and its gap both need of an iterate: x, `G x` and `G' u`."""
+    """What a step and its gap both need of an iterate: x, `G x` and the edges of all duals."""
 
     x: FloatArray
     margins: FloatArray
@@ -173,7 +223,7 @@ class Products:
 def products_at(lp: DenseMarginLP, at: Iterate) -> Products:
     """The products of the columns with an iterate."""
     x = lp.gather(at.v, -1.0)
-    return Products(x, lp.margins(x), lp.edges(at.u))
+    return Products(x, lp.margins(x), lp.edges(at.u) + lp.fixed.edges)
 
 
 def advance(lp: DenseMarginLP, at: Iterate, known: Products, *, refine: bool) -> Iterate:
@@ -217,7 +267,7 @@ class _Newton:
         self.dual_residual = lp.costs - lp.spread(known.edges) - at.z
         margins = known.margins + lp.signs * at.b
         self.residual = lp.targets - margins - at.over + at.under
-        self.balance = -float(lp.signs @ at.u) if lp.free_bias else 0.0
+        self.balance = -float(lp.signs @ at.u) - lp.fixed.balance if lp.free_bias else 0.0
         normal = lp.normal(1.0 / self.D)
         normal.flat[:: len(self.T) + 1] += 1.0 / self.T
         self.factor = factor_lower(normal)
