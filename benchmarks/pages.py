@@ -22,12 +22,12 @@ from benchmarks.table import markdown
 TABLES, PICTURES = ROOT / "docs" / "papers" / "tables", ROOT / "docs" / "_static"
 TABLED = (
     *("toy", "table2", "table3", "table4", "table5", "curves"),
-    *("sinc", "mackey_glass", "santa_fe", "few_rows"),
-    *("ssmk", "ssmk_protocols", "sre_speed"),
+    *("sinc", "mackey_glass", "mackey_glass_fixed", "santa_fe", "few_rows"),
+    *("ssmk", "ssmk_protocols", "ssmk_better", "sre_speed"),
     *("fuzz_files", "faults", "limits", "onnx_parity", "mkl_speed", "mkb_speed", "mkb_mnist"),
     *("kin40k", "mnist_rls", "growth"),
     *("covtype", "covtype_series", "dask_covtype"),
-    *("tables", "model_size", "intervals", "predict_row", "memory", "column_scaling"),
+    *("tables", "peers", "model_size", "intervals", "predict_row", "memory", "column_scaling"),
 )
 PARTS = {"train": "#888888", "validation": "#d95f02", "test": "#1b6ca8"}
 METHODS = {
