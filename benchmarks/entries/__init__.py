@@ -36,6 +36,7 @@ NAMES = (
     "santa_fe",
     "few_rows",
     "kin40k",
+    "kin40k_ensemble",
     "mnist_rls",
     "covtype",
     "joint_speed",
