@@ -22,6 +22,7 @@ NAMES = (
     "memory",
     "toy",
     "table2",
+    "table2_optimum",
     "table3",
     "table4",
     "table5",
