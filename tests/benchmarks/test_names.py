@@ -11,7 +11,8 @@ OPTIONAL = ("kboost.dask", "kboost.export.onnx")  # slow or optional packages
 def imported():
     """Pairs of a module of kboost and a name that some benchmark takes from it."""
     for path in (ROOT / "benchmarks").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if "from kboost" in text else ():
             module = getattr(node, "module", None) or ""
             if module.startswith("kboost") and module not in OPTIONAL:
                 yield from ((module, alias.name) for alias in node.names)

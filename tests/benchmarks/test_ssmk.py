@@ -47,6 +47,6 @@ def test_pixels_are_prepared_by_the_rows_seen(protocol):
 def test_imk_is_ssmk_without_unlabelled_rows():
     X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
     y = np.array([0, 0, 1, 1])
-    ours = presets.ssmk(len(y)).fit(X, y)
+    ours = presets.ssmk(len(y), unlabelled=None).fit(X, y)
     theirs = inductive(len(y)).fit(X, y)
     np.testing.assert_allclose(theirs.decision_function(X), ours.decision_function(X), atol=1e-8)
