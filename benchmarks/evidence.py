@@ -1,23 +1,25 @@
-"""The table of evidence in README.md, written from the stored results.
+"""The evidence in README.md, for kboost and against it, written from the stored results.
 
-`python -m benchmarks.pages` replaces the text between the two marks, and tests/benchmarks compares
-it with the results: no figure there is typed by hand.
+`python -m benchmarks.pages` replaces the text between two pairs of marks, and tests/benchmarks
+compares it with the results: no figure there is typed by hand.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
 from benchmarks.entries import _tables as ranks
 from benchmarks.objective import ROOT
+from benchmarks.peer_pages import found_in, lost_tables
 from benchmarks.store import RESULTS
 from benchmarks.tabular.competitors import OURS
 
 README = ROOT / "README.md"
 BEGIN, END = "<!-- evidence: written by benchmarks/evidence.py -->", "<!-- end of evidence -->"
+LOST, LOST_END = "<!-- losses: written by benchmarks/evidence.py -->", "<!-- end of losses -->"
 Result = dict[str, Any]
 
 
@@ -32,16 +34,40 @@ def block() -> str:
     return "\n".join(lines)
 
 
+def losses() -> str:
+    """Where the tables of mixed columns speak against `AutoKernel*`, as items of a list."""
+    result: Result = json.loads((RESULTS / "tables.json").read_text())
+    found = found_in(result)
+    seconds = {
+        name: [ranks.figure(found, table, name, "fit_cpu_seconds") for table in names]
+        for names in [ranks.tables_of(found)]
+        for name in (OURS, "LightGBM")
+    }
+    lost = lost_tables(found)
+    times = {
+        name: f"{median(own):.1f} s, at most {max(own):.0f} s" for name, own in seconds.items()
+    }
+    return (
+        f"- **Time matters most.** A fit on those tables takes LightGBM {times['LightGBM']} of the "
+        f"processor (median, longest), `AutoKernel*` {times[OURS]}.\n"
+        f"- **The best model on every table.** On {len(lost)} of {len(ranks.tables_of(found))} "
+        "tables at least one of the six peers is better in one measure: "
+        "[all of them](docs/peers.md)."
+    )
+
+
 def write() -> None:
-    """Put the table into README.md."""
-    before, rest = README.read_text().split(BEGIN)
-    after = rest.split(END)[1]
-    README.write_text(f"{before}{BEGIN}\n\n{block()}\n\n{END}{after}")
+    """Put table and list into README.md."""
+    text = README.read_text()
+    for begin, end, new in ((BEGIN, END, block()), (LOST, LOST_END, losses())):
+        before, rest = text.split(begin)
+        after = rest.split(end)[1]
+        text = f"{before}{begin}\n\n{new}\n\n{end}{after}"
+    README.write_text(text)
 
 
 def tables(result: Result) -> tuple[str, str, str]:
-    found = {(row["job"]["table"], row["job"]["competitor"]): row for row in result["rows"]}
-    found = {key: row for key, row in found.items() if key[0] != "friedman1"}
+    found = found_in(result)
     names = ranks.tables_of(found)
     places = [
         ranks.mean_ranks(found, task, key)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import evidence, machine, mkb_pages
+from benchmarks import evidence, machine, mkb_pages, peer_pages
 from benchmarks.datasets.mkb import FILES
 from benchmarks.objective import ROOT
 from benchmarks.store import RESULTS
@@ -21,13 +21,13 @@ from benchmarks.table import markdown
 
 TABLES, PICTURES = ROOT / "docs" / "papers" / "tables", ROOT / "docs" / "_static"
 TABLED = (
-    *("toy", "table2", "table3", "table4", "table5", "curves"),
-    *("sinc", "mackey_glass", "santa_fe", "few_rows"),
-    *("ssmk", "ssmk_protocols", "sre_speed"),
+    *("toy", "table2", "table2_optimum", "table3", "table4", "table5", "curves"),
+    *("sinc", "mackey_glass", "mackey_glass_fixed", "santa_fe", "few_rows"),
+    *("ssmk", "ssmk_protocols", "ssmk_better", "sre_speed"),
     *("fuzz_files", "faults", "limits", "onnx_parity", "mkl_speed", "mkb_speed", "mkb_mnist"),
-    *("kin40k", "mnist_rls", "growth"),
+    *("kin40k", "kin40k_ensemble", "mnist_rls", "growth"),
     *("covtype", "covtype_series", "dask_covtype"),
-    *("tables", "model_size", "intervals", "predict_row", "memory", "column_scaling"),
+    *("tables", "peers", "model_size", "intervals", "predict_row", "memory", "column_scaling"),
 )
 PARTS = {"train": "#888888", "validation": "#d95f02", "test": "#1b6ca8"}
 METHODS = {
@@ -77,6 +77,10 @@ def main() -> int:
     found = [result for name in ("mkb_tables", "mkb_rivals") if (result := read(name)) is not None]
     for name, text in mkb_pages.pages([row for one in found for row in one["rows"]]).items():
         (TABLES / f"{name}.inc").write_text(text)
+    if (result := read("tables")) is not None:
+        (TABLES / "peers_losses.inc").write_text(peer_pages.losses(result))
+        (TABLES / "peers_ranks.inc").write_text(peer_pages.alike(result))
+        peer_pages.draw(result, save)
     evidence.write()
     return 0
 

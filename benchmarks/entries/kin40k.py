@@ -180,7 +180,8 @@ def curve(method: str, kernel: Any, ridge: float, data: datasets.Data, seed: int
     from kboost.core.validation import columns_at
     from kboost.formulations import TargetRows
     from kboost.plans.basis import BasisPlan, grow_basis
-    from kboost.settings import SELECTIONS, Full
+    from kboost.settings import Full
+    from kboost.settings.sparse_kernel import SELECTIONS
 
     ensemble = method == "ensemble"
     plan = BasisPlan(

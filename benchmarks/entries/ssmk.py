@@ -160,18 +160,29 @@ Fitted = tuple[Callable[[FloatArray], Any], Row]
 
 
 def mixture(draw: Draw, *, pooled: bool, columns_per_step: int | str = "auto") -> Fitted:
-    from kboost import KernelBoostClassifier, presets
+    from kboost import presets
     from kboost.settings import ColumnGeneration
 
-    model = presets.ssmk(len(draw.y), solver=ColumnGeneration(columns_per_step=columns_per_step))
+    model: Any = presets.ssmk(
+        len(draw.y), solver=ColumnGeneration(columns_per_step=columns_per_step)
+    )
     if pooled:
         model.fit(draw.pool, draw.labels)
     else:
-        model = KernelBoostClassifier(**model.get_params()).fit(draw.X, draw.y)
+        model = inductive(len(draw.y)).fit(draw.X, draw.y)
     linear, gaussian = model.columns_per_kernel_.values()
     steps = len(model.trace_)
     facts = {"columns": model.n_columns_, "L": linear, "R": gaussian, "iterations": steps}
     return model.predict, facts
+
+
+def inductive(n_labels: int) -> Any:
+    """IMK: the same program for labelled rows alone."""
+    from kboost import KernelBoostClassifier, presets
+
+    settings = presets.ssmk(n_labels).get_params()
+    del settings["unlabelled"]
+    return KernelBoostClassifier(**settings)
 
 
 def label_spreading(draw: Draw) -> Fitted:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import reduce
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -23,15 +21,10 @@ class Solver:
         self.library, self.parameters = library, parameters
 
     def prepare(self, data: Data) -> None:
-        from kboost import KernelBoostClassifier, kernels
+        from kboost import KernelBoostClassifier
+        from kboost.presets import cg_boost_kernels
 
-        letters = {
-            "L": kernels.Linear(),
-            "Q": kernels.Polynomial(2),
-            "R": kernels.Gaussian("mean"),
-        }
-        sums = [[letters[x] for x in name.split("+")] for name in self.names]
-        chosen = [reduce(add, kernels) for kernels in sums] or "auto"
+        chosen = [kernel for name in self.names for kernel in cg_boost_kernels(name)] or "auto"
         parameters = dict(self.parameters)
         dtype = parameters.pop("predict_dtype", "float64")
         self.estimator = KernelBoostClassifier(chosen, **with_solver(parameters))

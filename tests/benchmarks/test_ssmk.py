@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks.entries import ssmk_protocols
-from benchmarks.entries.ssmk import compare, differences
+from benchmarks.entries.ssmk import compare, differences, inductive
+from kboost import presets
 
 
 def rows(ours, theirs):
@@ -41,3 +42,11 @@ def test_pixels_are_prepared_by_the_rows_seen(protocol):
     expected = {"as they are": seen, "own, by spread": [[-1, 0, 1], [1, 0, -1]]}
     centred = [[-2, 0, 2], [2, 0, -2]]
     np.testing.assert_allclose((seen - shift) / scale, expected.get(protocol, centred))
+
+
+def test_imk_is_ssmk_without_unlabelled_rows():
+    X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+    y = np.array([0, 0, 1, 1])
+    ours = presets.ssmk(len(y), unlabelled=None).fit(X, y)
+    theirs = inductive(len(y)).fit(X, y)
+    np.testing.assert_allclose(theirs.decision_function(X), ours.decision_function(X), atol=1e-8)

@@ -102,7 +102,7 @@ def span(values, form):
 
 
 def figures():
-    """The figures of README and of the benchmarks' page, as the results have them."""
+    """Figures of README, the benchmarks' page and CG-Boost's, as the results have them."""
 
     def lines(entry):
         found = json.loads((ROOT / f"benchmarks/results/{entry}.json").read_text(encoding="utf-8"))
@@ -131,11 +131,28 @@ def figures():
     yield f"{few['SSMK, test %']:.1f} % wrong"
     yield f"{few['IMK, test %']:.1f} %"
     yield f"{sum(row['number'] for row in lines('fuzz_files')):,} damaged or forged"
+    gains = {
+        row["labels"]: -row["minus IMK's"]
+        for row in lines("ssmk_better")
+        if row["method"] == "self-consistent IMK"
+    }
+    yield f"{gains[10]:.1f} and {gains[20]:.1f} points"
+    forest = {
+        (row["kernels"], row["stop"]): row["predict ms"]
+        for row in lines("table3")
+        if row["norm"] == "2-norm" and row["C from"] == "0.1 to 10"
+    }
+    composite = forest["L+Q", "TR3"]
+    for stop, words in (("TR3", " faster"), ("whole run", "")):
+        mixture = forest["L,Q,R", stop]
+        yield f"{mixture:.1f} ms"
+        yield f"({composite / mixture:.1f} times{words})"
 
 
 def test_pages_have_the_figures_of_the_results():
     text = "".join(
-        (ROOT / p).read_text(encoding="utf-8") for p in ("README.md", "docs/benchmarks.md")
+        (ROOT / p).read_text(encoding="utf-8")
+        for p in ("README.md", "docs/benchmarks.md", "docs/papers/cg_boost.md")
     )
     missing = [figure for figure in figures() if figure not in text]
     assert not missing

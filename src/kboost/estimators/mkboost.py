@@ -42,8 +42,9 @@ class MKBoostClassifier(BoostedSVMBase):
     C : float, default=50.0
         Penalty of the margin errors of an SVM, per row drawn.
     column_scaling : {"mean", "trace"} or None, default="mean"
-        Scale each kernel to a mean diagonal of 1, or to a trace of 1 (as in the paper's tables),
-        over the training rows.
+        Scale each kernel to a mean diagonal of 1, or to a trace of 1, over the training rows. The
+        paper names no scaling; its accuracies are reached with "mean" and not with "trace", which
+        its rivals' toolboxes use.
     multi_class : {"ovo", "ovr"}, default="ovo"
         More than two classes: one against one, as in the paper, or one against the rest.
     class_weight : dict, "balanced" or None, default=None
