@@ -1,7 +1,7 @@
 """The end of a fit, once the model is learned: callbacks that hear of it, and warnings.
 
-An error there, of a callback, restores the estimator: after an error it is as it was before. A
-warning that the user's filter raises comes after a complete fit, and leaves the model. So does
+An error there, of a callback or of a signal handler, restores the estimator as it was before.
+A warning that the user's filter raises comes after a complete fit, and leaves the model. So does
 Ctrl-C, and the reason says so: it is never that of an undisturbed fit.
 """
 
@@ -24,12 +24,7 @@ def settled(estimator: Any) -> Iterator[None]:
         yield
     except Warning:
         raise
-    except Exception:
-        kept = {k: v for k, v in vars(estimator).items() if k.startswith(_OF_CALLBACKS)}
-        vars(estimator).clear()
-        vars(estimator).update(before | kept)
-        raise
-    except BaseException:
+    except KeyboardInterrupt:
         reason: Any = vars(estimator).get("stop_reason_")
         learned = any(before.get(name) is not value for name, value in _fitted(estimator))
         if reason is not None and learned:
@@ -37,6 +32,11 @@ def settled(estimator: Any) -> Iterator[None]:
             if all(each.rule != INTERRUPTED.rule for each in listed):
                 several = [INTERRUPTED] * len(listed)
                 estimator.stop_reason_ = several if isinstance(reason, list) else INTERRUPTED
+        raise
+    except BaseException:
+        kept = {k: v for k, v in vars(estimator).items() if k.startswith(_OF_CALLBACKS)}
+        vars(estimator).clear()
+        vars(estimator).update(before | kept)
         raise
 
 
