@@ -6,6 +6,7 @@ NAMES = (
     "fuzz_files",
     "faults",
     "limits",
+    "interrupts",
     "onnx_parity",
     "bundled",
     "model_size",

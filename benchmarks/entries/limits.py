@@ -78,7 +78,7 @@ def fit(name: str, rows: int, seconds: float, begin: Any) -> Any:
 
     from benchmarks.faults.outcome import LOSS, MODEL, SENTENCE, Outcome, words_of
 
-    model, (X, y) = made(name, seconds), data(name, rows)
+    model, (X, y) = made(name, max_seconds=seconds), data(name, rows)
     clock = SimpleNamespace(monotonic=time.process_time, time=time.time)
     begin()
     with patch("kboost.core.deadline.time", clock), warnings.catch_warnings():
@@ -96,14 +96,14 @@ def fit(name: str, rows: int, seconds: float, begin: Any) -> Any:
     return Outcome(MODEL if good else LOSS, words_of(model), {"cpu": cpu})
 
 
-def made(name: str, seconds: float) -> Any:
-    """The estimator with its limit."""
+def made(name: str, **options: Any) -> Any:
+    """The estimator with its limit, if any."""
     import kboost
     import kboost.baselines
     import kboost.compose
 
     module, _, own = name.rpartition(".")
-    return getattr(getattr(kboost, module) if module else kboost, own)(max_seconds=seconds)
+    return getattr(getattr(kboost, module) if module else kboost, own)(**options)
 
 
 @cache
@@ -112,7 +112,7 @@ def data(name: str, rows: int) -> tuple[Any, Any]:
     from sklearn.datasets import make_friedman1
 
     X, y = make_friedman1(rows, n_features=FEATURES, noise=1.0, random_state=0)
-    if name.endswith("Classifier"):
+    if name.endswith(("Classifier", "SVC")):
         y = (y > np.median(y)).astype(int)
     if name.startswith("SemiSupervised"):
         y[np.arange(rows) % 5 > 0] = -1

@@ -57,6 +57,8 @@ def run(bench: Bench) -> Report:
                 continue
             label = f"{name}, {n_rows:,} rows, {budget >> 20} MiB"
             job = {"entry": "memory", "name": name, "rows": n_rows, "budget": budget}
+            if not bench.wants(job):
+                continue
             row = bench.other(job, partial(judge, name, n_rows, budget), label)
             ratio = row["memory"] / budget
             ratios[label] = ratio

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import traceback
 from collections.abc import Callable
 from random import Random
 from types import FrameType
@@ -13,16 +14,25 @@ from benchmarks.faults.outcome import LOSS, InjectedError, Outcome, after_interr
 from benchmarks.faults.subjects import Subject
 
 
+def _inside_fit(frame: FrameType | None) -> bool:
+    """Whether the signal came while an estimator of the library was fitted."""
+    while frame is not None:
+        if frame.f_code.co_name == "fit" and "/kboost/" in frame.f_code.co_filename:
+            return True
+        frame = frame.f_back
+    return False
+
+
 class _Heard:
-    """Ctrl-C as Python handles it, and whether it was pressed inside fit."""
+    """Ctrl-C as Python handles it, and where it came inside fit; outside nothing happens."""
 
     def __init__(self) -> None:
-        self.inside, self.fitting = False, False
+        self.where = ""
         signal.signal(signal.SIGINT, self)
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        self.inside = self.inside or self.fitting
-        if self.fitting:
+        if _inside_fit(frame):
+            self.where = "".join(traceback.format_stack(frame, limit=3))
             raise KeyboardInterrupt
 
 
@@ -31,16 +41,13 @@ def interrupted(subject: Subject, draw: Random, begin: Begin, **options: object)
     model = maybe_fitted(subject, draw, subject.make(**options))
     heard, before = _Heard(), dict(vars(model))
     rows, y = subject.data()
-    heard.fitting = True
     begin()
     try:
         model.fit(rows) if y is None else model.fit(rows, y)
-        heard.fitting = False
     except KeyboardInterrupt as error:
-        heard.fitting = False
         return after_interrupt(model, before, error, subject)
-    if heard.inside:
-        return Outcome(LOSS, "fit went on after an interrupt")
+    if heard.where:
+        return Outcome(LOSS, f"fit went on after an interrupt: {heard.where}"[:600])
     return attempt(subject, model)  # it came too late
 
 
@@ -52,7 +59,12 @@ def interrupted_threads(subject: Subject, draw: Random, begin: Begin) -> Outcome
 def terminated(subject: Subject, draw: Random, begin: Begin) -> Outcome:
     """SIGTERM, with a handler that ends the process as servers do."""
     model = maybe_fitted(subject, draw, subject.make())
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+    def end(number: int, frame: FrameType | None) -> None:
+        if _inside_fit(frame):
+            sys.exit(143)
+
+    signal.signal(signal.SIGTERM, end)
     begin()
     return attempt(subject, model, recover=_deaf(signal.SIGTERM))
 
@@ -62,7 +74,8 @@ def timed_out(subject: Subject, draw: Random, begin: Begin) -> Outcome:
     model = maybe_fitted(subject, draw, subject.make())
 
     def ring(number: int, frame: FrameType | None) -> None:
-        raise InjectedError("the user's own limit")
+        if _inside_fit(frame):
+            raise InjectedError("the user's own limit")
 
     signal.signal(signal.SIGALRM, ring)
     begin()

@@ -153,7 +153,10 @@ def check_weights(
 
 @contextmanager
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
-    """Restore the attributes of the estimator if an exception is raised inside; Ctrl-C says so."""
+    """Restore the attributes of the estimator if an exception is raised inside.
+
+    Ctrl-C says so, and an error of memory that comes without words ("std::bad_alloc") gets some.
+    """
     before = vars(estimator).copy()
     try:
         yield
@@ -162,4 +165,6 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         vars(estimator).update(before)
         if isinstance(error, KeyboardInterrupt) and not error.args:
             error.args = ("interrupted; nothing has changed.",)
+        if isinstance(error, MemoryError) and " " not in str(error):
+            error.args = ("the process has too little memory for this fit; nothing has changed.",)
         raise

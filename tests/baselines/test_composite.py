@@ -131,3 +131,17 @@ def test_libsvm_ends_where_it_cannot_converge(monkeypatch):
     with pytest.warns(ConvergenceWarning, match="max_iter=2000"):
         model = CompositeSVC([Polynomial(2, gamma=0.125)], tol=1e-8).fit(X, y)
     assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_ctrl_c_while_probabilities_are_calibrated_changes_nothing(monkeypatch):
+    X, y = make_classification(40, 4, random_state=0)
+
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(composite, "left_out_svms", interrupt)
+    model = CompositeSVC([Linear()])
+    before = dict(vars(model))
+    with pytest.raises(KeyboardInterrupt, match="nothing has changed"):
+        model.fit(X, y)
+    assert vars(model) == before

@@ -177,6 +177,25 @@ def test_ctrl_c_before_the_first_round_changes_nothing(monkeypatch):
     assert not hasattr(model, "classes_")
 
 
+def test_ctrl_c_while_probabilities_are_calibrated_keeps_the_model(monkeypatch):
+    X, y, _ = table(5, n=40)
+    expected = KernelDesignClassifier("rbf", max_iter=2).fit(X, y)
+    advance, calls = KernelDesign.advance, []
+
+    def stop(self):
+        calls.append(self)
+        if len(calls) == 4:  # the second round without some of the rows
+            raise KeyboardInterrupt
+        return advance(self)
+
+    monkeypatch.setattr(KernelDesign, "advance", stop)
+    model = KernelDesignClassifier("rbf", max_iter=2)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.stop_reason_.rule == "interrupted"
+    np.testing.assert_array_equal(model.decision_function(NEW), expected.decision_function(NEW))
+
+
 def test_threads_change_nothing():
     X, y, _ = table(5, n=60)
     labels = np.where(X[:, 2] > 0.5, "c", np.where(y > 0, "a", "b"))

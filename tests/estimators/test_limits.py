@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 
+from kboost._estimator.base import KernelEstimator
 from kboost.core.iterate import logger
 from kboost.exceptions import OutOfTimeError
 from kboost.kernels import Gaussian, Linear, default_kernels
@@ -153,6 +154,27 @@ def test_interrupt_before_every_class_has_a_model_changes_nothing(monkeypatch):
     before = dict(vars(model))
     with pytest.raises(KeyboardInterrupt, match="nothing has changed"):
         model.fit(X, y)
+    assert vars(model) == before
+
+
+@pytest.mark.parametrize(
+    ("place", "error", "words"),
+    [
+        ((ScanSearch, "propose"), MemoryError("std::bad_alloc"), "too little memory for this fit"),
+        ((KernelEstimator, "_warn_of_limits"), SystemExit(143), "143"),  # by a signal handler
+    ],
+)
+def test_an_error_in_the_first_or_last_moment_changes_nothing(
+    noisy, monkeypatch, place, error, words
+):
+    def fail(*arguments):
+        raise error
+
+    model = boost().fit(*noisy)
+    before = dict(vars(model))
+    monkeypatch.setattr(*place, fail)
+    with pytest.raises(type(error), match=words):
+        model.fit(*noisy)
     assert vars(model) == before
 
 

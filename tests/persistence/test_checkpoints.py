@@ -8,10 +8,14 @@ import sys
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import cross_val_score
 
 import kboost
 from kboost.core.checkpoint import SavedRun
+from kboost.exceptions import SolverError
 from kboost.kernels import Gaussian
+from kboost.masters.qp import QPRun
 from kboost.persistence import checkpoints
 from kboost.selection import c_path
 from kboost.settings import ALD, Cells, Joint
@@ -114,8 +118,61 @@ def test_a_fit_that_was_refused_is_in_nobodys_way(path):
         with pytest.raises(ValueError, match="n_jobs"):
             kboost.KernelBoostRegressor(GAUSSIAN, C=1.0, n_jobs="x").fit(X, TARGET)
         kboost.KernelBoostRegressor(GAUSSIAN, C=1.0).fit(X, TARGET)
-        with pytest.raises(ValueError, match="give every fit a block and a path of its own"):
-            kboost.KernelBoostRegressor(GAUSSIAN, C=2.0).fit(X, TARGET)
+
+
+def test_the_fits_of_a_cross_validation_continue(path, monkeypatch):
+    model = kboost.KernelBoostRegressor(GAUSSIAN, C=1.0)
+    steps = []
+
+    def step(self):
+        steps.append(self)
+        if len(steps) == limit:
+            raise KilledError
+        plain(self)
+
+    plain, limit = SavedRun.step, 10**6
+    monkeypatch.setattr(SavedRun, "step", step)
+    with kboost.checkpoint(path, every=0):
+        whole = cross_val_score(model, X, TARGET, cv=3, error_score="raise")
+    n_steps, limit = len(steps), len(steps) - 1
+    steps.clear()
+    with pytest.raises(KilledError), kboost.checkpoint(path, every=0):
+        cross_val_score(model, X, TARGET, cv=3, error_score="raise")
+    with (
+        pytest.raises(ValueError, match="must be a checkpoint of this fit"),
+        kboost.checkpoint(path),
+    ):
+        model.fit(X, TARGET)
+    steps.clear()
+    with kboost.checkpoint(path, every=0):
+        again = cross_val_score(model, X, TARGET, cv=3, error_score="raise")
+    assert len(steps) < n_steps / 3
+    np.testing.assert_allclose(again, whole, rtol=1e-6)
+    assert not path.exists()
+
+
+def test_a_solver_that_fails_while_a_checkpoint_is_taken_up_ends_with_the_steps_before(
+    path, monkeypatch
+):
+    model = kboost.KernelBoostRegressor(GAUSSIAN, C=1.0, penalty="l2", max_iter=8)
+    _, n_writes = fit(model, TARGET, path, monkeypatch)
+    with pytest.raises(KilledError):
+        fit(model, TARGET, path, monkeypatch, writes=n_writes - 2)
+    plain, calls = QPRun.extend, []
+
+    def extend(self, proposal):
+        calls.append(proposal)
+        if len(calls) == 3:
+            raise SolverError("no digits left.")
+        plain(self, proposal)
+
+    monkeypatch.setattr(QPRun, "extend", extend)
+    monkeypatch.setattr(QPRun, "at_once", False, raising=False)
+    with pytest.warns(ConvergenceWarning, match="no digits left"), kboost.checkpoint(path):
+        again = clone(model).fit(X, TARGET)
+    assert again.n_iter_ == 2
+    assert again.stop_reason_.rule == "solver"
+    assert np.isfinite(again.predict(X)).all()
 
 
 def test_batches_of_a_stream_are_not_kept(path):
@@ -152,6 +209,7 @@ def test_the_best_step_before_the_end_of_a_process_is_kept(path, monkeypatch):
 
 CHILD = """
 import kboost, os, signal
+from kboost.masters.qp import QPRun
 from kboost.persistence import checkpoints
 from tests.persistence.test_checkpoints import FITS, X
 real = checkpoints.container.write

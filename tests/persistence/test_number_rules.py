@@ -423,6 +423,15 @@ def test_steps_of_a_pipeline_are_named_transformers(steps):
     refused(make_pipeline(StandardScaler()), steps=steps)
 
 
+def test_no_step_is_repeated():
+    """Each repetition would be work for nothing that a file has to hold."""
+    refused(make_pipeline(StandardScaler()), steps=[("a", StandardScaler())] * 2)
+    columns = ColumnTransformer([("a", StandardScaler(), [0]), ("b", StandardScaler(), [1])])
+    columns.fit(X)
+    scaler = columns.transformers_[0][1]
+    refused(columns, transformers_=[(name, scaler, [0]) for name in "abc"])
+
+
 def test_sparse_centres_that_no_graph_holds_are_not_exported():
     wide = csr_matrix((2, 2**27))
     with pytest.raises(ValueError, match=r"at most 134217728 numbers.*; got 2 x 134217728\."):

@@ -72,3 +72,28 @@ def test_it_ends_at_the_minimum():
     x, left = DampedNewton().minimise(g, np.ones(2), tol=0.0, max_steps=500)
     assert left == 0.0
     assert np.abs(g.gradient(x)).max() < 1e-7
+
+
+def test_weak_directions_of_a_nearly_singular_hessian():
+    """The jitter of the factor is a hundred times the curvature along two of them."""
+    rng = np.random.default_rng(1)
+    A = 1e6 * rng.normal(size=(4, 6))
+
+    class Steep(Rounded):
+        def value(self, x):
+            return 0.5 * float((A @ x - self.b) @ (A @ x - self.b)) + super().value(x)
+
+        def gradient(self, x):
+            return A.T @ (A @ x - self.b) + super().gradient(x)
+
+        def block(self, curvature, rows, columns):
+            return A[:, rows].T @ A[:, columns] + super().block(curvature, rows, columns)
+
+        def product(self, curvature, direction):
+            bend, own = curvature
+            weak = self.A.T @ (bend * (self.A @ direction)) + own * direction
+            return A.T @ (A @ direction) + weak
+
+    g = Steep(np.zeros((4, 6)), A @ np.full(6, 0.5))
+    _, left = DampedNewton().minimise(g, np.ones(6), tol=1e-2, max_steps=25)
+    assert left <= 1e-2

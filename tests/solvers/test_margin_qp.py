@@ -206,3 +206,20 @@ def test_out_of_time_leaves_the_last_solution():
     assert_array_equal(qp.duals, before.duals)
     optimum = margin_qp(H, rows).objective
     assert_allclose(objective(H, rows, qp.solve(), "free"), optimum, rtol=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["hinge", "tube"])
+def test_columns_far_from_0_with_a_free_bias(kind):
+    H, rows = draw(7, kind)
+    far = H + np.array([3e8, 1e7, *np.zeros(H.shape[1] - 2)])
+    found, moved = [], []
+    for columns, results in ((H, found), (far, moved)):
+        qp = start(rows)
+        for part in np.hsplit(columns, [5]):
+            qp.extend(part)
+            results.append(qp.solve().checked())
+        assert_allclose(qp.columns, columns, rtol=1e-15)
+    assert_allclose(moved[-1].coef, found[-1].coef, atol=1e-5)
+    assert_allclose(moved[-1].bias + (far - H)[0] @ moved[-1].coef, found[-1].bias, atol=1e-5)
+    qp.start_from(moved[-1].coef, moved[-1].bias)
+    assert qp.solve().steps <= 2

@@ -114,7 +114,7 @@ class CalibratedMixin:
     def _calibrate(
         self, compute: Callable[[], LeftOut | None], fallback: float, deadline: Deadline
     ) -> None:
-        """Set `calibration_`; after Ctrl-C the model stays, and the reason says so."""
+        """Set `calibration_`; after Ctrl-C the model stays, if it has a reason that can say so."""
         reasons: Any = getattr(self, "stop_reason_", [])
         listed = reasons if isinstance(reasons, list) else [reasons]
         if any(reason.rule == INTERRUPTED.rule for reason in listed):
@@ -122,6 +122,8 @@ class CalibratedMixin:
             return
         self.calibration_, reason = calibrate_on(compute, fallback, deadline)
         if reason.rule == INTERRUPTED.rule:
+            if not listed:
+                raise KeyboardInterrupt
             self.stop_reason_ = [reason] * len(listed) if isinstance(reasons, list) else reason
 
 

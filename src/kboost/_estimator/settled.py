@@ -1,7 +1,7 @@
 """The end of a fit, once the model is learned: callbacks that hear of it, and warnings.
 
-An error there, of a callback, restores the estimator: after an error it is as it was before. A
-warning that the user's filter raises comes after a complete fit, and leaves the model. So does
+An error there, of a callback or of a signal handler, restores the estimator as it was before.
+A warning that the user's filter raises comes after a complete fit, and leaves the model. So does
 Ctrl-C, and the reason says so: it is never that of an undisturbed fit.
 """
 
@@ -24,20 +24,25 @@ def settled(estimator: Any) -> Iterator[None]:
         yield
     except Warning:
         raise
-    except Exception:
-        kept = {k: v for k, v in vars(estimator).items() if k.startswith(_OF_CALLBACKS)}
-        vars(estimator).clear()
-        vars(estimator).update(before | kept)
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            _say_interrupted(estimator, before)
+        else:
+            kept = {k: v for k, v in vars(estimator).items() if k.startswith(_OF_CALLBACKS)}
+            vars(estimator).clear()
+            vars(estimator).update(before | kept)
         raise
-    except BaseException:
-        reason: Any = vars(estimator).get("stop_reason_")
-        learned = any(before.get(name) is not value for name, value in _fitted(estimator))
-        if reason is not None and learned:
-            listed = reason if isinstance(reason, list) else [reason]
-            if all(each.rule != INTERRUPTED.rule for each in listed):
-                several = [INTERRUPTED] * len(listed)
-                estimator.stop_reason_ = several if isinstance(reason, list) else INTERRUPTED
-        raise
+
+
+def _say_interrupted(estimator: Any, before: dict[str, Any]) -> None:
+    """Set the reason of a model that was learned."""
+    reason: Any = vars(estimator).get("stop_reason_")
+    learned = any(before.get(name) is not value for name, value in _fitted(estimator))
+    if reason is not None and learned:
+        listed = reason if isinstance(reason, list) else [reason]
+        if all(each.rule != INTERRUPTED.rule for each in listed):
+            several = [INTERRUPTED] * len(listed)
+            estimator.stop_reason_ = several if isinstance(reason, list) else INTERRUPTED
 
 
 def _fitted(estimator: Any) -> list[tuple[str, Any]]:

@@ -16,6 +16,7 @@ from kboost._rules import check_params, one_of
 from kboost.boosting.designed_svm import DesignPlan, fit_designed_svms
 from kboost.columns.gram import MixtureFunction
 from kboost.core.deadline import Deadline
+from kboost.core.stopping import INTERRUPTED
 from kboost.data.sizes import warn_of_size
 from kboost.data.svm_data import SVMData
 from kboost.solvers.threads import blas_threads_for
@@ -193,6 +194,9 @@ class KernelDesignClassifier(MixtureSVMClassifier):
         self.n_iter_ = max(1, *(len(result.trace) for result in results))
 
         def refit(part: SVMData) -> list[MixtureFunction]:
-            return [result.function for result in fit_designed_svms(plan, part, deadline)]
+            again = fit_designed_svms(plan, part, deadline)
+            if any(result.reason is INTERRUPTED for result in again):
+                raise KeyboardInterrupt
+            return [result.function for result in again]
 
         self._calibrate(lambda: left_out_designs(data, refit), SLOPE, deadline)

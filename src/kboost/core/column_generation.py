@@ -137,6 +137,8 @@ class ColumnGenerationMethod(Method[Step], Generic[RunT]):
         return GenerationResult(self._hypotheses[: len(fit.coef)], fit, self.trace, reason)
 
     def advance(self) -> Step | StopReason:
+        if self._failure is not None:
+            return self._failure
         if self.pending is not None:
             if reason := _no_progress(self._run.fit, self.pending):
                 return reason
@@ -179,7 +181,10 @@ class ColumnGenerationMethod(Method[Step], Generic[RunT]):
         }
 
     def restore(self, state: Any) -> None:
-        """Give the master the columns again: in the same steps, or at once if that is the same."""
+        """Give the master the columns again: in the same steps, or at once if that is the same.
+
+        If its solver fails now, the fit ends with the steps before.
+        """
         search: Any = self._search
         steps, self.trace = state["columns"], state["trace"]
         self._started -= self.trace[-1].seconds
@@ -189,7 +194,12 @@ class ColumnGenerationMethod(Method[Step], Generic[RunT]):
         elif self._polish and steps and getattr(self._run, "at_once", False):
             steps, prices, best = [np.concatenate(steps)], [max(prices)], 1
         for number, ids in enumerate(steps):
-            self._extend(replace(search.proposed(ids), price=prices[number]))
+            try:
+                self._extend(replace(search.proposed(ids), price=prices[number]))
+            except SolverError as error:
+                self._failed(error)
+                self.trace = Trace(self.trace[: number + 1])
+                return
             if number < best:
                 self._kept = self._run.fit
         self._taken = list(state["columns"])

@@ -107,6 +107,20 @@ class SmoothedLP:
         out[rows[:, None] == columns] += self._penalty_curvature(x)[np.intersect1d(rows, columns)]
         return out
 
+    def product(self, curvature: Any, direction: FloatArray) -> FloatArray:
+        """Second derivatives times a direction."""
+        kept, by_sample, with_width, by_width, x = curvature
+        bias, margin_width, coef = self.split(direction)
+        columns = self._columns[kept]
+        change = by_sample * (columns @ coef + bias) + with_width * margin_width
+        out = self._penalty_curvature(x) * direction
+        out[self._head :] += columns.T @ change
+        if self._n_bias:
+            out[0] += change.sum()
+        if self._n_width:
+            out[self._n_bias] += with_width @ (columns @ coef + bias) + by_width * margin_width
+        return out
+
     def _penalty_curvature(self, x: FloatArray) -> FloatArray:
         """Second derivatives of the penalties; variables added after x are at 0, or at mu."""
         mu, at = self._mu, np.zeros(len(self._cost))

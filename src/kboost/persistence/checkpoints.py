@@ -1,8 +1,8 @@
-"""Checkpoints of a fit in a file, to continue after the process has ended (core/checkpoint.py).
+"""Checkpoints of fits in a file, to continue after the process has ended (core/checkpoint.py).
 
-The file is that of a model (container.py) with another manifest: the fingerprint of estimator,
-parameters, data and versions, and the states of the runs. It is replaced atomically, so it is never
-half written. Writing takes at most a twentieth of the time.
+The file is that of a model (container.py) with another manifest: for each fit of the block, its
+fingerprint of estimator, parameters, data and versions, and the states of its runs. It is replaced
+atomically, so it is never half written. Writing takes at most a twentieth of the time.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _SHARE = 20  # one part in so many of the time is for writing
 
 @contextmanager
 def checkpoint(path: Any, *, every: float = 30.0) -> Iterator[None]:
-    """Let the fit inside continue where an earlier process ended.
+    """Let the fits inside continue where an earlier process ended.
 
-    The fit writes its progress to a file. If the process ends before the block does, run the same
-    program again: the fit continues from the file. At the end of the block the file is removed, so
+    A fit writes its progress to a file. If the process ends before the block does, run the same
+    program again: the fits continue from the file. At the end of the block the file is removed, so
     save the model inside.
 
     Parameters
     ----------
     path : str or path-like
-        File to write, one per fit. A file of a fit with other data or parameters, or of other
+        File to write, one per block. A file of fits with other data or parameters, or of other
         versions of kboost and its libraries, is refused; remove it to start anew.
     every : float, default=30.0
         Least seconds between two writes.
@@ -79,12 +79,13 @@ def checkpoint(path: Any, *, every: float = 30.0) -> Iterator[None]:
 
 
 class CheckpointFile:
-    """The states of the runs of a fit, in memory and in a file."""
+    """The states of the runs of each fit, in memory and in a file."""
 
     def __init__(self, path: str, every: float) -> None:
         self._path, self._every = path, every
-        self._fingerprint: str | None = None  # before a fit has begun
-        self._states: dict[str, Any] = {}
+        self._fits: dict[str, dict[str, Any]] | None = None  # by fingerprint, in their order
+        self._begun: set[str] = set()  # fingerprints of this process
+        self._states: dict[str, Any] = {}  # of the present fit
         self._next = 0.0  # when the file may be written again
         self._lock = threading.Lock()
 
@@ -94,20 +95,22 @@ class CheckpointFile:
         return time.monotonic() >= self._next
 
     def open(self, fingerprint: str) -> None:
-        """Read the states of this fit; without any, try to write the file."""
+        """Take up the states of this fit; one that the file does not know must be its last."""
         fingerprint = " ".join((fingerprint, *_versions()))
-        found, states = self._fingerprint, self._states
-        if found is None and os.path.exists(self._path):
-            found, states = _read(self._path)
-        if found != fingerprint and states:
-            raise ValueError(
-                f"{self._path} must be a checkpoint of this fit; got one of other data, "
-                "parameters or versions: remove the file to start anew, or give every fit a "
-                "block and a path of its own."
-            )
-        if found != fingerprint:
-            container.write(self._path, *_content(fingerprint, states))
-        self._fingerprint, self._states = fingerprint, states
+        if self._fits is None:
+            fits = _read(self._path) if os.path.exists(self._path) else {}
+        else:
+            fits = self._fits
+        if fingerprint not in fits:
+            if any(states for other, states in fits.items() if other not in self._begun):
+                raise ValueError(
+                    f"{self._path} must be a checkpoint of this fit; got one of other data, "
+                    "parameters or versions: remove the file to start anew, or take another path."
+                )
+            fits = {other: states for other, states in fits.items() if states} | {fingerprint: {}}
+            container.write(self._path, *_content(fits))
+        self._fits, self._states = fits, fits[fingerprint]
+        self._begun.add(fingerprint)
         self._next = time.monotonic() + self._every
 
     def get(self, key: str) -> Any:
@@ -123,12 +126,12 @@ class CheckpointFile:
 
     def write(self) -> None:
         """Write the file; a disk that is full does not end the fit."""
-        if self._fingerprint is None:
+        if self._fits is None:
             return
         with self._lock:
             start = time.monotonic()
             try:
-                container.write(self._path, *_content(self._fingerprint, self._states))
+                container.write(self._path, *_content(self._fits))
             except (OSError, ValueError) as error:
                 message = f"{self._path} was not written, and the fit goes on: {error}."
                 warnings.warn(message, RuntimeWarning, stacklevel=2)
@@ -136,32 +139,34 @@ class CheckpointFile:
             self._next = now + max(self._every, _SHARE * (now - start))
 
     def remove(self) -> None:
-        """Remove the file of a fit that is complete."""
-        if self._fingerprint is not None:
+        """Remove the file of a block that is complete."""
+        if self._fits is not None:
             with suppress(FileNotFoundError):
                 os.unlink(self._path)
 
 
-def _content(fingerprint: str, states: dict[str, Any]) -> tuple[dict[str, Any], list[Any]]:
+def _content(fits: dict[str, dict[str, Any]]) -> tuple[dict[str, Any], list[Any]]:
     """The manifest and the arrays of a file."""
     packer = Packer()
-    root = packer.value(dict(states), "checkpoint")
+    root = packer.value({key: dict(states) for key, states in fits.items()}, "checkpoint")
     packer.check()
-    return {"checkpoint": fingerprint, "nodes": packer.nodes, "root": root}, packer.arrays
+    return {"checkpoint": list(fits), "nodes": packer.nodes, "root": root}, packer.arrays
 
 
-def _read(path: str) -> tuple[str, dict[str, Any]]:
-    """The fingerprint and the states in a file."""
+def _read(path: str) -> dict[str, dict[str, Any]]:
+    """The states in a file, by the fingerprints of their fits."""
     manifest, arrays = container.read(path, _MAX_BYTES)
     if set(manifest) != {"checkpoint", "nodes", "root"}:
         raise ValueError(f"{path} must be a checkpoint; got another file of kboost.")
     try:
-        states, _ = unpacked(manifest["nodes"], manifest["root"], arrays)
+        fits, _ = unpacked(manifest["nodes"], manifest["root"], arrays)
     except FormatError as error:
         raise damaged(path, str(error)) from error
-    if not isinstance(states, dict) or not isinstance(manifest["checkpoint"], str):
+    if not isinstance(fits, dict) or not all(isinstance(each, dict) for each in fits.values()):
         raise damaged(path, "its states are invalid")
-    return manifest["checkpoint"], states
+    if list(fits) != manifest["checkpoint"]:
+        raise damaged(path, "its fits are not those that it lists")
+    return fits
 
 
 def _versions() -> tuple[str, ...]:

@@ -1,9 +1,10 @@
 """Rules for saved transformers of scikit-learn: their arrays fit the features.
 
 Numbers that become indices or sizes have rules of their own: a one-hot encoder writes sparse rows
-from the numbers it holds, polynomial features allocate what they say, and a number of jobs is a
-number of processes. A transformer that has one attribute of a fit must have those listed here; what
-else scikit-learn's classes rely on, they check or compute with in NumPy.
+from the numbers it holds, polynomial features allocate what they say, a number of jobs is a number
+of processes, and a step that a file repeats is work for every repetition. A transformer that has
+one attribute of a fit must have those listed here; what else scikit-learn's classes rely on, they
+check or compute with in NumPy.
 """
 
 from __future__ import annotations
@@ -58,10 +59,15 @@ def transformer_fits(made: Any) -> bool:
 
 
 def _steps_fit(made: Any) -> bool:
-    """Whether the steps of a pipeline, and what it unites, are named transformers."""
+    """Whether the steps of a pipeline, and what it unites, are transformers of different names."""
     for attribute, length in STEPS.items():
         steps = vars(made).get(attribute, [])
         if not isinstance(steps, list) or not all(_is_step(step, length) for step in steps):
+            return False
+        if len({step[0] for step in steps}) < len(steps):
+            return False
+        objects = [id(step[1]) for step in steps if hasattr(step[1], "fit")]
+        if attribute == "transformers_" and len(set(objects)) < len(objects):  # each is a copy
             return False
     return True
 

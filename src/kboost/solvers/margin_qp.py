@@ -23,6 +23,9 @@ smooth problem is solved by Newton steps on the rows inside (smoothed_qp.py), an
 next duals. The smoothing gets sharper until the gap is closed; the sets become constant after a few
 steps, and then a step is exact. A warm start keeps u, x and o when columns are added; if there are
 more columns than rows, products of rows are kept and only those of new columns are added.
+
+A column far from 0 that hardly varies (`x.z` of rows far from the origin) is almost the bias. If
+the bias is free, the column is kept with its mean subtracted: `h x + b = (h - m) x + (b + m x)`.
 """
 
 from __future__ import annotations
@@ -44,8 +47,9 @@ _SHARPEN = 2.0  # factor if the gap has not fallen
 _SHARPEST = 1e9
 _MANY = 1e5  # margin, in units, that a dual as large as its scale gives
 _BLUNT, _NEAR, _WORSE = 10, 1e-3, 10.0  # after so many stalls near the end: less sharp again
-_STALLS, _FINE = 40, 1e-7  # steps without progress before it ends; 2 below this gap
+_STALLS, _FINE = 40, 1e-7  # steps without progress before it ends; 3 below this gap
 _MAX_GAP = 1e-6  # of a solution that counts as precise
+_FAR = 1e3  # mean of a column, in standard deviations, from which on it is subtracted
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,7 @@ class MarginQP:
         self.offset_values: FloatArray = np.zeros(len(prices))
         self._buffer = np.empty((self.n_samples, 64))
         self._size = 0
+        self._means = np.zeros(0)  # what was subtracted from each column, mostly 0
         self._power = np.zeros(self.n_samples)  # |row of G|^2
         self._products: FloatArray = np.zeros((0, 0))  # H H' of the first `_in_products` columns
         self._in_products, self._worked = 0, 0.0
@@ -93,13 +98,14 @@ class MarginQP:
 
     @property
     def all_columns(self) -> FloatArray:
-        """The columns so far, after the one of a penalised bias, (n, k)."""
+        """The columns as they are solved for, after the one of a penalised bias, (n, k)."""
         return self._buffer[:, : self._size]
 
     @property
     def columns(self) -> FloatArray:
         """The columns so far, (n, k)."""
-        return self.all_columns[:, self._lead :]
+        kept = self.all_columns[:, self._lead :]
+        return kept + self._means[self._lead :] if self._means.any() else kept
 
     @property
     def bounded(self) -> BoolArray:
@@ -112,6 +118,9 @@ class MarginQP:
         """Append columns, (n, k_new), without signs."""
         new = columns.shape[1]
         size = self._size + new
+        means = _means_far_from_0(columns) if self.rows.intercept == "free" else np.zeros(new)
+        self._means = np.concatenate([self._means, means])
+        columns = columns - means if means.any() else columns
         if size > self._buffer.shape[1]:
             grown = np.empty((self.n_samples, max(size, 2 * self._buffer.shape[1])))
             grown[:, : self._size] = self.all_columns
@@ -132,7 +141,7 @@ class MarginQP:
         self.x = np.concatenate([np.full(self._lead, bias), coef])
         self.offset_values = np.zeros(len(self.offset_prices))
         if self.rows.intercept == "free":
-            self.offset_values[0] = bias
+            self.offset_values[0] = bias + self._means @ self.x
 
     def solve(self, seconds: float = np.inf, tol: float = 1e-10) -> MarginOptimum:
         """Go from the last solution to a relative gap of `tol`, or as near as rounding allows."""
@@ -145,7 +154,7 @@ class MarginQP:
         """Smooth, minimise, sharpen until the gap is closed; the best solution and the steps."""
         smooth, steps, sharpness = SmoothedQP(self), 0, _SHARPNESS
         best, stalls = smooth.candidate(), 0
-        while best.gap > tol and stalls < (_STALLS if best.gap > _FINE else 2):
+        while best.gap > tol and stalls < (_STALLS if best.gap > _FINE else 3):
             smooth.recenter(min(_SHARPEST, sharpness / math.sqrt(min(1.0, best.gap))))
             try:
                 steps += smooth.minimise(ends, careful=stalls > 0)
@@ -169,7 +178,7 @@ class MarginQP:
         offsets = self.offset_values.tolist()
         bias = float(self.x[0]) if self._lead else 0.0
         if self.rows.intercept == "free":
-            bias = offsets.pop(0)
+            bias = offsets.pop(0) - float(self._means @ self.x)
         margin_width = offsets.pop(0) if self.rows.margin_width is not None else 0.0
         return MarginOptimum(
             self.x[self._lead :], bias, self.duals, margin_width, gap, steps, precise
@@ -237,6 +246,12 @@ class MarginQP:
         power = self._power if self.sample is None else self._power[self.sample]
         reachable: FloatArray = _MANY * self.unit() / np.maximum(power, 1e-300)
         return np.minimum(self.rows.upper, reachable)
+
+
+def _means_far_from_0(columns: FloatArray) -> FloatArray:
+    """The mean of each column that is many times its deviation; 0 for the others."""
+    means: FloatArray = columns.mean(axis=0)
+    return np.where(np.abs(means) > _FAR * columns.std(axis=0), means, 0.0)
 
 
 def _offsets(rows: MarginData) -> tuple[FloatArray, FloatArray, BoolArray]:

@@ -47,7 +47,7 @@ def minimise(
     z, model = start, model_at(start)
     for _ in range(max_steps):
         before_step()
-        direction, decrease, solved = _direction(model, precondition, max_inner, inner_tol)
+        direction, decrease, solved = newton_direction(model, precondition, max_inner, inner_tol)
         if decrease <= tol * max(abs(model.value), np.finfo(float).tiny):
             return z, solved
         moved = _step(model_at, z, model, direction, decrease)
@@ -66,7 +66,7 @@ def remaining_gain(
     go_on: Callable[[], bool] = lambda: True,
 ) -> float:
     """Half of Newton's decrement by truncated CG: a lower estimate of the remaining gain."""
-    return 0.5 * _direction(model, precondition, max_inner, inner_tol, go_on)[1]
+    return 0.5 * newton_direction(model, precondition, max_inner, inner_tol, go_on)[1]
 
 
 def _step(
@@ -86,7 +86,7 @@ def _step(
     return None
 
 
-def _direction(
+def newton_direction(
     model: Model,
     precondition: Callable[[FloatArray], FloatArray],
     max_inner: int,
