@@ -38,6 +38,7 @@ from kboost.masters._restricted_lp import RestrictedLP
 from kboost.masters.margin import MarginPenalty, MarginRun, best_scale
 from kboost.solvers.interior_point import InteriorPath, begin, resume, solve_interior
 from kboost.solvers.margin_lp import ColumnShape
+from kboost.solvers.optimal_basis import basic_solution_near
 from kboost.solvers.predictor_corrector import DenseMarginLP, Iterate, scaled_lp
 from kboost.solvers.row_generation import solve_near_margin
 
@@ -98,6 +99,7 @@ class InteriorRun(MarginRun):
         super().__init__(master, problem)
         self._fit_without_columns()
         self._restricted: RestrictedLP | None = None
+        self._at_vertex = False  # of the columns so far, without simplex
         self._theta = 0.0
         self._master, self._tol = master, master.path_gap
         self._gap = 1.0  # over the library, at the present theta
@@ -119,6 +121,7 @@ class InteriorRun(MarginRun):
         if self._restricted is not None:
             self._solve_simplex(self._restricted)
             return
+        self._at_vertex = False
         self._choose_stage(proposal)
         self._update_active(new)
         self._solve_interior()
@@ -135,6 +138,7 @@ class InteriorRun(MarginRun):
         super().scale_slack_costs(factor)
         self._theta *= float(before / self.rows.slack_costs.sum())
         self._restricted, self._tol, self._last = None, self._master.path_gap, None
+        self._at_vertex = False
         if self._theta == 0.0:  # no columns yet
             self._fit_without_columns()
             return
@@ -152,6 +156,8 @@ class InteriorRun(MarginRun):
 
     def finish(self) -> Fit:
         """The vertex over the columns so far, if the loop ended before the crossover."""
+        if self._at_vertex:
+            return self.fit
         if self._restricted is None and self.columns.shape[1]:
             if self._theta < 1.0:
                 self._theta, self._last = 1.0, None
@@ -159,7 +165,8 @@ class InteriorRun(MarginRun):
             self._update_active(0)
             self._solve_interior()
             self._crossover(last=True)
-        return self.fit if self._restricted is not None else basic_fit(self, self.fit)
+        exact = self._at_vertex or self._restricted is not None
+        return self.fit if exact else basic_fit(self, self.fit)
 
     def cut_short(self, fit: Fit) -> Fit:
         return basic_fit(self, fit)
@@ -233,12 +240,8 @@ class InteriorRun(MarginRun):
         else:
             start = self._last.resume(problem, ids, self._master.resume_gap * self._gap)
         path = self._solved(problem, start)
-        self._last = _Solve(problem, ids, path)
-        solution, k = path.best.x / size, int(self._active.sum())
-        self._x[self._active] = solution[:k]
-        self._extra[present] = solution[k:]
-        if free:
-            self._extra[0] = path.best.bias
+        self._last = _Solve(problem, ids, path, size)
+        self._place(path.best.x, path.best.bias)
         self.duals = self._tight_duals = self.repaired(path.best.duals)
 
     def _solved(self, problem: DenseMarginLP, start: Iterate) -> InteriorPath:
@@ -250,6 +253,16 @@ class InteriorRun(MarginRun):
                 return path
             self._by_part = False
         return solve_interior(problem, start, tol=self._tol, seconds=seconds)
+
+    def _place(self, x: FloatArray, bias: float) -> None:
+        """Take coefficients, bias and margin width from a solution of the last problem."""
+        assert self._last is not None
+        k, ids = int(self._active.sum()), self._last.ids
+        solution = x / self._last.size
+        self._x[self._active] = solution[:k]
+        self._extra[-1 - ids[k:]] = solution[k:]
+        if self.penalty.intercept == "free":
+            self._extra[0] = bias
 
     def _signed_columns(self) -> tuple[FloatArray, BoolArray, FloatArray]:
         """Signed active columns, whether their sign is free, and their cost.
@@ -310,6 +323,8 @@ class InteriorRun(MarginRun):
         """
         self._x[np.abs(self._x) <= _NEGLIGIBLE * np.abs(self._x).max(initial=0.0)] = 0.0
         self._keep_best(converged=True)
+        if self._found_vertex():
+            return
         share = np.abs(self._x) / max(float(np.abs(self._x).max(initial=0.0)), 1e-300)
         distance = np.abs(self._prices())  # of the edges from 1
         near = 0.0 if last else _NEAR
@@ -322,6 +337,25 @@ class InteriorRun(MarginRun):
             self._solve_simplex(RestrictedLP(self, lp, entering, enough))
         except SolverError:
             self.duals = self.repaired(self._tight_duals)
+
+    def _found_vertex(self) -> bool:
+        """Take the basic solution that the interior one points to, if it is optimal."""
+        assert self._last is not None
+        problem, best = self._last.problem, self._last.path.best
+        found = basic_solution_near(problem, best.x, best.objective, best.duals)
+        if found is None:
+            return False
+        self._place(found.x, found.bias)
+        before, self.duals = self.duals, self.repaired(found.duals)
+        fit = self.make_fit(self._x, self._extra[0], self.duals, self._extra[1])
+        lowest = self.bound(self.columns.T @ fit.weights)
+        self._at_vertex = fit.objective <= lowest + _SAME * abs(lowest)
+        if self._at_vertex:
+            self.fit = fit
+        else:
+            self.duals = before
+            self._place(best.x, best.bias)
+        return self._at_vertex
 
     def _solve_simplex(self, vertices: RestrictedLP) -> None:
         """Solve exactly over all columns."""
@@ -338,6 +372,7 @@ class _Solve:
     problem: DenseMarginLP
     ids: IntArray  # number of each column, negative for bias and width
     path: InteriorPath
+    size: FloatArray  # by which columns were divided
 
     def resume(self, problem: DenseMarginLP, ids: IntArray, gap: float) -> Iterate:
         """A start for other columns, from the iterate of this solve with about this gap."""
