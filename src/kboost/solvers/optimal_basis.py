@@ -71,8 +71,8 @@ def basic_solution_near(
 
 
 @dataclass(frozen=True)
-class _Rows:
-    """Rows with duals between `-least` and `most`."""
+class _FoldedRows:
+    """Rows with duals between `-least` and `most`; `folded` if each is two of the problem."""
 
     duals: FloatArray
     least: FloatArray
@@ -84,13 +84,13 @@ class _Rows:
         return np.concatenate([np.maximum(v, 0.0), np.maximum(-v, 0.0)]) if self.folded else v
 
 
-def _rows(lp: DenseMarginLP, duals: FloatArray, basic: IntArray) -> _Rows:
+def _rows(lp: DenseMarginLP, duals: FloatArray, basic: IntArray) -> _FoldedRows:
     """The rows; the two of a sample are one if the tube has no width."""
     half = len(duals) // 2
     mirrored = lp.n_mirrored == len(lp.cost) or (basic < lp.n_mirrored).all()
     if not (lp.n_mirrored and mirrored and (lp.targets[:half] == -lp.targets[half:]).all()):
-        return _Rows(duals, np.zeros(len(duals)), lp.upper, False)
-    return _Rows(duals[:half] - duals[half:], lp.upper[half:], lp.upper[:half], True)
+        return _FoldedRows(duals, np.zeros(len(duals)), lp.upper, False)
+    return _FoldedRows(duals[:half] - duals[half:], lp.upper[half:], lp.upper[:half], True)
 
 
 def _basic_columns(
