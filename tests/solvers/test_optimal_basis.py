@@ -7,7 +7,7 @@ from scipy.optimize import linprog
 from kboost.formulations import MarginRows, hinge, nu_tube, tube
 from kboost.solvers.interior_point import begin, solve_interior
 from kboost.solvers.margin_lp import MarginData
-from kboost.solvers.optimal_basis import basic_solution_near
+from kboost.solvers.optimal_basis import basic_solutions_near
 from kboost.solvers.predictor_corrector import scaled_lp
 
 N, K = 40, 12
@@ -42,7 +42,7 @@ def test_the_vertex_of_an_independent_solver(kind):
     lp, _ = scaled_lp(np.asfortranarray(G), data, cost, two_sided, free_bias=True)
     start = begin(lp, np.zeros(len(cost)), 0.0, rows.slack_costs / 2)
     best = solve_interior(lp, start, tol=1e-9).best
-    found = basic_solution_near(lp, best.x, best.objective, best.duals)
+    found = next(basic_solutions_near(lp, best.x, best.bias, best.duals))
     expected = pytest.approx(optimum(G, rows, cost, two_sided), rel=1e-10)
     assert lp.objective(found.x, found.bias) == expected
     assert rows.targets @ found.duals == expected

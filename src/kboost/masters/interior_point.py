@@ -38,7 +38,7 @@ from kboost.masters._restricted_lp import RestrictedLP
 from kboost.masters.margin import MarginPenalty, MarginRun, best_scale
 from kboost.solvers.interior_point import InteriorPath, begin, resume, solve_interior
 from kboost.solvers.margin_lp import ColumnShape
-from kboost.solvers.optimal_basis import basic_solution_near
+from kboost.solvers.optimal_basis import basic_solutions_near
 from kboost.solvers.predictor_corrector import DenseMarginLP, Iterate, scaled_lp
 from kboost.solvers.row_generation import solve_near_margin
 
@@ -49,6 +49,7 @@ _TIGHT = 1e-9  # relative gap of the solve before the crossover
 _LEAST_GAP = 1e-6  # the gap that lifts the inactive edge counts at least this
 _NEAR = 0.01  # columns with an edge this close to 1 enter the LP
 _SAME = 1e-8  # relative difference of objectives that count as equal
+_RETURNS = 4  # tight solves, while columns that were left out are violated
 _NEGLIGIBLE = 1e-7  # of the largest coefficient: rounding of the tight solve
 _PATH_EDGE = 0.8  # inactive edge at the next C of a path: most columns are not needed there
 
@@ -339,23 +340,37 @@ class InteriorRun(MarginRun):
             self.duals = self.repaired(self._tight_duals)
 
     def _found_vertex(self) -> bool:
-        """Take the basic solution that the interior one points to, if it is optimal."""
+        """Take a basic solution that the interior one points to, if it is optimal.
+
+        If it violates columns that were left out, these return, for a few more solves.
+        """
+        for _ in range(_RETURNS):
+            if not self._take_vertex():
+                return False
+            if self._at_vertex:
+                return True
+            self._update_active(0)
+            self._solve_interior()
+            self._keep_best(converged=True)
+        return False
+
+    def _take_vertex(self) -> bool:
+        """Whether there is a vertex of the active columns; it becomes the fit if it is optimal."""
         assert self._last is not None
-        problem, best = self._last.problem, self._last.path.best
-        found = basic_solution_near(problem, best.x, best.objective, best.duals)
-        if found is None:
-            return False
-        self._place(found.x, found.bias)
-        before, self.duals = self.duals, self.repaired(found.duals)
-        fit = self.make_fit(self._x, self._extra[0], self.duals, self._extra[1])
-        lowest = self.bound(self.columns.T @ fit.weights)
-        self._at_vertex = fit.objective <= lowest + _SAME * abs(lowest)
-        if self._at_vertex:
-            self.fit = fit
-        else:
-            self.duals = before
-            self._place(best.x, best.bias)
-        return self._at_vertex
+        problem, best, before = self._last.problem, self._last.path.best, self.duals
+        for found in basic_solutions_near(problem, best.x, best.bias, best.duals):
+            self._place(found.x, found.bias)
+            self.duals = self.repaired(found.duals)
+            fit = self.make_fit(self._x, self._extra[0], self.duals, self._extra[1])
+            edges = self.columns.T @ fit.weights
+            if fit.objective <= (1.0 + _SAME) * self.bound(edges[self._active]):
+                self._at_vertex = fit.objective <= (1.0 + _SAME) * self.bound(edges)
+                if self._at_vertex:
+                    self.fit = fit
+                return True
+        self.duals = before
+        self._place(best.x, best.bias)
+        return False
 
     def _solve_simplex(self, vertices: RestrictedLP) -> None:
         """Solve exactly over all columns."""

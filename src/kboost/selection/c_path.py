@@ -24,16 +24,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from kboost._typing import BoolArray, FloatArray
+from kboost.core.column_generation import GenerationResult
 from kboost.core.iterate import Method, iterate
 from kboost.core.stopping import StopReason, solver_failed
 from kboost.data.merged_rows import MergedRows, hold_out
 from kboost.exceptions import SolverError
 from kboost.plans.training_data import HeldOut, TrainingData
 from kboost.selection.path_fit import PathFit, PathPoint
+
+UsedColumns: TypeAlias = list[Any]  # hypotheses with a coefficient
 
 RATIO = 10 ** (1 / 3)
 MAX_VALUES = 16
@@ -102,6 +106,7 @@ class CostPath(Method[Tried]):
         self._fits, self._loss, self._alike = fits, loss, alike
         self._patience = PATIENCE_OF_FEW_ROWS if n_rows <= FEW_ROWS else PATIENCE
         self._best: PathPoint | None = None
+        self._used: list[list[list[UsedColumns]]] = []  # per value, split and output
         self._first = min(fit.first_cost for fit in fits)
         self.trace = []
 
@@ -115,7 +120,9 @@ class CostPath(Method[Tried]):
         error = self._loss(_held_out(self._fits, points))
         if all(error <= value.error for value in self.trace):
             self._best = points[0]
-        return Tried(self._cost, error, float(np.mean([_n_in_use(point) for point in points])))
+        self._used.append([[_used(result) for result in point.results] for point in points])
+        counts = [sum(map(len, split)) for split in self._used[-1]]
+        return Tried(self._cost, error, float(np.mean(counts)))
 
     def limit(self, trace: Sequence[Tried]) -> StopReason | None:
         """The stop rule: the loss has not fallen for a few values, or there were enough."""
@@ -137,10 +144,15 @@ class CostPath(Method[Tried]):
         C, errors, columns = np.array([(t.C, t.error, t.n_columns) for t in self.trace]).T
         return Tuning(C, errors, columns, first_best(errors, self._alike))
 
+    def used_at_best(self, output: int) -> list[UsedColumns]:
+        """The columns of this output in the model of each split at the chosen C."""
+        best = 0 if self.tuning is None else self.tuning.best
+        return [split[output] for split in self._used[best]] if self._used else []
+
     @property
     def so_far(self) -> PathPoint | None:
         """The models of the first split with columns: at the best C, or else as they stand."""
-        if self._best is not None and _n_in_use(self._best):
+        if self._best is not None and any(_used(result) for result in self._best.results):
             return self._best
         return self._fits[0].as_it_stands(self._cost)
 
@@ -192,6 +204,6 @@ def in_use(coef: FloatArray) -> BoolArray:
     return used
 
 
-def _n_in_use(point: PathPoint) -> int:
-    """Columns with a coefficient that is not negligible, over all outputs."""
-    return sum(int(np.count_nonzero(in_use(result.fit.coef))) for result in point.results)
+def _used(result: GenerationResult) -> UsedColumns:
+    """The columns with a coefficient that is not negligible."""
+    return [result.hypotheses[j] for j in np.flatnonzero(in_use(result.fit.coef))]

@@ -20,6 +20,7 @@ degenerate problem pivots for minutes. Whether the result is optimal is for the 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,17 +40,57 @@ class BasicSolution:
     duals: FloatArray  # (n,)
 
 
-def basic_solution_near(
-    lp: DenseMarginLP, x: FloatArray, objective: float, duals: FloatArray
-) -> BasicSolution | None:
-    """The basic solution that x and `duals` point to; None if its basis is singular."""
-    basic = _basic_columns(lp, x, lp.edges(duals), objective)
-    rows = _rows(lp, duals, basic)
+@dataclass(frozen=True)
+class _FoldedRows:
+    """Rows with duals between `-least` and `most`; `folded` if each is two of the problem."""
+
+    duals: FloatArray
+    least: FloatArray
+    most: FloatArray
+    folded: bool
+
+    def spread(self, v: FloatArray) -> FloatArray:
+        """Such duals as those of all rows of the problem."""
+        return np.concatenate([np.maximum(v, 0.0), np.maximum(-v, 0.0)]) if self.folded else v
+
+
+def basic_solutions_near(
+    lp: DenseMarginLP, x: FloatArray, bias: float, duals: FloatArray
+) -> Iterator[BasicSolution]:
+    """Basic solutions that this point of the interior points to, with different sizes of basis.
+
+    Columns and rows are ranked by the ratio of the two sides of their pairs. Where the numbers of
+    columns and of rows above 1 do not agree, both are tried.
+    """
+    objective = max(abs(lp.objective(x, bias)), 1e-300)
+    edges = np.where(x < 0.0, -1.0, 1.0) * lp.edges(duals)
+    slack = np.maximum(1.0 - edges / lp.cost, 1e-300)
+    of_columns = np.abs(x) * lp.cost / objective / slack
+    folds = lp.n_mirrored == len(x) or (of_columns[lp.n_mirrored :] < 1.0).all()
+    rows = _rows(lp, duals, folded=bool(folds))
     share = (rows.duals + rows.least) / (rows.least + rows.most)
-    size = len(basic) + int(lp.free_bias)
-    tight = np.argsort(-np.minimum(share, 1.0 - share), kind="stable")[:size]
-    if not 0 < size == len(tight):
-        return None
+    residual = lp.targets - lp.margins(x) - lp.signs * bias
+    missed = np.abs(residual) * lp.upper / objective
+    of_rows = np.minimum(share, 1.0 - share) / np.maximum(missed[: len(share)], 1e-300)
+    columns, tight = np.argsort(-of_columns, kind="stable"), np.argsort(-of_rows, kind="stable")
+    bias_rows = int(lp.free_bias)
+    sizes = {int(np.sum(of_columns > 1.0)): None, int(np.sum(of_rows > 1.0)) - bias_rows: None}
+    for size in sizes:
+        if 0 <= size <= len(columns) and 0 < size + bias_rows <= len(tight):
+            found = _solution(lp, x, rows, share, columns[:size], tight[: size + bias_rows])
+            if found is not None:
+                yield found
+
+
+def _solution(
+    lp: DenseMarginLP,
+    x: FloatArray,
+    rows: _FoldedRows,
+    share: FloatArray,
+    basic: IntArray,
+    tight: IntArray,
+) -> BasicSolution | None:
+    """The solution of one basis; None if it is singular."""
     v = np.where(share > 0.5, rows.most, -rows.least)
     v[tight] = 0.0
     matrix = lp.columns[np.ix_(tight, basic)]
@@ -70,36 +111,12 @@ def basic_solution_near(
     return BasicSolution(solution, float(primal[-1]) if lp.free_bias else 0.0, rows.spread(v))
 
 
-@dataclass(frozen=True)
-class _FoldedRows:
-    """Rows with duals between `-least` and `most`; `folded` if each is two of the problem."""
-
-    duals: FloatArray
-    least: FloatArray
-    most: FloatArray
-    folded: bool
-
-    def spread(self, v: FloatArray) -> FloatArray:
-        """Such duals as those of all rows of the problem."""
-        return np.concatenate([np.maximum(v, 0.0), np.maximum(-v, 0.0)]) if self.folded else v
-
-
-def _rows(lp: DenseMarginLP, duals: FloatArray, basic: IntArray) -> _FoldedRows:
-    """The rows; the two of a sample are one if the tube has no width."""
+def _rows(lp: DenseMarginLP, duals: FloatArray, *, folded: bool) -> _FoldedRows:
+    """The rows; if the tube has no width, the two of a sample are one."""
     half = len(duals) // 2
-    mirrored = lp.n_mirrored == len(lp.cost) or (basic < lp.n_mirrored).all()
-    if not (lp.n_mirrored and mirrored and (lp.targets[:half] == -lp.targets[half:]).all()):
+    if not (folded and lp.n_mirrored and (lp.targets[:half] == -lp.targets[half:]).all()):
         return _FoldedRows(duals, np.zeros(len(duals)), lp.upper, False)
     return _FoldedRows(duals[:half] - duals[half:], lp.upper[half:], lp.upper[:half], True)
-
-
-def _basic_columns(
-    lp: DenseMarginLP, x: FloatArray, edges: FloatArray, objective: float
-) -> IntArray:
-    """The columns whose coefficient is larger, by its cost, than the slack of its edge."""
-    value = np.abs(x) * lp.cost / max(abs(objective), 1e-300)
-    slack = 1.0 - np.where(x < 0.0, -edges, edges) / lp.cost
-    return np.flatnonzero(value > np.maximum(slack, 0.0))
 
 
 def _solve(factor: Any, matrix: FloatArray, right: FloatArray, *, transposed: bool) -> FloatArray:
