@@ -12,8 +12,8 @@ Here
    fixed fraction of that gap, so its duals stay central while columns are still added, and it
    resumes from an iterate about as far from its optimum;
 3. when the gap over the library is small, one tight solve gives the active columns and the rows on
-   the margin: a basis. Simplex starts from it and needs few pivots or none; from then on column
-   generation is exact, as in lp.py.
+   the margin: a basis, whose solution is the vertex (solvers/optimal_basis.py). If that is not
+   optimal, simplex starts from the basis; from then on column generation is exact, as in lp.py.
 
 At the full C a solve first tries the rows near the margin alone (solvers/row_generation.py), until
 that has failed once; the tight solve always tries.

@@ -51,6 +51,7 @@ class OutputSet:
     held_out_loss: Callable[[HeldOut], float]  # by which C is chosen
     targets: Callable[[MergedRows], FloatArray]  # (n, n_outputs): -1 and 1, or numbers
     alike: float = 0.0  # relative difference of such losses that does not count
+    coarse: bool = False  # whether a few values of C are enough to find a good one
 
     def problems(self, rows: MergedRows, C: float) -> list[Any]:
         """The problem of each output on these rows."""
@@ -117,7 +118,7 @@ def regression(
         return values[rows.codes][:, None]
 
     alike = ALIKE_SQUARES if quantile is None else ALIKE_PINBALL
-    return OutputSet([output], error, held_out_loss, targets, alike)
+    return OutputSet([output], error, held_out_loss, targets, alike, coarse=True)
 
 
 def quantile_of(values: FloatArray, quantile: float = 0.5) -> Callable[[MergedRows], FloatArray]:
