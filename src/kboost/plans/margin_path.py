@@ -29,7 +29,7 @@ from kboost.plans.library import has_columns
 from kboost.plans.margin_parts import PathParts
 from kboost.plans.margin_plan import MarginFit, MarginPlan, with_results
 from kboost.plans.training_data import TrainingData
-from kboost.selection.c_path import COARSE, FINE, CostPath, Tuning, split_rows, tune
+from kboost.selection.c_path import CostPath, Tuning, split_rows, tune
 from kboost.selection.path_fit import PathFit, Validator
 
 DEFAULT_C = 1.0  # where there are too few rows, or no time, to choose by
@@ -77,9 +77,8 @@ def choose_c(plan: MarginPlan, data: TrainingData, deadline: Deadline) -> CostCh
             libraries.append(library)
     if not fits:
         return CostChoice(DEFAULT_C, data.rows)
-    loss, alike = plan.outputs.held_out_loss, plan.outputs.alike
-    grid = COARSE if plan.outputs.coarse else FINE
-    path, reason = tune(fits, len(data.rows.weight), loss, alike, grid)
+    outputs, n_rows = plan.outputs, len(data.rows.weight)
+    path, reason = tune(fits, n_rows, outputs.held_out_loss, outputs.alike, outputs.level)
     tuning = path.tuning
     if reason is INTERRUPTED:
         return _interrupted(plan, path, splits[0][0], libraries[0])

@@ -6,8 +6,8 @@ several splits where rows are few), and the path ends when the loss has not fall
 values: larger values of C overfit. Models without columns do not count among them, and those with
 the same loss count half: where one label is rare, the path of a hinge loss is flat at first. Those
 whose loss is far above the lowest count twice: they are the largest models, and cost the most.
-For a regressor the steps are coarse, and the path also ends where the loss falls by very little:
-beyond the C at which all residuals vanish the models are the same.
+For a regressor the path also ends where the loss is level: beyond the C at which all residuals
+vanish the models are the same.
 
 The loss of a classifier is the log loss of the decisions of all splits after one logistic function
 was fitted to them (selection/platt.py): unlike the share of wrong labels it falls as soon as the
@@ -41,28 +41,15 @@ from kboost.selection.path_fit import PathFit, PathPoint
 
 UsedColumns: TypeAlias = list[Any]  # hypotheses with a coefficient
 
-RATIO, MAX_VALUES = 10 ** (1 / 3), 16
+RATIO = 10 ** (1 / 3)
+MAX_VALUES = 16
 FEW_ROWS = 500  # up to here held-out errors are noisy, and fits cheap
+PATIENCE, PATIENCE_OF_FEW_ROWS = 2, 4  # values of C without a lower error
 SPLITS = ((FEW_ROWS, 5), (2_000, 3))  # so many splits up to so many rows; one beyond
 HELD_OUT = 0.2
 FEW_COLUMNS = 3  # patience begins with a model of so many
 FAR_ABOVE = 0.1  # of the lowest loss
 _IN_USE = 1e-3  # of the largest coefficient: an interior solution has traces of other columns
-
-
-@dataclass(frozen=True)
-class CostGrid:
-    """The values of C: their ratio, how many at most, and when the loss has stopped falling."""
-
-    ratio: float
-    most: int
-    patience: float  # values of C without a lower loss
-    patience_of_few: float  # the same for few rows
-    level: float = 0.0  # a loss that falls by less, relative to the lowest, is level
-
-
-FINE = CostGrid(RATIO, MAX_VALUES, 2, 4)
-COARSE = CostGrid(10 ** (2 / 3), 9, 1, 2, 0.005)  # mean losses over a tube change slowly with C
 
 
 @dataclass(frozen=True)
@@ -117,10 +104,10 @@ class CostPath(Method[Tried]):
         n_rows: int,
         loss: Callable[[HeldOut], float],
         alike: float = 0.0,
-        grid: CostGrid = FINE,
+        level: float | None = None,
     ) -> None:
-        self._fits, self._loss, self._alike, self._grid = fits, loss, alike, grid
-        self._patience = grid.patience_of_few if n_rows <= FEW_ROWS else grid.patience
+        self._fits, self._loss, self._alike, self._level = fits, loss, alike, level
+        self._patience = PATIENCE_OF_FEW_ROWS if n_rows <= FEW_ROWS else PATIENCE
         self._best: PathPoint | None = None
         self._used: list[list[list[UsedColumns]]] = []  # per value, split and output
         self._first = min(fit.first_cost for fit in fits)
@@ -145,15 +132,14 @@ class CostPath(Method[Tried]):
         if _steps_since_best(trace, self._alike) >= self._patience:
             count = self._patience
             return StopReason("path", f"the held-out loss has not fallen for {count} values of C.")
-        if _is_level(trace, self._grid.level):
+        if self._level is not None and _is_level(trace, self._level):
             return StopReason("path", "the held-out loss falls no more.")
-        most = self._grid.most
-        return StopReason("path", f"{most} values.") if len(trace) == most else None
+        return StopReason("path", f"{MAX_VALUES} values.") if len(trace) == MAX_VALUES else None
 
     @property
     def _cost(self) -> float:
         """The value that comes next, or is being solved."""
-        return self._first * float(self._grid.ratio ** len(self.trace))
+        return self._first * float(RATIO ** len(self.trace))
 
     @property
     def tuning(self) -> Tuning | None:
@@ -181,10 +167,10 @@ def tune(
     n_rows: int,
     loss: Callable[[HeldOut], float],
     alike: float = 0.0,
-    grid: CostGrid = FINE,
+    level: float | None = None,
 ) -> tuple[CostPath, StopReason]:
     """Raise C until the loss on held-out rows has stopped falling; `fits` has one or more."""
-    path = CostPath(fits, n_rows, loss, alike, grid)
+    path = CostPath(fits, n_rows, loss, alike, level)
     return path, iterate(path, path.limit)
 
 
@@ -211,10 +197,10 @@ def _steps_since_best(tried: Sequence[Tried], alike: float) -> float:
 
 
 def _is_level(tried: Sequence[Tried], level: float) -> bool:
-    """Whether the last value of C lowered the loss of a model with a few columns by little."""
-    if len(tried) < 2 or tried[-2].n_columns < FEW_COLUMNS:
+    """Whether the last two values of C lowered the loss of a model with columns by little."""
+    if len(tried) < 3 or tried[-3].n_columns < FEW_COLUMNS:
         return False
-    return tried[-2].error <= (1.0 + level) * min(value.error for value in tried) and level > 0
+    return tried[-3].error <= (1.0 + level) * min(value.error for value in tried)
 
 
 def first_best(losses: FloatArray, alike: float) -> int:
