@@ -201,3 +201,11 @@ def test_comparing_columns_does_not_fill_the_cache():
     assert library._source._cache.bytes_used == kept
     np.testing.assert_array_equal(library.values(ids), looked)
     assert library._source._cache.bytes_used < kept  # columns handed out make blocks give way
+
+
+@pytest.mark.parametrize(("growth", "count"), [(0.0, 2), (0.5, 2), (1.0, 4)])
+def test_steps_grow_with_the_columns_in_use(growth, count):
+    search = ScanOracle(2, growth=growth).start(Problem(Library(np.ones((3, 9))), rows=None))
+    run = Quoting(np.arange(1.0, 10.0))
+    run.fit.coef = np.array([3.0, -1.0, 0.0, 1e-9, 2.0, -2.0])
+    assert_array_equal(search.propose(run).ids, np.arange(8, 8 - count, -1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -281,7 +282,7 @@ def prepare_regressor(
         return {**columns, "C_": fit.C, "tuning_": fit.tuning, "epsilon_": width}
 
     base = regressor_base(estimator.kernels)
-    parts = margin_parts(estimator, base)
+    parts = replace(margin_parts(estimator, base), rough_path=estimator.penalty == "l1")
     plan = MarginPlan(
         outputs=regression(values - shift, _formulation(epsilon, estimator.nu or _NU), quantile),
         library=library_plan(

@@ -12,8 +12,8 @@ Here
    fixed fraction of that gap, so its duals stay central while columns are still added, and it
    resumes from an iterate about as far from its optimum;
 3. when the gap over the library is small, one tight solve gives the active columns and the rows on
-   the margin: a basis. Simplex starts from it and needs few pivots or none; from then on column
-   generation is exact, as in lp.py.
+   the margin: a basis, whose solution is the vertex (solvers/optimal_basis.py). If that is not
+   optimal, simplex starts from the basis; from then on column generation is exact, as in lp.py.
 
 At the full C a solve first tries the rows near the margin alone (solvers/row_generation.py), until
 that has failed once; the tight solve always tries.
@@ -38,6 +38,7 @@ from kboost.masters._restricted_lp import RestrictedLP
 from kboost.masters.margin import MarginPenalty, MarginRun, best_scale
 from kboost.solvers.interior_point import InteriorPath, begin, resume, solve_interior
 from kboost.solvers.margin_lp import ColumnShape
+from kboost.solvers.optimal_basis import basic_solutions_near
 from kboost.solvers.predictor_corrector import DenseMarginLP, Iterate, scaled_lp
 from kboost.solvers.row_generation import solve_near_margin
 
@@ -48,6 +49,7 @@ _TIGHT = 1e-9  # relative gap of the solve before the crossover
 _LEAST_GAP = 1e-6  # the gap that lifts the inactive edge counts at least this
 _NEAR = 0.01  # columns with an edge this close to 1 enter the LP
 _SAME = 1e-8  # relative difference of objectives that count as equal
+_RETURNS = 4  # tight solves, while columns that were left out are violated
 _NEGLIGIBLE = 1e-7  # of the largest coefficient: rounding of the tight solve
 _PATH_EDGE = 0.8  # inactive edge at the next C of a path: most columns are not needed there
 
@@ -98,6 +100,7 @@ class InteriorRun(MarginRun):
         super().__init__(master, problem)
         self._fit_without_columns()
         self._restricted: RestrictedLP | None = None
+        self._at_vertex = False  # of the columns so far, without simplex
         self._theta = 0.0
         self._master, self._tol = master, master.path_gap
         self._gap = 1.0  # over the library, at the present theta
@@ -119,6 +122,7 @@ class InteriorRun(MarginRun):
         if self._restricted is not None:
             self._solve_simplex(self._restricted)
             return
+        self._at_vertex = False
         self._choose_stage(proposal)
         self._update_active(new)
         self._solve_interior()
@@ -135,6 +139,7 @@ class InteriorRun(MarginRun):
         super().scale_slack_costs(factor)
         self._theta *= float(before / self.rows.slack_costs.sum())
         self._restricted, self._tol, self._last = None, self._master.path_gap, None
+        self._at_vertex = False
         if self._theta == 0.0:  # no columns yet
             self._fit_without_columns()
             return
@@ -152,6 +157,8 @@ class InteriorRun(MarginRun):
 
     def finish(self) -> Fit:
         """The vertex over the columns so far, if the loop ended before the crossover."""
+        if self._at_vertex:
+            return self.fit
         if self._restricted is None and self.columns.shape[1]:
             if self._theta < 1.0:
                 self._theta, self._last = 1.0, None
@@ -159,7 +166,8 @@ class InteriorRun(MarginRun):
             self._update_active(0)
             self._solve_interior()
             self._crossover(last=True)
-        return self.fit if self._restricted is not None else basic_fit(self, self.fit)
+        exact = self._at_vertex or self._restricted is not None
+        return self.fit if exact else basic_fit(self, self.fit)
 
     def cut_short(self, fit: Fit) -> Fit:
         return basic_fit(self, fit)
@@ -233,12 +241,8 @@ class InteriorRun(MarginRun):
         else:
             start = self._last.resume(problem, ids, self._master.resume_gap * self._gap)
         path = self._solved(problem, start)
-        self._last = _Solve(problem, ids, path)
-        solution, k = path.best.x / size, int(self._active.sum())
-        self._x[self._active] = solution[:k]
-        self._extra[present] = solution[k:]
-        if free:
-            self._extra[0] = path.best.bias
+        self._last = _Solve(problem, ids, path, size)
+        self._place(path.best.x, path.best.bias)
         self.duals = self._tight_duals = self.repaired(path.best.duals)
 
     def _solved(self, problem: DenseMarginLP, start: Iterate) -> InteriorPath:
@@ -250,6 +254,16 @@ class InteriorRun(MarginRun):
                 return path
             self._by_part = False
         return solve_interior(problem, start, tol=self._tol, seconds=seconds)
+
+    def _place(self, x: FloatArray, bias: float) -> None:
+        """Take coefficients, bias and margin width from a solution of the last problem."""
+        assert self._last is not None
+        k, ids = int(self._active.sum()), self._last.ids
+        solution = x / self._last.size
+        self._x[self._active] = solution[:k]
+        self._extra[-1 - ids[k:]] = solution[k:]
+        if self.penalty.intercept == "free":
+            self._extra[0] = bias
 
     def _signed_columns(self) -> tuple[FloatArray, BoolArray, FloatArray]:
         """Signed active columns, whether their sign is free, and their cost.
@@ -310,6 +324,8 @@ class InteriorRun(MarginRun):
         """
         self._x[np.abs(self._x) <= _NEGLIGIBLE * np.abs(self._x).max(initial=0.0)] = 0.0
         self._keep_best(converged=True)
+        if self._found_vertex():
+            return
         share = np.abs(self._x) / max(float(np.abs(self._x).max(initial=0.0)), 1e-300)
         distance = np.abs(self._prices())  # of the edges from 1
         near = 0.0 if last else _NEAR
@@ -322,6 +338,39 @@ class InteriorRun(MarginRun):
             self._solve_simplex(RestrictedLP(self, lp, entering, enough))
         except SolverError:
             self.duals = self.repaired(self._tight_duals)
+
+    def _found_vertex(self) -> bool:
+        """Take a basic solution that the interior one points to, if it is optimal.
+
+        If it violates columns that were left out, these return, for a few more solves.
+        """
+        for _ in range(_RETURNS):
+            if not self._take_vertex():
+                return False
+            if self._at_vertex:
+                return True
+            self._update_active(0)
+            self._solve_interior()
+            self._keep_best(converged=True)
+        return False
+
+    def _take_vertex(self) -> bool:
+        """Whether there is a vertex of the active columns; it becomes the fit if it is optimal."""
+        assert self._last is not None
+        problem, best, before = self._last.problem, self._last.path.best, self.duals
+        for found in basic_solutions_near(problem, best.x, best.bias, best.duals):
+            self._place(found.x, found.bias)
+            self.duals = self.repaired(found.duals)
+            fit = self.make_fit(self._x, self._extra[0], self.duals, self._extra[1])
+            edges = self.columns.T @ fit.weights
+            if fit.objective <= (1.0 + _SAME) * self.bound(edges[self._active]):
+                self._at_vertex = fit.objective <= (1.0 + _SAME) * self.bound(edges)
+                if self._at_vertex:
+                    self.fit = fit
+                return True
+        self.duals = before
+        self._place(best.x, best.bias)
+        return False
 
     def _solve_simplex(self, vertices: RestrictedLP) -> None:
         """Solve exactly over all columns."""
@@ -338,6 +387,7 @@ class _Solve:
     problem: DenseMarginLP
     ids: IntArray  # number of each column, negative for bias and width
     path: InteriorPath
+    size: FloatArray  # by which columns were divided
 
     def resume(self, problem: DenseMarginLP, ids: IntArray, gap: float) -> Iterate:
         """A start for other columns, from the iterate of this solve with about this gap."""

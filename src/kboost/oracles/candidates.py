@@ -60,9 +60,12 @@ class DictionaryCandidates(Candidates):
         """Prices of all columns, 0 for those not available."""
         return np.where(self.available, run.price(edges), 0.0)
 
-    def take_best(self, ids: IntArray, scores: FloatArray) -> IntArray:
-        """Take the columns of the highest scores; ties go to the lower number."""
-        count = min(self._columns_per_step, self.room, len(ids))
+    def take_best(self, ids: IntArray, scores: FloatArray, least: int = 0) -> IntArray:
+        """Take the columns of the highest scores; ties go to the lower number.
+
+        As many as there are per step, or `least` if that is more.
+        """
+        count = min(max(self._columns_per_step, least), self.room, len(ids))
         best = ids[np.argsort(-scores, kind="stable")]
         if self._max_correlation < 1.0 and count > 1:
             best = best[: _COMPARED * count]

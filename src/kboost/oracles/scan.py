@@ -17,6 +17,8 @@ from kboost._typing import IntArray
 from kboost.core.protocols import Dictionary, EdgePricer, Problem, Proposal
 from kboost.oracles.candidates import DictionaryCandidates
 
+_IN_USE = 1e-3  # of the largest coefficient
+
 
 @dataclass(frozen=True)
 class ScanOracle:
@@ -26,6 +28,7 @@ class ScanOracle:
     max_columns: int | None = None
     max_correlation: float = 1.0  # above it, two columns are not proposed in the same step
     first: tuple[int, ...] = ()  # columns of the first proposal, whatever their price
+    growth: float = 0.0  # propose this share of the columns with a coefficient, if that is more
 
     def start(self, problem: Problem[Dictionary, object]) -> ScanSearch:
         return ScanSearch(
@@ -33,14 +36,17 @@ class ScanOracle:
                 problem.columns, self.columns_per_step, self.max_columns, self.max_correlation
             ),
             np.array(self.first, dtype=np.intp),
+            self.growth,
         )
 
 
 class ScanSearch:
     """The columns not yet taken."""
 
-    def __init__(self, candidates: DictionaryCandidates, first: IntArray) -> None:
-        self._candidates, self._first = candidates, first
+    def __init__(
+        self, candidates: DictionaryCandidates, first: IntArray, growth: float = 0.0
+    ) -> None:
+        self._candidates, self._first, self._growth = candidates, first, growth
 
     def propose(self, run: EdgePricer) -> Proposal:
         candidates, library = self._candidates, self._candidates.library
@@ -51,10 +57,18 @@ class ScanSearch:
             candidates.take(ids)
         else:
             positive = np.flatnonzero(prices > 0)
-            ids = candidates.take_best(positive, prices[positive] / library.rms[positive])
+            scores = prices[positive] / library.rms[positive]
+            ids = candidates.take_best(positive, scores, self._least(run))
         return candidates.proposal(
             ids, prices, bound=run.bound(edges), at_errors=candidates.at_errors(run.fit)
         )
+
+    def _least(self, run: EdgePricer) -> int:
+        """Columns to propose at least, by the number of those in use."""
+        if not self._growth:
+            return 0
+        size = np.abs(run.fit.coef)
+        return int(self._growth * np.count_nonzero(size > _IN_USE * size.max(initial=0.0)))
 
     def bound(self, run: EdgePricer) -> float | None:
         return self._candidates.bound(run)

@@ -62,6 +62,7 @@ class SearchLimits:
     stratified: bool = False
     stop_at_errors: bool = False
     first: tuple[int, ...] = ()  # columns that come before others
+    growth: float = 0.0  # columns per step, as a share of those in use, if that is more
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,11 @@ class KernelColumns:
 
     def path_oracle(self, limits: SearchLimits) -> PathOracle:
         """The search on a path that chooses C."""
-        return ScanOracle(limits.columns_per_step, max_correlation=MAX_CORRELATION[limits.penalty])
+        return ScanOracle(
+            limits.columns_per_step,
+            max_correlation=MAX_CORRELATION[limits.penalty],
+            growth=limits.growth,
+        )
 
     def attributes(self, parts: Sequence[Any], n_features: int) -> dict[str, Any] | None:
         """Fitted attributes of the columns; None where the kernels of the parts show them."""

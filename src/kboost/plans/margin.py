@@ -47,9 +47,9 @@ from kboost.metric.folds import LearningRows
 from kboost.plans.bases import KernelColumns
 from kboost.plans.library import has_columns
 from kboost.plans.margin_parts import MarginParts
-from kboost.plans.margin_path import choose_c, monitors_of
+from kboost.plans.margin_path import CostChoice, choose_c, monitors_of
 from kboost.plans.margin_plan import MarginFit, MarginPlan, with_results
-from kboost.plans.pilot import WHOLE, Pilot, at_all_rows, has_pilot, pilot_of
+from kboost.plans.pilot import WHOLE, Pilot, at_all_rows, has_pilot, pilot_of, starts_anywhere
 from kboost.plans.training_data import PRICE, TrainingData, check_prices
 from kboost.selection import learned_kernels
 from kboost.selection.calibration import FittedOutput, calibrate
@@ -93,7 +93,8 @@ def fit_margin(
         check_prices(problems, PRICE if given else f"the chosen C ({choice.C:g}) times a weight")
         fit = MarginFit(library, [], choice.C, choice.tuning)
         pilot = pilot_of(plan, rows, library, deadline) if piloted else None
-        start = partial(_first_columns, pilot, rows, fit.C)
+        known = held_out is None and starts_anywhere(plan, deadline)
+        start = partial(_first_columns, pilot, choice if known else None, rows, library)
         results = _solve(plan, fit, problems, held_out, deadline, listen, start)
         results = limited(plan, fit, rows, deadline, results)
         fit = with_results(plan, fit, results)
@@ -202,10 +203,14 @@ def _held_out(plan: MarginPlan, data: TrainingData) -> tuple[MergedRows, MergedR
 
 
 def _first_columns(
-    pilot: Pilot | None, rows: MergedRows, C: float, output: int
+    pilot: Pilot | None, choice: CostChoice | None, rows: MergedRows, library: Any, output: int
 ) -> IntArray | GenerationResult | None:
-    """The columns that a pilot gives a fit to begin with; a result is what Ctrl-C left."""
-    first = None if pilot is None else pilot.columns(output, C)
+    """The columns that the choice of C or a pilot gives a fit; a result is what Ctrl-C left."""
+    first: IntArray | GenerationResult | None = None
+    if choice is not None:
+        first = choice.first_columns(library, output)
+    if first is None and pilot is not None and choice is not None:
+        first = pilot.columns(output, choice.C)
     return at_all_rows(first, rows) if isinstance(first, GenerationResult) else first
 
 

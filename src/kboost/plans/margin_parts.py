@@ -9,7 +9,7 @@ l2         the dual QP
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -35,6 +35,7 @@ from kboost.plans.bases import KernelColumns, SearchLimits
 from kboost.solvers.margin_lp import Intercept
 
 PATH_TOL, PATH_STEPS = 0.05, 60  # tolerance and most steps of each C on a path that chooses C
+PATH_GROWTH = 0.5  # columns per step of a rough path, of those in use
 FEW_COLUMNS = 3  # early stopping waits for so many
 FEW_ROWS = 200  # up to here simplex from the start is as fast
 
@@ -76,6 +77,7 @@ class MarginParts:
     n_iter_no_change: int = 5
     barrier: bool = False
     nu: float | None = None  # of a nu-SVM
+    rough_path: bool = False  # whether C is chosen by larger steps and looser solutions
     needs_both_signs: bool = False  # a classifier whose decisions are all positive is useless
 
     def oracle(self, library: Any) -> PathOracle:
@@ -84,7 +86,10 @@ class MarginParts:
 
     def path_oracle(self, library: Any) -> PathOracle:
         """The search of a path that chooses C."""
-        return self.base.path_oracle(self._limits(library, PATH_TOL))
+        limits = self._limits(library, PATH_TOL)
+        if self.rough_path and limits.is_default:
+            limits = replace(limits, growth=PATH_GROWTH)
+        return self.base.path_oracle(limits)
 
     def master(self, library: Any, *, monitored: bool) -> Master[EdgePricer]:
         """The master of a fit; `monitored` if an early step may be kept."""
@@ -135,6 +140,8 @@ class MarginParts:
 
     def path_master(self, library: Any) -> PathMaster:
         """The master of a path that chooses C."""
+        if self.rough_path:
+            return self._optimum_master(library, gap_fraction=0.3, crossover_gap=0.0)
         return self._optimum_master(library, path_gap=PATH_TOL / 2)
 
     def stop(self, *, monitored: bool) -> StopRule:

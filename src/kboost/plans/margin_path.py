@@ -15,6 +15,8 @@ from typing import Any, cast
 
 from sklearn.utils import check_random_state
 
+from kboost._typing import IntArray
+from kboost.columns.library import KernelLibrary
 from kboost.core.deadline import Deadline
 from kboost.core.path import PathFitter
 from kboost.core.protocols import Problem
@@ -22,6 +24,7 @@ from kboost.core.stopping import INTERRUPTED
 from kboost.core.validation import ValidationMonitor
 from kboost.data.merged_rows import MergedRows
 from kboost.exceptions import OutOfTimeError
+from kboost.plans.first_columns import columns_in
 from kboost.plans.library import has_columns
 from kboost.plans.margin_parts import PathParts
 from kboost.plans.margin_plan import MarginFit, MarginPlan, with_results
@@ -40,6 +43,22 @@ class CostChoice:
     rows: MergedRows
     tuning: Tuning | None = None
     interrupted: MarginFit | None = None
+    models: PathModels | None = None
+
+    def first_columns(self, library: Any, output: int) -> IntArray | None:
+        """The columns that a fit on `library` begins with; None where C was given."""
+        models = self.models
+        if models is None or not isinstance(library, KernelLibrary):
+            return None
+        return columns_in(library, self.rows, models.path.used_at_best(output), models.splits)
+
+
+@dataclass(frozen=True)
+class PathModels:
+    """The path that chose C, and the library and rows of each split."""
+
+    path: CostPath
+    splits: Sequence[tuple[Any, MergedRows]]
 
 
 def choose_c(plan: MarginPlan, data: TrainingData, deadline: Deadline) -> CostChoice:
@@ -58,14 +77,14 @@ def choose_c(plan: MarginPlan, data: TrainingData, deadline: Deadline) -> CostCh
             libraries.append(library)
     if not fits:
         return CostChoice(DEFAULT_C, data.rows)
-    loss, alike = plan.outputs.held_out_loss, plan.outputs.alike
-    path, reason = tune(fits, len(data.rows.weight), loss, alike)
+    outputs, n_rows = plan.outputs, len(data.rows.weight)
+    path, reason = tune(fits, n_rows, outputs.held_out_loss, outputs.alike, outputs.level)
     tuning = path.tuning
     if reason is INTERRUPTED:
         return _interrupted(plan, path, splits[0][0], libraries[0])
-    return CostChoice(
-        DEFAULT_C if tuning is None else float(tuning.C[tuning.best]), data.rows, tuning
-    )
+    parts = [(library, rows) for library, (rows, _) in zip(libraries, splits, strict=False)]
+    C = DEFAULT_C if tuning is None else float(tuning.C[tuning.best])
+    return CostChoice(C, data.rows, tuning, models=PathModels(path, parts))
 
 
 def _interrupted(plan: MarginPlan, path: CostPath, rows: MergedRows, library: Any) -> CostChoice:

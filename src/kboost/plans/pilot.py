@@ -103,12 +103,16 @@ class Pilot:
 
 def has_pilot(plan: MarginPlan, rows: MergedRows, deadline: Deadline) -> bool:
     """Whether the rows are many and the problem is one that can start from a pilot."""
+    return starts_anywhere(plan, deadline) and len(rows.weight) >= FEWEST
+
+
+def starts_anywhere(plan: MarginPlan, deadline: Deadline) -> bool:
+    """Whether a fit of this plan may begin with any columns of its library."""
     return (
         isinstance(plan.parts, MarginParts)
         and plan.parts.takes_first_columns
         and plan.library.centers is None
         and deadline.seconds is None
-        and len(rows.weight) >= FEWEST
     )
 
 

@@ -17,6 +17,7 @@ from kboost.selection.platt import calibrated_log_loss
 PRICE = "C times the largest sample weight"
 HIGHEST_PRICE = 1e12
 ALIKE = 1e-2  # log losses
+LEVEL = 0.005  # relative fall of the loss of numbers over two values of C that ends their path
 ALIKE_SQUARES = 3e-2  # mean squared errors
 ALIKE_PINBALL = 1.5e-2  # mean pinball losses, which grow with the error, not with its square
 
@@ -51,6 +52,7 @@ class OutputSet:
     held_out_loss: Callable[[HeldOut], float]  # by which C is chosen
     targets: Callable[[MergedRows], FloatArray]  # (n, n_outputs): -1 and 1, or numbers
     alike: float = 0.0  # relative difference of such losses that does not count
+    level: float | None = None  # the path over C ends where the loss falls by less than this
 
     def problems(self, rows: MergedRows, C: float) -> list[Any]:
         """The problem of each output on these rows."""
@@ -117,7 +119,7 @@ def regression(
         return values[rows.codes][:, None]
 
     alike = ALIKE_SQUARES if quantile is None else ALIKE_PINBALL
-    return OutputSet([output], error, held_out_loss, targets, alike)
+    return OutputSet([output], error, held_out_loss, targets, alike, LEVEL)
 
 
 def quantile_of(values: FloatArray, quantile: float = 0.5) -> Callable[[MergedRows], FloatArray]:

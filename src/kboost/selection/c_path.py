@@ -6,6 +6,8 @@ several splits where rows are few), and the path ends when the loss has not fall
 values: larger values of C overfit. Models without columns do not count among them, and those with
 the same loss count half: where one label is rare, the path of a hinge loss is flat at first. Those
 whose loss is far above the lowest count twice: they are the largest models, and cost the most.
+For a regressor the path also ends where the loss is level: beyond the C at which all residuals
+vanish the models are the same.
 
 The loss of a classifier is the log loss of the decisions of all splits after one logistic function
 was fitted to them (selection/platt.py): unlike the share of wrong labels it falls as soon as the
@@ -24,16 +26,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from kboost._typing import BoolArray, FloatArray
+from kboost.core.column_generation import GenerationResult
 from kboost.core.iterate import Method, iterate
 from kboost.core.stopping import StopReason, solver_failed
 from kboost.data.merged_rows import MergedRows, hold_out
 from kboost.exceptions import SolverError
 from kboost.plans.training_data import HeldOut, TrainingData
 from kboost.selection.path_fit import PathFit, PathPoint
+
+UsedColumns: TypeAlias = list[Any]  # hypotheses with a coefficient
 
 RATIO = 10 ** (1 / 3)
 MAX_VALUES = 16
@@ -98,10 +104,12 @@ class CostPath(Method[Tried]):
         n_rows: int,
         loss: Callable[[HeldOut], float],
         alike: float = 0.0,
+        level: float | None = None,
     ) -> None:
-        self._fits, self._loss, self._alike = fits, loss, alike
+        self._fits, self._loss, self._alike, self._level = fits, loss, alike, level
         self._patience = PATIENCE_OF_FEW_ROWS if n_rows <= FEW_ROWS else PATIENCE
         self._best: PathPoint | None = None
+        self._used: list[list[list[UsedColumns]]] = []  # per value, split and output
         self._first = min(fit.first_cost for fit in fits)
         self.trace = []
 
@@ -115,13 +123,17 @@ class CostPath(Method[Tried]):
         error = self._loss(_held_out(self._fits, points))
         if all(error <= value.error for value in self.trace):
             self._best = points[0]
-        return Tried(self._cost, error, float(np.mean([_n_in_use(point) for point in points])))
+        self._used.append([[_used(result) for result in point.results] for point in points])
+        counts = [sum(map(len, split)) for split in self._used[-1]]
+        return Tried(self._cost, error, float(np.mean(counts)))
 
     def limit(self, trace: Sequence[Tried]) -> StopReason | None:
         """The stop rule: the loss has not fallen for a few values, or there were enough."""
         if _steps_since_best(trace, self._alike) >= self._patience:
             count = self._patience
             return StopReason("path", f"the held-out loss has not fallen for {count} values of C.")
+        if self._level is not None and _is_level(trace, self._level):
+            return StopReason("path", "the held-out loss falls no more.")
         return StopReason("path", f"{MAX_VALUES} values.") if len(trace) == MAX_VALUES else None
 
     @property
@@ -137,19 +149,28 @@ class CostPath(Method[Tried]):
         C, errors, columns = np.array([(t.C, t.error, t.n_columns) for t in self.trace]).T
         return Tuning(C, errors, columns, first_best(errors, self._alike))
 
+    def used_at_best(self, output: int) -> list[UsedColumns]:
+        """The columns of this output in the model of each split at the chosen C."""
+        best = 0 if self.tuning is None else self.tuning.best
+        return [split[output] for split in self._used[best]] if self._used else []
+
     @property
     def so_far(self) -> PathPoint | None:
         """The models of the first split with columns: at the best C, or else as they stand."""
-        if self._best is not None and _n_in_use(self._best):
+        if self._best is not None and any(_used(result) for result in self._best.results):
             return self._best
         return self._fits[0].as_it_stands(self._cost)
 
 
 def tune(
-    fits: Sequence[PathFit], n_rows: int, loss: Callable[[HeldOut], float], alike: float = 0.0
+    fits: Sequence[PathFit],
+    n_rows: int,
+    loss: Callable[[HeldOut], float],
+    alike: float = 0.0,
+    level: float | None = None,
 ) -> tuple[CostPath, StopReason]:
     """Raise C until the loss on held-out rows has stopped falling; `fits` has one or more."""
-    path = CostPath(fits, n_rows, loss, alike)
+    path = CostPath(fits, n_rows, loss, alike, level)
     return path, iterate(path, path.limit)
 
 
@@ -175,6 +196,13 @@ def _steps_since_best(tried: Sequence[Tried], alike: float) -> float:
     return sum(0.5 if v.error <= as_low else 2.0 if v.error > far else 1.0 for v in later)
 
 
+def _is_level(tried: Sequence[Tried], level: float) -> bool:
+    """Whether the last two values of C lowered the loss of a model with columns by little."""
+    if len(tried) < 3 or tried[-3].n_columns < FEW_COLUMNS:
+        return False
+    return tried[-3].error <= (1.0 + level) * min(value.error for value in tried)
+
+
 def first_best(losses: FloatArray, alike: float) -> int:
     """The first that is hardly above the lowest: the smallest model."""
     return int(np.argmax(losses <= losses.min() * (1.0 + alike)))
@@ -192,6 +220,6 @@ def in_use(coef: FloatArray) -> BoolArray:
     return used
 
 
-def _n_in_use(point: PathPoint) -> int:
-    """Columns with a coefficient that is not negligible, over all outputs."""
-    return sum(int(np.count_nonzero(in_use(result.fit.coef))) for result in point.results)
+def _used(result: GenerationResult) -> UsedColumns:
+    """The columns with a coefficient that is not negligible."""
+    return [result.hypotheses[j] for j in np.flatnonzero(in_use(result.fit.coef))]
