@@ -132,6 +132,7 @@ class MarginParts:
         self, library: Any, first: IntArray, *, loose: bool
     ) -> tuple[PathOracle, PathMaster, StopRule]:
         """The parts of a fit that begins with the columns `first`, at the full C."""
+        self._check_signs(library)
         limits = self._limits(library, PATH_TOL if loose else self.tol, tuple(first.tolist()))
         master = self._optimum_master(library, at_full_cost=bool(len(first)))
         enough = MaxIterations(self.max_iter)
