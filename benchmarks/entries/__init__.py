@@ -11,6 +11,7 @@ NAMES = (
     "model_size",
     "calibration",
     "column_scaling",
+    "c_sample",
     "tables",
     "predict_speed",
     "predict_row",
