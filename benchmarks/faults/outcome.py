@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tempfile
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -95,7 +97,8 @@ def sentence(error: BaseException) -> Outcome:
     raw = type(error) is RuntimeError and words != "can't start new thread"  # that is Python's own
     known = isinstance(error, (*NAMED, KeyboardInterrupt)) and not raw
     clear = " " in words and "\n" not in words and len(words) <= _LONGEST
-    return Outcome(SENTENCE if known and clear else LOSS, f"{type(error).__name__}: {words}"[:400])
+    told = re.sub(re.escape(tempfile.gettempdir()) + r"/\w+", "FOLDER", words)
+    return Outcome(SENTENCE if known and clear else LOSS, f"{type(error).__name__}: {told}"[:400])
 
 
 def fits_again(subject: Subject, model: Any, found: Outcome) -> Outcome:
