@@ -29,6 +29,7 @@ import numpy as np
 from kboost._typing import FloatArray
 from kboost.auto.final_fit import CUT_SHORT, FITTED
 from kboost.auto.trial import Comparison, SizeTrial
+from kboost.core.coefficients import in_use
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.model import AdditiveModel
@@ -43,7 +44,7 @@ from kboost.plans.margin import fit_margin
 from kboost.plans.margin_path import start_path
 from kboost.plans.margin_plan import MarginFit, MarginPlan
 from kboost.plans.training_data import TrainingData
-from kboost.selection.c_path import MAX_VALUES, RATIO, in_use
+from kboost.selection.c_path import MAX_VALUES, RATIO
 from kboost.selection.path_fit import PathFit
 
 _PATIENCE = 4  # values of C without a lower error

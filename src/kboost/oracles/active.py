@@ -25,6 +25,7 @@ import numpy as np
 
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.active import ActiveLibrary
+from kboost.core.coefficients import in_use
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.protocols import EdgePricer, Problem, Proposal
 from kboost.oracles.candidates import distinct
@@ -34,7 +35,6 @@ _FIXED_POINTS = 1  # iterations of (25) before the gradient
 _FIRST_STEPS, _FEW_STEPS = 16, 4  # gradient steps of all starts, and if these are very many
 # Factors on the starts and on the steps, and the price that ends the search.
 _ROUNDS = ((1, 1, 1e-3), (4, 2, 1e-4), (16, 2, 0.0))
-_IN_USE = 1e-3  # of the largest coefficient: columns above it are starts
 _NEAR = 0.4  # in widths: nearer columns lead to the same maximum
 _SAME = 1e-3  # columns with a correlation above 1 - _SAME count as equal
 
@@ -113,7 +113,7 @@ class ActiveSearch:
 
     def _in_use(self, share: FloatArray) -> FloatArray:
         """The columns in use; of those near each other the one with the largest coefficient."""
-        used = np.flatnonzero(share > _IN_USE * share.max(initial=0.0))
+        used = np.flatnonzero(in_use(share))
         remaining = self._taken[used[np.argsort(-share[used], kind="stable")]]
         points = []
         while len(remaining):

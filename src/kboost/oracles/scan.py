@@ -14,10 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kboost._typing import IntArray
+from kboost.core.coefficients import in_use
 from kboost.core.protocols import Dictionary, EdgePricer, Problem, Proposal
 from kboost.oracles.candidates import DictionaryCandidates
-
-_IN_USE = 1e-3  # of the largest coefficient
 
 
 @dataclass(frozen=True)
@@ -67,8 +66,7 @@ class ScanSearch:
         """Columns to propose at least, by the number of those in use."""
         if not self._growth:
             return 0
-        size = np.abs(run.fit.coef)
-        return int(self._growth * np.count_nonzero(size > _IN_USE * size.max(initial=0.0)))
+        return int(self._growth * np.count_nonzero(in_use(run.fit.coef)))
 
     def bound(self, run: EdgePricer) -> float | None:
         return self._candidates.bound(run)

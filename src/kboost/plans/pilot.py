@@ -26,6 +26,7 @@ import numpy as np
 
 from kboost._typing import IntArray
 from kboost.columns.library import KernelLibrary
+from kboost.core.coefficients import in_use
 from kboost.core.column_generation import ColumnGenerationMethod, GenerationResult
 from kboost.core.deadline import Deadline
 from kboost.core.protocols import Problem
@@ -35,7 +36,6 @@ from kboost.data.merged_rows import MergedRows
 from kboost.exceptions import SolverError
 from kboost.plans.margin_parts import MarginParts
 from kboost.plans.margin_plan import MarginPlan
-from kboost.selection.c_path import in_use
 
 FEWEST = 10_000  # rows, from which a pilot pays
 PART = 4  # one row in so many

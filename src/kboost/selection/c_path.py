@@ -30,7 +30,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kboost._typing import BoolArray, FloatArray
+from kboost._typing import FloatArray
+from kboost.core.coefficients import in_use
 from kboost.core.column_generation import GenerationResult
 from kboost.core.iterate import Method, iterate
 from kboost.core.stopping import StopReason, solver_failed
@@ -49,7 +50,6 @@ SPLITS = ((FEW_ROWS, 5), (2_000, 3))  # so many splits up to so many rows; one b
 HELD_OUT = 0.2
 FEW_COLUMNS = 3  # patience begins with a model of so many
 FAR_ABOVE = 0.1  # of the lowest loss
-_IN_USE = 1e-3  # of the largest coefficient: an interior solution has traces of other columns
 
 
 @dataclass(frozen=True)
@@ -211,13 +211,6 @@ def first_best(losses: FloatArray, alike: float) -> int:
 def last_best(errors: Sequence[float]) -> int:
     """The last of the lowest errors: on a plateau the margins still grow with C."""
     return len(errors) - 1 - int(np.argmin(errors[::-1]))
-
-
-def in_use(coef: FloatArray) -> BoolArray:
-    """Which coefficients, (m,) or (m, q), are not negligible in their output."""
-    size = np.abs(coef)
-    used: BoolArray = size > _IN_USE * size.max(axis=0, initial=0.0)
-    return used
 
 
 def _used(result: GenerationResult) -> UsedColumns:
