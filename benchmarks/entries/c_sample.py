@@ -1,0 +1,94 @@
+"""`C="auto"` of classifiers on a sample of the rows beside all rows, on tuning splits.
+
+Tables where the sample is smaller than the rows; one tuning split each, so that the test quarters
+are not read. "all rows" raises the size of the sample above that of every table.
+
+The criterion, written before the first run: the log loss with the sample is at most 1.01 of that
+with all rows, as the geometric mean over the tables, and at most 1.05 on each.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from functools import partial
+from math import exp, log
+from statistics import fmean, median
+from typing import Any
+from unittest.mock import patch
+
+from benchmarks.bench import Bench, Report, SkipError, must
+from benchmarks.datasets import MissingDataError
+from benchmarks.objective import Row
+from benchmarks.tabular.data import Entry, manifest, tuning
+
+TABLES = ("arrests", "phoneme", "wvs", "hpc", "telco_churn", "ring", "chile", "optdigits")
+SEED = 0
+EVERY = 10**9
+MEAN, WORST = 1.01, 1.05
+HEAD = ("table", "rows", "C", "C, all rows", "loss / all rows", "cpu s", "cpu s, all rows")
+
+
+def run(bench: Bench) -> Report:
+    try:
+        entries = [manifest()[name] for name in TABLES]
+    except MissingDataError as error:
+        raise SkipError(str(error)) from error
+    found: dict[str, tuple[Row, Row]] = {}
+    for entry in entries:
+        sample, whole = (
+            must(
+                bench.other(
+                    {"entry": "c_sample", "table": entry.name, "seed": SEED, "sample": sampled},
+                    partial(measure, entry, sampled),
+                    f"{entry.name}, {'a sample' if sampled else 'all rows'}",
+                )
+            )
+            for sampled in (True, False)
+        )
+        found[entry.name] = sample, whole
+    losses = {name: sample["loss"] / whole["loss"] for name, (sample, whole) in found.items()}
+    mean = exp(fmean(log(ratio) for ratio in losses.values()))
+    seconds = median(s["fit_cpu_seconds"] / w["fit_cpu_seconds"] for s, w in found.values())
+    return Report(
+        head=HEAD,
+        lines=[line(name, *rows, losses[name]) for name, rows in found.items()],
+        settings={"split": SEED},
+        ratios={"loss": mean, "highest": max(losses.values()), "processor": seconds},
+        criterion=(
+            f"log loss at most {MEAN:g} of that with all rows in the geometric mean, and at most "
+            f"{WORST:g} on each table"
+        ),
+        met=mean <= MEAN and max(losses.values()) <= WORST,
+    )
+
+
+def line(name: str, sample: Row, whole: Row, ratio: float) -> list[Any]:
+    seconds = (sample["fit_cpu_seconds"], whole["fit_cpu_seconds"])
+    return [name, sample["n_train"], sample["C"], whole["C"], ratio, *seconds]
+
+
+def measure(entry: Entry, sampled: bool) -> Row:
+    from sklearn.metrics import log_loss
+
+    from kboost import KernelBoostClassifier
+    from kboost.preparation import TablePreparation
+    from kboost.selection import c_path
+
+    split = tuning(entry.name, SEED)
+    enough = c_path.ENOUGH_ROWS if sampled else EVERY
+    with warnings.catch_warnings(), patch.object(c_path, "ENOUGH_ROWS", enough):
+        warnings.simplefilter("ignore")
+        prepare = TablePreparation().fit(split.X_train, split.y_train)
+        start = time.process_time()
+        model = KernelBoostClassifier().fit(prepare.transform(split.X_train), split.y_train)
+        seconds = time.process_time() - start
+    probabilities = model.predict_proba(prepare.transform(split.X_test))
+    return {
+        "status": "ok",
+        "n_train": len(split.y_train),
+        "loss": float(log_loss(split.y_test, probabilities, labels=model.classes_)),
+        "C": float(model.C_),
+        "columns": int(model.n_columns_),
+        "fit_cpu_seconds": seconds,
+    }
