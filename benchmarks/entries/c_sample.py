@@ -1,10 +1,15 @@
 """`C="auto"` of classifiers on a sample of the rows beside all rows, on tuning splits.
 
-Tables where the sample is smaller than the rows; one tuning split each, so that the test quarters
-are not read. "all rows" raises the size of the sample above that of every table.
+Tables where the sample is smaller than the rows; tuning splits, so that the test quarters are not
+read. "all rows" raises the size of the sample above that of every table.
 
 The criterion, written before the first run: the log loss with the sample is at most 1.01 of that
-with all rows, as the geometric mean over the tables, and at most 1.05 on each.
+with all rows, as the geometric mean over the tables and splits, and at most 1.05 on each.
+
+Split 0 missed it: samples were smaller where y has many classes (1,000 rows from four classes on),
+and hpc with four had 1.053 of the loss; the others were arrests 1.000, phoneme 0.997, wvs 1.000,
+telco_churn 0.987, ring 0.896, chile 1.000 and optdigits 1.015, their mean 0.993. Samples have
+2,000 rows now, whatever the classes; splits 1 and 2 judge that, on the tables with more.
 """
 
 from __future__ import annotations
@@ -12,6 +17,7 @@ from __future__ import annotations
 import time
 import warnings
 from functools import partial
+from itertools import product
 from math import exp, log
 from statistics import fmean, median
 from typing import Any
@@ -22,11 +28,11 @@ from benchmarks.datasets import MissingDataError
 from benchmarks.objective import Row
 from benchmarks.tabular.data import Entry, manifest, tuning
 
-TABLES = ("arrests", "phoneme", "wvs", "hpc", "telco_churn", "ring", "chile", "optdigits")
-SEED = 0
+TABLES = ("arrests", "phoneme", "wvs", "telco_churn", "ring", "optdigits")
+SEEDS = (1, 2)
 EVERY = 10**9
 MEAN, WORST = 1.01, 1.05
-HEAD = ("table", "rows", "C", "C, all rows", "loss / all rows", "cpu s", "cpu s, all rows")
+HEAD = ("table", "split", "rows", "C", "C, all rows", "loss / all rows", "cpu s", "cpu s, all rows")
 
 
 def run(bench: Bench) -> Report:
@@ -34,48 +40,48 @@ def run(bench: Bench) -> Report:
         entries = [manifest()[name] for name in TABLES]
     except MissingDataError as error:
         raise SkipError(str(error)) from error
-    found: dict[str, tuple[Row, Row]] = {}
-    for entry in entries:
+    found: dict[tuple[str, int], tuple[Row, Row]] = {}
+    for entry, seed in product(entries, SEEDS):
         sample, whole = (
             must(
                 bench.other(
-                    {"entry": "c_sample", "table": entry.name, "seed": SEED, "sample": sampled},
-                    partial(measure, entry, sampled),
-                    f"{entry.name}, {'a sample' if sampled else 'all rows'}",
+                    {"entry": "c_sample", "table": entry.name, "seed": seed, "sample": sampled},
+                    partial(measure, entry, seed, sampled),
+                    f"{entry.name}, split {seed}, {'a sample' if sampled else 'all rows'}",
                 )
             )
             for sampled in (True, False)
         )
-        found[entry.name] = sample, whole
-    losses = {name: sample["loss"] / whole["loss"] for name, (sample, whole) in found.items()}
+        found[entry.name, seed] = sample, whole
+    losses = {key: sample["loss"] / whole["loss"] for key, (sample, whole) in found.items()}
     mean = exp(fmean(log(ratio) for ratio in losses.values()))
     seconds = median(s["fit_cpu_seconds"] / w["fit_cpu_seconds"] for s, w in found.values())
     return Report(
         head=HEAD,
-        lines=[line(name, *rows, losses[name]) for name, rows in found.items()],
-        settings={"split": SEED},
+        lines=[line(*key, *rows, losses[key]) for key, rows in found.items()],
+        settings={"splits": list(SEEDS)},
         ratios={"loss": mean, "highest": max(losses.values()), "processor": seconds},
         criterion=(
             f"log loss at most {MEAN:g} of that with all rows in the geometric mean, and at most "
-            f"{WORST:g} on each table"
+            f"{WORST:g} on each split"
         ),
         met=mean <= MEAN and max(losses.values()) <= WORST,
     )
 
 
-def line(name: str, sample: Row, whole: Row, ratio: float) -> list[Any]:
+def line(name: str, seed: int, sample: Row, whole: Row, ratio: float) -> list[Any]:
     seconds = (sample["fit_cpu_seconds"], whole["fit_cpu_seconds"])
-    return [name, sample["n_train"], sample["C"], whole["C"], ratio, *seconds]
+    return [name, seed, sample["n_train"], sample["C"], whole["C"], ratio, *seconds]
 
 
-def measure(entry: Entry, sampled: bool) -> Row:
+def measure(entry: Entry, seed: int, sampled: bool) -> Row:
     from sklearn.metrics import log_loss
 
     from kboost import KernelBoostClassifier
     from kboost.preparation import TablePreparation
     from kboost.selection import c_path
 
-    split = tuning(entry.name, SEED)
+    split = tuning(entry.name, seed)
     enough = c_path.ENOUGH_ROWS if sampled else EVERY
     with warnings.catch_warnings(), patch.object(c_path, "ENOUGH_ROWS", enough):
         warnings.simplefilter("ignore")

@@ -49,7 +49,7 @@ FEW_ROWS = 500  # up to here held-out errors are noisy, and fits cheap
 PATIENCE, PATIENCE_OF_FEW_ROWS = 2, 4  # values of C without a lower error
 SPLITS = ((FEW_ROWS, 5), (2_000, 3))  # so many splits up to so many rows; one beyond
 HELD_OUT = 0.2
-MOST_ROWS, ENOUGH_ROWS = 2_000, 1_000  # of a split, on either side: two classes; many
+ENOUGH_ROWS = 2_000  # of a split, on either side, where y has classes
 FEW_COLUMNS = 3  # patience begins with a model of so many
 FAR_ABOVE = 0.1  # of the lowest loss
 
@@ -77,12 +77,11 @@ class Tuning:
 
 
 def split_rows(
-    data: TrainingData, rng: np.random.RandomState, *, stratify: bool, n_outputs: int = 1
+    data: TrainingData, rng: np.random.RandomState, *, stratify: bool
 ) -> list[tuple[MergedRows, MergedRows]]:
     """Training and held-out rows: the user's, or random splits, more of them for few rows.
 
-    Of many rows with classes a sample is taken. The work grows with the number of outputs too, so
-    it is smaller where they are many.
+    Of many rows with classes a sample is taken.
     """
     rows = data.rows
     if data.held_out is not None:
@@ -90,8 +89,7 @@ def split_rows(
     n_splits = next((count for limit, count in SPLITS if len(rows.weight) <= limit), 1)
     splits = [hold_out(rows, HELD_OUT, rng, by_code=stratify) for _ in range(n_splits)]
     if stratify and n_splits == 1:
-        most = max(ENOUGH_ROWS, int(MOST_ROWS / np.sqrt(n_outputs)))
-        splits = [(_sample(inside, most, rng), _sample(out, most, rng)) for inside, out in splits]
+        splits = [(_sample(inside, rng), _sample(out, rng)) for inside, out in splits]
     return [
         (training, held_out)
         for training, held_out in splits
@@ -99,10 +97,12 @@ def split_rows(
     ]
 
 
-def _sample(rows: MergedRows, count: int, rng: np.random.RandomState) -> MergedRows:
-    """About `count` of the rows, drawn class by class; every class keeps a row."""
+def _sample(rows: MergedRows, rng: np.random.RandomState) -> MergedRows:
+    """At most about `ENOUGH_ROWS` rows, drawn class by class; every class keeps a row."""
     n = len(rows.weight)
-    return rows if n <= count else hold_out(rows, 1.0 - count / n, rng, by_code=True)[0]
+    if n <= ENOUGH_ROWS:
+        return rows
+    return hold_out(rows, 1.0 - ENOUGH_ROWS / n, rng, by_code=True)[0]
 
 
 class CostPath(Method[Tried]):
