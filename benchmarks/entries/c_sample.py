@@ -1,7 +1,7 @@
 """`C="auto"` of classifiers on a sample of the rows beside all rows, on tuning splits.
 
-Tables where the sample is smaller than the rows; tuning splits, so that the test quarters are not
-read. "all rows" raises the size of the sample above that of every table.
+Tables with more rows than the sample, on tuning splits, so that the test quarters are not read,
+and ten digits on 16 components, 4,000 rows. "all rows" raises the size of the sample above those.
 
 The first criterion: the log loss with the sample is at most 1.01 of that with all rows, as the
 geometric mean over the tables and splits, and at most 1.05 on each.
@@ -18,7 +18,13 @@ almost level in C, and the C of all rows was 0.015, 0.032 and 0.324 on splits 0 
 them worse by a tenth than that of the sample.
 
 The second criterion, written before splits 3 to 5 judge it: at most 1.01 in the mean over all
-tables and splits as before, and at most 1.05 in the mean over the splits of each table.
+tables and splits as before, and at most 1.05 in the mean over the splits of each table. They missed
+it too: ring 1.061 (1.304, 1.019, 0.899; phoneme 1.062, 0.963, 0.988; telco_churn 0.996, 0.999,
+1.000; wvs 1.000 thrice; arrests 1.000 thrice; optdigits 1.036, 0.999, 0.956), the mean 1.010.
+
+So two classes keep all their rows. Where there are more, one C serves several problems and is less
+a matter of chance: optdigits had 0.990 in the mean of the five splits with 2,000 rows. Splits 6 to
+8 judge that by the second criterion.
 """
 
 from __future__ import annotations
@@ -34,12 +40,13 @@ from typing import Any
 from unittest.mock import patch
 
 from benchmarks.bench import Bench, Report, SkipError, must
-from benchmarks.datasets import MissingDataError
+from benchmarks.datasets import MissingDataError, mnist_components
 from benchmarks.objective import Row
-from benchmarks.tabular.data import Entry, manifest, tuning
+from benchmarks.tabular.data import manifest, tuning
 
-TABLES = ("arrests", "phoneme", "wvs", "telco_churn", "ring", "optdigits")
-SEEDS = (3, 4, 5)
+DIGITS, DIGIT_ROWS = "ten digits", 4000
+TABLES = ("wvs", "optdigits", DIGITS)
+SEEDS = (6, 7, 8)
 EVERY = 10**9
 MEAN, WORST = 1.01, 1.05
 HEAD = ("table", "split", "rows", "C", "C, all rows", "loss / all rows", "cpu s", "cpu s, all rows")
@@ -47,22 +54,22 @@ HEAD = ("table", "split", "rows", "C", "C, all rows", "loss / all rows", "cpu s"
 
 def run(bench: Bench) -> Report:
     try:
-        entries = [manifest()[name] for name in TABLES]
+        manifest()
     except MissingDataError as error:
         raise SkipError(str(error)) from error
     found: dict[tuple[str, int], tuple[Row, Row]] = {}
-    for entry, seed in product(entries, SEEDS):
+    for name, seed in product(TABLES, SEEDS):
         sample, whole = (
             must(
                 bench.other(
-                    {"entry": "c_sample", "table": entry.name, "seed": seed, "sample": sampled},
-                    partial(measure, entry, seed, sampled),
-                    f"{entry.name}, split {seed}, {'a sample' if sampled else 'all rows'}",
+                    {"entry": "c_sample", "table": name, "seed": seed, "sample": sampled},
+                    partial(measure, name, seed, sampled),
+                    f"{name}, split {seed}, {'a sample' if sampled else 'all rows'}",
                 )
             )
             for sampled in (True, False)
         )
-        found[entry.name, seed] = sample, whole
+        found[name, seed] = sample, whole
     losses = {key: sample["loss"] / whole["loss"] for key, (sample, whole) in found.items()}
     mean = geometric_mean(losses.values())
     tables = {
@@ -92,27 +99,38 @@ def line(name: str, seed: int, sample: Row, whole: Row, ratio: float) -> list[An
     return [name, seed, sample["n_train"], sample["C"], whole["C"], ratio, *seconds]
 
 
-def measure(entry: Entry, seed: int, sampled: bool) -> Row:
+def measure(name: str, seed: int, sampled: bool) -> Row:
     from sklearn.metrics import log_loss
 
     from kboost import KernelBoostClassifier
-    from kboost.preparation import TablePreparation
     from kboost.selection import c_path
 
-    split = tuning(entry.name, seed)
+    X_train, y_train, X_test, y_test = data(name, seed)
     enough = c_path.ENOUGH_ROWS if sampled else EVERY
     with warnings.catch_warnings(), patch.object(c_path, "ENOUGH_ROWS", enough):
         warnings.simplefilter("ignore")
-        prepare = TablePreparation().fit(split.X_train, split.y_train)
         start = time.process_time()
-        model = KernelBoostClassifier().fit(prepare.transform(split.X_train), split.y_train)
+        model = KernelBoostClassifier().fit(X_train, y_train)
         seconds = time.process_time() - start
-    probabilities = model.predict_proba(prepare.transform(split.X_test))
+    probabilities = model.predict_proba(X_test)
     return {
         "status": "ok",
-        "n_train": len(split.y_train),
-        "loss": float(log_loss(split.y_test, probabilities, labels=model.classes_)),
+        "n_train": len(y_train),
+        "loss": float(log_loss(y_test, probabilities, labels=model.classes_)),
         "C": float(model.C_),
         "columns": int(model.n_columns_),
         "fit_cpu_seconds": seconds,
     }
+
+
+def data(name: str, seed: int) -> tuple[Any, Any, Any, Any]:
+    """Features and labels to train with and to judge by."""
+    from kboost.preparation import TablePreparation
+
+    if name == DIGITS:
+        digits = mnist_components.load(DIGIT_ROWS, seed=seed)
+        return digits.X_train, digits.y_train, digits.X_test, digits.y_test
+    split = tuning(name, seed)
+    prepare = TablePreparation().fit(split.X_train, split.y_train)
+    X_train, X_test = map(prepare.transform, (split.X_train, split.X_test))
+    return X_train, split.y_train, X_test, split.y_test
