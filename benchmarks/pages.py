@@ -28,6 +28,7 @@ TABLED = (
     *("kin40k", "kin40k_ensemble", "mnist_rls", "growth"),
     *("covtype", "covtype_series", "dask_covtype"),
     *("tables", "peers", "model_size", "intervals", "predict_row", "memory", "column_scaling"),
+    "c_sample",
 )
 PARTS = {"train": "#888888", "validation": "#d95f02", "test": "#1b6ca8"}
 METHODS = {

@@ -12,6 +12,7 @@ NAMES = (
     "model_size",
     "calibration",
     "column_scaling",
+    "c_sample",
     "tables",
     "peers",
     "predict_speed",

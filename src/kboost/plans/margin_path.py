@@ -66,7 +66,8 @@ def choose_c(plan: MarginPlan, data: TrainingData, deadline: Deadline) -> CostCh
     if isinstance(plan.C, float):
         return CostChoice(plan.C, data.rows)
     rng = check_random_state(plan.random_state)
-    splits = split_rows(data, rng, stratify=plan.stratify)
+    n_outputs = len(plan.outputs.outputs)
+    splits = split_rows(data, rng, stratify=plan.stratify, n_outputs=n_outputs)
     libraries, fits = [], []
     with suppress(OutOfTimeError):
         for rows, held_out in splits:

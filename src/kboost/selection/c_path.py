@@ -16,7 +16,8 @@ smallest is taken. The loss of a regressor is the mean squared error; that of a 
 pinball loss.
 
 Splits keep rows of equal x together and are drawn from the canonical order, and weights count in
-the loss, so a row given twice equals a row of weight two.
+the loss, so a row given twice equals a row of weight two. Of many rows of more than two classes a
+sample is enough: C counts per row, and serves all classes.
 
 The path is a method of the driver: a time limit or Ctrl-C leaves the best C so far, and the models
 at it.
@@ -48,6 +49,7 @@ FEW_ROWS = 500  # up to here held-out errors are noisy, and fits cheap
 PATIENCE, PATIENCE_OF_FEW_ROWS = 2, 4  # values of C without a lower error
 SPLITS = ((FEW_ROWS, 5), (2_000, 3))  # so many splits up to so many rows; one beyond
 HELD_OUT = 0.2
+ENOUGH_ROWS = 2_000  # of a split, on either side, where classes are many
 FEW_COLUMNS = 3  # patience begins with a model of so many
 FAR_ABOVE = 0.1  # of the lowest loss
 
@@ -75,19 +77,32 @@ class Tuning:
 
 
 def split_rows(
-    data: TrainingData, rng: np.random.RandomState, *, stratify: bool
+    data: TrainingData, rng: np.random.RandomState, *, stratify: bool, n_outputs: int = 1
 ) -> list[tuple[MergedRows, MergedRows]]:
-    """Training and held-out rows: the user's, or random splits, more of them for few rows."""
+    """Training and held-out rows: the user's, or random splits, more of them for few rows.
+
+    A sample of them is taken where y has more than two classes.
+    """
     rows = data.rows
     if data.held_out is not None:
         return [(rows, data.held_out)]
     n_splits = next((count for limit, count in SPLITS if len(rows.weight) <= limit), 1)
     splits = [hold_out(rows, HELD_OUT, rng, by_code=stratify) for _ in range(n_splits)]
+    if stratify and n_outputs > 1:
+        splits = [(_sample(inside, rng), _sample(out, rng)) for inside, out in splits]
     return [
         (training, held_out)
         for training, held_out in splits
         if len(held_out.weight) and len(np.unique(training.codes)) > 1
     ]
+
+
+def _sample(rows: MergedRows, rng: np.random.RandomState) -> MergedRows:
+    """At most about `ENOUGH_ROWS` rows, drawn class by class; every class keeps a row."""
+    n = len(rows.weight)
+    if n <= ENOUGH_ROWS:
+        return rows
+    return hold_out(rows, 1.0 - ENOUGH_ROWS / n, rng, by_code=True)[0]
 
 
 class CostPath(Method[Tried]):
