@@ -136,12 +136,21 @@ class _Composed(MarginEstimator):
         self
             The fitted estimator.
         """
-        return self._guarded_fit(
-            lambda: run_plan(self, X, y, sample_weight, ValidationInput()),
-            X,
-            y,
-            sample_weight,
-        )
+        try:
+            return self._guarded_fit(
+                lambda: run_plan(self, X, y, sample_weight, ValidationInput()),
+                X,
+                y,
+                sample_weight,
+            )
+        except AttributeError as error:
+            if (self.master is None) != (self.formulation is None):
+                missing = "master" if self.master is None else "formulation"
+                error.add_note(
+                    "A master reads the attributes of the rows that the formulation returns; "
+                    f"{missing} is the default here, give one that fits."
+                )
+            raise
 
 
 class ColumnGenerationClassifier(KernelClassifierMixin, _Composed):
