@@ -49,5 +49,7 @@ def check_two_classes(classes: Any, codes: IntArray) -> None:
     """Raise unless rows of two classes are left; `codes` are those of rows with a weight."""
     present = np.unique(codes)
     if len(present) < 2:
-        given = f"one class, {classes[present[0]]}" if len(present) else "none"
-        raise ValueError(f"y must have at least two classes with a positive weight; got {given}.")
+        present_classes = f"one class, {classes[present[0]]}" if len(present) else "none"
+        raise ValueError(
+            f"y must have at least two classes with a positive weight; got {present_classes}."
+        )

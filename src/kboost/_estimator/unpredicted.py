@@ -24,8 +24,8 @@ def unpredicted_classes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> l
         return []
     weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight)
     weighted = weight.astype(np.float64) > 0
-    given = getattr(estimator, "class_weight", None)
-    factors = given if isinstance(given, dict) else {}
+    class_weight = getattr(estimator, "class_weight", None)
+    factors = class_weight if isinstance(class_weight, dict) else {}
     rows_of = {
         label: np.flatnonzero(weighted & (labels == label))
         for label in estimator.classes_.tolist()

@@ -101,7 +101,7 @@ class CostTrials(Method[SizeTrial]):
             results = path.solve(C).results
             models.append(AdditiveModel.stack([(r.hypotheses, r.fit) for r in results]))
         parts = zip(models, self._folds, self._shifts, strict=True)
-        values = np.concatenate([m.decision(fold.X_left) + shift for m, fold, shift in parts])
+        values = np.concatenate([m.decision(fold.X_left_out) + shift for m, fold, shift in parts])
         n_columns = int(np.ceil(np.mean([_n_in_use(model.coef) for model in models])))
         return self._comparison.trial(n_columns, values, C)
 

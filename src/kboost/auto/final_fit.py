@@ -114,17 +114,17 @@ def fit_members(
         return _mean(fits.results, members)
     reason = next((r.reason for r in fits.results if r.reason.rule in CUT_SHORT), reason)
     if complete:
-        found = _mean([fits.results[p] for p in complete], [members[p] for p in complete])
-        return _cut(found, reason, f"{len(complete)} of {len(members)} members")
+        result = _mean([fits.results[p] for p in complete], [members[p] for p in complete])
+        return _cut(result, reason, f"{len(complete)} of {len(members)} members")
     n_found = fits.results[0].model.n_columns if fits.results else 0
     if hurry and (max_columns is None or 2 * n_found < max_columns):
         few = first_rows(rows, _hurried(deadline))
         n_few = len(few.center_rows)
         plan = _plan(members[0], ONE_PROBLEM, width, labels, max_columns, random_state)
         plan = plan if max_columns is None else replace(plan, selection=Random())
-        found = fit(plan, replace(data, rows=few), NO_LIMIT)
+        result = fit(plan, replace(data, rows=few), NO_LIMIT)
         fitted = f"{n_few:,} of {n_rows:,} distinct rows" if n_few < n_rows else "all rows"
-        return _cut(found, reason, fitted)
+        return _cut(result, reason, fitted)
     if fits.results:
         return fits.results[0]
     if reason.rule == OUT_OF_TIME.rule:
@@ -146,14 +146,14 @@ def fit_in_time(
     The heaviest members come first; with too little time for one of them, it learns from some rows.
     """
     n_rows = len(rows.center_rows)
-    left, each = _SAFE * deadline.remaining, row_seconds * n_rows
-    if each * len(members) <= left or not deadline.remaining:
+    seconds_left, each = _SAFE * deadline.remaining, row_seconds * n_rows
+    if each * len(members) <= seconds_left or not deadline.remaining:
         return fit_members(members, X, rows, deadline=deadline, **options)
     by_weight = sorted(members, key=lambda member: -member.weight)
-    kept = by_weight[: max(1, int(left / each))]
+    kept = by_weight[: max(1, int(seconds_left / each))]
     fitted = f"{len(kept)} of {len(members)} members"
-    if each > left:
-        rows = first_rows(rows, max(HURRIED, int(left / row_seconds)))
+    if each > seconds_left:
+        rows = first_rows(rows, max(HURRIED, int(seconds_left / row_seconds)))
         fitted = f"{len(rows.center_rows):,} of {n_rows:,} distinct rows"
     result = fit_members(kept, X, rows, deadline=deadline, **options)
     return result if result.reason.rule in CUT_SHORT else _cut(result, OUT_OF_TIME, fitted)
@@ -269,14 +269,14 @@ def _mean(results: Sequence[SparseResult], members: Sequence[Member]) -> SparseR
 
 def _share_centers(parts: Sequence[Any]) -> None:
     """Keep equal arrays of centres, which are most of a model, in memory and in pickles once."""
-    known: list[Any] = []
+    distinct: list[Any] = []
     for part in parts:
         if not isinstance(part, CellPart):
             continue
         centers = part.centers
-        same = (each for each in known if each.dtype == centers.dtype)
-        kept = next((each for each in same if np.array_equal(each, centers)), None)
-        if kept is None:
-            known.append(centers)
+        same = (each for each in distinct if each.dtype == centers.dtype)
+        equal = next((each for each in same if np.array_equal(each, centers)), None)
+        if equal is None:
+            distinct.append(centers)
         else:
-            part.centers = kept
+            part.centers = equal

@@ -101,9 +101,13 @@ class FinalistTrials(Method[FinalistStep]):
     ) -> None:
         self._finalists, self._scaled, self._deadline = finalists, scaled, deadline
         self._trial = TrialRows(scaled)
-        left = self._trial.fold.left
+        left_out = self._trial.fold.left_out
         self._scored = ScoredRows(
-            plan.scorer, scaled, finalists[0].scale, left, np.arange(len(left)) % _SPREAD_PARTS
+            plan.scorer,
+            scaled,
+            finalists[0].scale,
+            left_out,
+            np.arange(len(left_out)) % _SPREAD_PARTS,
         )
         self.trace = []
 

@@ -146,12 +146,12 @@ class _Final:
             return self, COMPLETE
         learning = replace(self.learning, targets=scale.apply(self.learning.targets))
         n_rows = len(self.rows.center_rows)
-        found = choose_engine(members, n_rows, learning, deadline.share(3), deadline)
-        listeners = () if found.reason.rule == INTERRUPTED.rule else self.listeners
+        choice = choose_engine(members, n_rows, learning, deadline.share(3), deadline)
+        listeners = () if choice.reason.rule == INTERRUPTED.rule else self.listeners
         final = replace(
-            self, engine=found.engine, row_seconds=found.row_seconds, listeners=listeners
+            self, engine=choice.engine, row_seconds=choice.row_seconds, listeners=listeners
         )
-        return final, found.reason
+        return final, choice.reason
 
     def fit(
         self, chosen: Sequence[Contender], members: Sequence[Member], deadline: Deadline

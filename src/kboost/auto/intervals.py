@@ -41,8 +41,8 @@ class LeftOutResiduals:
         level = (1.0 + coverage) / 2 * (1.0 + 1.0 / self.total)
         if level > 1.0:
             return -np.inf, np.inf
-        place = int(np.ceil(level * len(self.upper) - 1e-9)) - 1
-        return -float(self.lower[place]), float(self.upper[place])
+        index = int(np.ceil(level * len(self.upper) - 1e-9)) - 1
+        return -float(self.lower[index]), float(self.upper[index])
 
 
 def left_out_residuals(
@@ -60,8 +60,8 @@ def residuals_of(winner: Contender, learning: LearningRows, rows: IndexedRows) -
     y, predicted = learning.targets[winner.rows, 0], winner.values[:, 0]
     weight = learning.weight[winner.rows]
     if len(learning) == len(rows.center_rows):  # rows of one x are merged
-        places, counts = _rows_of_centers(rows, winner.rows)
-        y, weight = rows.targets[places, 0], rows.weight[places]
+        positions, counts = _rows_of_centers(rows, winner.rows)
+        y, weight = rows.targets[positions, 0], rows.weight[positions]
         predicted = np.repeat(predicted, counts)
     return left_out_residuals(winner.scale, y, predicted, weight)
 

@@ -79,8 +79,8 @@ def calibrate(values: FloatArray, shares: FloatArray, weight: FloatArray) -> Pro
 
     start = np.concatenate([[np.log(2.0 * unit)], np.zeros(n_classes)])
     bounds = [tuple(np.log(np.multiply(_SLOPES, unit)))] + [(-20.0, 20.0)] * n_classes
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-    return Probabilities(np.exp(found[0]) / unit * np.eye(n_classes), found[1:])
+    solution = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return Probabilities(np.exp(solution[0]) / unit * np.eye(n_classes), solution[1:])
 
 
 def calibrate_jointly(values: FloatArray, shares: FloatArray, weight: FloatArray) -> Probabilities:
@@ -119,8 +119,8 @@ def _free_matrix(values: FloatArray, shares: FloatArray, weight: FloatArray) -> 
         return value, np.concatenate([away.sum(axis=0) + penalty * b, slopes.ravel()])
 
     start = np.concatenate([np.zeros(n_classes), (2.0 * unit * identity).ravel()])
-    found = minimize(loss, start, jac=True, method="L-BFGS-B").x
-    return Probabilities(found[n_classes:].reshape(n_classes, -1) / unit, found[:n_classes])
+    solution = minimize(loss, start, jac=True, method="L-BFGS-B").x
+    return Probabilities(solution[n_classes:].reshape(n_classes, -1) / unit, solution[:n_classes])
 
 
 def _targets(shares: FloatArray, weight: FloatArray) -> FloatArray:

@@ -72,8 +72,8 @@ def smallest_models(
             reason = search.try_certified(problem, deadline)
         return SmallModels(search.contenders(), reason), reason
 
-    found, reason = interruptible(search_sizes, None)  # Ctrl-C between the trials
-    return found or SmallModels((), reason)
+    models, reason = interruptible(search_sizes, None)  # Ctrl-C between the trials
+    return models or SmallModels((), reason)
 
 
 class _SmallModelSearch:
@@ -158,8 +158,8 @@ def _left_out(
     """Folds on the scale of the fits, and their rows left out."""
     scaled = replace(learning, targets=scale.apply(learning.targets))
     folds = _folds(scaled)
-    rows = np.concatenate([fold.left for fold in folds])
-    numbers = np.repeat(np.arange(len(folds)), [len(fold.left) for fold in folds])
+    rows = np.concatenate([fold.left_out for fold in folds])
+    numbers = np.repeat(np.arange(len(folds)), [len(fold.left_out) for fold in folds])
     return folds, ScoredRows(scorer, scaled, scale, rows, numbers)
 
 
@@ -175,12 +175,12 @@ def _folds(rows: LearningRows) -> list[Fold]:
     return [fold_of(rows, numbers[n_left:], numbers[:n_left])]
 
 
-def _judge(left: ScoredRows, learning: LearningRows) -> Judge:
+def _judge(rows: ScoredRows, learning: LearningRows) -> Judge:
     """The squared error of numbers on the original scale, or of calibrated probabilities."""
-    targets, weight = learning.targets[left.rows], learning.weight[left.rows]
+    targets, weight = learning.targets[rows.rows], learning.weight[rows.rows]
 
     def of_numbers(values: FloatArray) -> FloatArray:
-        away = left.on_original_scale(values)[0] - targets
+        away = rows.on_original_scale(values)[0] - targets
         return np.asarray(np.sum(away**2, axis=1))
 
     def of_labels(values: FloatArray) -> FloatArray:

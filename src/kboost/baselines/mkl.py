@@ -215,8 +215,8 @@ class MKLClassifier(MixtureSVMClassifier):
         gaps = np.array([None if step is None else step.gap for step in last], dtype=np.float64)
         self.kernel_weights_ = weights[0] if single else weights
         self.objective_ = objectives[0] if single else objectives
-        known = not np.isnan(gaps).any()
-        self.dual_gap_ = None if not known else gaps[0] if single else gaps
+        complete = not np.isnan(gaps).any()
+        self.dual_gap_ = None if not complete else gaps[0] if single else gaps
         self.stop_reason_ = scalar_or_list([result.reason for result in results])
         self.trace_ = scalar_or_list([result.trace for result in results])
         self.n_iter_ = max(1, *(0 if step is None else step.iteration for step in last))

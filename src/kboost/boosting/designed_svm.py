@@ -69,17 +69,17 @@ def fit_designed_svms(
         rows, signs = problem.rows, problem.signs
         X, centers, weight = data.rows.X[rows], data.centers[rows], data.rows.weight[rows]
         try:
-            given: list[Any] = [*_kernel_in_time(data.kernels, X, centers, until)]
+            base: list[Any] = [*_kernel_in_time(data.kernels, X, centers, until)]
         except OutOfTimeError:
             return _constant(len(data.kernels), signs, weight, until)
         kernel = design(  # which gives up the matrix as soon as it can
-            given.pop(0), signs, weight, plan.loss, plan.max_iter, deadline=given[0],
+            base.pop(0), signs, weight, plan.loss, plan.max_iter, deadline=base[0],
             listeners=listeners(output),
         )  # fmt: skip
         weights = kernel.weights * _scale(kernel, weight, plan.scaling)
         K = np.ascontiguousarray((kernel.values * weights) @ kernel.values.T)
-        left = max(until.remaining, _LEAST_SECONDS)
-        duals, bias, _ = solve_dual(K, signs, plan.C * weight, plan.tol, left)
+        seconds_left = max(until.remaining, _LEAST_SECONDS)
+        duals, bias, _ = solve_dual(K, signs, plan.C * weight, plan.tol, seconds_left)
         v = signs * duals
         coef = kernel.coef @ (weights * (v @ kernel.values))
         function = MixtureFunction(kernel.centers, coef, np.ones(len(data.kernels)), bias)
@@ -100,11 +100,11 @@ def _kernel_in_time(
     K = kernel_sum(kernels, X, centers, deadline.check)
     if deadline.seconds is None:
         return K, deadline
-    a_pass, left = max(now() - start, _PAIR * n * n), deadline.remaining
+    a_pass, seconds_left = max(now() - start, _PAIR * n * n), deadline.remaining
     first = _FIRST * a_pass + n * min(n, most_rank(kernels, X, n)) ** 2 / _FLOPS
-    if left < first + _LAST * a_pass:
+    if seconds_left < first + _LAST * a_pass:
         raise OutOfTimeError("no time is left for a round.")
-    return K, deadline.share(left / (left - _LAST * a_pass))
+    return K, deadline.share(seconds_left / (seconds_left - _LAST * a_pass))
 
 
 def _constant(

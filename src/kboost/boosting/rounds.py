@@ -96,20 +96,20 @@ class BoostingRounds(Method[Round]):
         self._kernels.update(drawn, errors)
         self.n_trained[drawn] += 1
         classifier, error = choose(svms, predicted, errors, adaboost, self._settings.vote)
-        taken = error < 0.5 - TIE
+        accepted = error < 0.5 - TIE
         record = Round(
             iteration=len(self.weights),
-            outcome="reset" if not taken else "perfect" if error == 0 else "taken",
+            outcome="reset" if not accepted else "perfect" if error == 0 else "taken",
             error=error,
-            weight=float(adaboost.weights(np.array([error]))[0]) if taken else 0.0,
+            weight=float(adaboost.weights(np.array([error]))[0]) if accepted else 0.0,
             kernels=tuple(svm.kernel for svm in classifier.svms),
             n_trained=len(drawn),
             n_rows=len(rows),
             one_class=not len(svms[0].support),
             seconds=time.monotonic() - self._started,
         )
-        self._resets = 0 if taken else self._resets + 1
-        if taken:
+        self._resets = 0 if accepted else self._resets + 1
+        if accepted:
             adaboost.extend(classifier.predicted, record.weight)
             self.rounds.append((classifier.svms, classifier.votes))
             self.weights.append(record.weight)

@@ -86,17 +86,17 @@ class Progress(logging.Handler):
             out.append(("now", self.now))
         if self.tried is not None:
             out.append(("choosing C", f"{self.tried.C:.3g}, held-out error {self.tried.error:.4g}"))
-        last, left = self.last, None if self.estimate is None else self.estimate.seconds
+        last, seconds = self.last, None if self.estimate is None else self.estimate.seconds
         if last is not None:
             out.append(("terms", f"{last.n_columns:,}"))
             out.append(("objective", f"{last.objective:.6g}"))
             out.append(("gap", "not known" if last.gap is None else f"{last.gap:.1e}"))
             if last.validation_error is not None:
                 out.append(("validation error", f"{last.validation_error:.4g}"))
-            if left is None:
-                left = seconds_left(self._first or last, last, **self._limits)
-        if left is not None:
-            out.append(("time left", f"about {left:.0f} s" if left >= 1 else "a moment"))
+            if seconds is None:
+                seconds = seconds_left(self._first or last, last, **self._limits)
+        if seconds is not None:
+            out.append(("time left", f"about {seconds:.0f} s" if seconds >= 1 else "a moment"))
         return out
 
 

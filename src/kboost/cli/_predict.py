@@ -80,9 +80,9 @@ def _with_columns(table: Any, frame: Any, keep: Sequence[str], path: Path) -> An
     if frame is None:
         raise ValueError(f"--keep must name columns of a table; {path} is a matrix.")
     names = columns_named(keep, [str(name) for name in frame.columns], "--keep")
-    taken = [name for name in names if name in table.columns]
-    if taken:
-        raise ValueError(f"--keep must name other columns than those written; got {taken[0]!r}.")
+    clashing = [name for name in names if name in table.columns]
+    if clashing:
+        raise ValueError(f"--keep must name other columns than those written; got {clashing[0]!r}.")
     kept = frame[list(dict.fromkeys(names))].reset_index(drop=True)
     pd = require("pandas", extra="cli", what="kboost predict")
     return pd.concat([kept, table], axis=1)
@@ -91,10 +91,10 @@ def _with_columns(table: Any, frame: Any, keep: Sequence[str], path: Path) -> An
 def without_formulas(table: Any) -> Any:
     """The table with an apostrophe before text that a spreadsheet would take for a formula."""
     out = table.rename(columns=_as_text)
-    for place in range(out.shape[1]):
-        column = out.iloc[:, place]
+    for j in range(out.shape[1]):
+        column = out.iloc[:, j]
         if column.dtype.kind not in "biufM":
-            out.isetitem(place, column.map(_as_text))
+            out.isetitem(j, column.map(_as_text))
     return out
 
 

@@ -81,10 +81,10 @@ def show_data(console: Console, data: Data, path: Any, remarks: Sequence[str] = 
 def _listed(columns: Sequence[Column]) -> list[Column]:
     """As many columns as are shown: those left out, and the first of the others."""
     unused = sum(column.kind == "left out" for column in columns)
-    left, out = max(0, MAX_COLUMNS - unused), []
+    room, out = max(0, MAX_COLUMNS - unused), []
     for column in columns:
-        if column.kind == "left out" or left > 0:
-            left -= column.kind != "left out"
+        if column.kind == "left out" or room > 0:
+            room -= column.kind != "left out"
             out.append(column)
     return out[:MAX_COLUMNS]
 

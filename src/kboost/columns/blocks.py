@@ -129,8 +129,8 @@ class BlockSource:
         out = self.columns(kernel, centers)
         with self._keeping:
             self._n_kept += len(centers)
-            taken = 8 * self._copies * self._n_kept * self._X.shape[0]
-            while self._cacheable and self._cache.bytes_used > 7 * self._budget // 8 - taken:
+            used = 8 * self._copies * self._n_kept * self._X.shape[0]
+            while self._cacheable and self._cache.bytes_used > 7 * self._budget // 8 - used:
                 self._cache.drop(self._cacheable.popitem()[0])
         return out
 
@@ -161,8 +161,8 @@ class BlockSource:
             return
         pool = ThreadPoolExecutor(min(self._n_jobs, len(work)))
         try:
-            for done in [pool.submit(self._in_slot, piece) for piece in work]:
-                done.result()
+            for future in [pool.submit(self._in_slot, piece) for piece in work]:
+                future.result()
         finally:
             pool.shutdown(cancel_futures=True)
 

@@ -185,8 +185,8 @@ class ValidationStall:
 
     def __call__(self, trace: Sequence[Step]) -> StopReason | None:
         errors = [step.validation_error for step in trace]
-        known = [e for e in errors if e is not None]
-        best = errors.index(min(known)) if known else len(trace)
+        measured = [e for e in errors if e is not None]
+        best = errors.index(min(measured)) if measured else len(trace)
         counted = sum(step.n_columns >= self.least_columns for step in trace[best + 1 :])
         if counted < self.patience:
             return None

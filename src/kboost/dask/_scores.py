@@ -36,8 +36,8 @@ def _lengths(values: Any) -> list[float]:
 
 def score_on_workers(client: Client, predicted: Any, y: Any, weight: Any, *, labels: bool) -> float:
     """The accuracy or R squared of collections with the same partitions."""
-    given = [predicted, y] if weight is None else [predicted, y, weight]
-    blocks = zip(*(np.ravel(each.to_delayed()).tolist() for each in given), strict=True)
+    collections = [predicted, y] if weight is None else [predicted, y, weight]
+    blocks = zip(*(np.ravel(each.to_delayed()).tolist() for each in collections), strict=True)
     futures = [
         client.submit(sums_of, *client.compute(list(block)), labels=labels, pure=False)
         for block in blocks

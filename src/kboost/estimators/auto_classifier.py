@@ -1,4 +1,4 @@
-"""The door for labels: a table in, the best mixture of kernels with probabilities out."""
+"""Classification of any table: the best mixture of kernels, with probabilities."""
 
 from __future__ import annotations
 
@@ -274,9 +274,11 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         labels = classes[shares.argmax(axis=1)]
         scorer = named_scorer(self.scoring, labels, weight, LeftOutModel(labels, shares, classes))
 
-        def score(values: FloatArray, left: IntArray) -> float:
-            logs = calibrate(values, shares[left], weight[left]).log_probabilities(values)
-            return scorer(LeftOutModel(classes[logs.argmax(axis=1)], np.exp(logs), classes), left)
+        def score(values: FloatArray, left_out: IntArray) -> float:
+            logs = calibrate(values, shares[left_out], weight[left_out]).log_probabilities(values)
+            return scorer(
+                LeftOutModel(classes[logs.argmax(axis=1)], np.exp(logs), classes), left_out
+            )
 
         return score
 

@@ -1,4 +1,4 @@
-"""The door for numbers: a table in, the best mixture of kernels out."""
+"""Regression on any table: the best mixture of kernels."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
             return negative_squared_error(rows)
         y = rows.targets[:, 0]
         scorer = named_scorer(self.scoring, y, rows.weight, _predictions(y))
-        return lambda values, left: scorer(_predictions(values[:, 0]), left)
+        return lambda values, left_out: scorer(_predictions(values[:, 0]), left_out)
 
 
 def _predictions(values: FloatArray) -> LeftOutModel:

@@ -325,17 +325,17 @@ class SparseKernelClassifier(KernelClassifierMixin, SparseKernelBase):
     def _stream_classes(self, classes: Any, *, first: bool) -> Any:
         """The labels of a stream: those given in the first call, or of an earlier fit."""
         earlier = getattr(self, "classes_", None)
-        given = None if classes is None else distinct_labels(classes, "classes")[0]
+        labels = None if classes is None else distinct_labels(classes, "classes")[0]
         if first:
-            if given is None and earlier is None:
+            if labels is None and earlier is None:
                 raise ValueError(
                     "classes must be given in the first call of partial_fit; got classes=None."
                 )
-            return earlier if given is None else given
-        if given is not None and not np.array_equal(given, self.classes_):
+            return earlier if labels is None else labels
+        if labels is not None and not np.array_equal(labels, self.classes_):
             raise ValueError(
                 f"classes must be those of the first call, {self.classes_.tolist()}; "
-                f"got classes={given.tolist()}."
+                f"got classes={labels.tolist()}."
             )
         return earlier
 

@@ -132,8 +132,8 @@ class MixtureSVM:
         """By libsvm, with tighter tolerances as needed, refined by Newton's method."""
         best: DualPoint | None = None
         while True:
-            left = self._deadline.remaining
-            duals, _, steps = solve_dual(K, self.signs, self.upper, self._libsvm_tol, left)
+            seconds_left = self._deadline.remaining
+            duals, _, steps = solve_dual(K, self.signs, self.upper, self._libsvm_tol, seconds_left)
             point = certified(K, self.signs, self.upper, balanced(self.signs, self.upper, duals))
             if point.gap > self.accuracy and self._deadline.remaining:
                 exact = from_guess(K, self.signs, self.upper, duals, self.accuracy)

@@ -151,8 +151,8 @@ def load_with_notes(path: Any, *, max_bytes: int = _MAX_BYTES) -> tuple[Any, dic
     except MemoryError as error:
         raise ValueError(f"{path} must fit into memory; it does not.") from error
     except Exception as error:  # a forged file can provoke any error
-        known = type(error) in (ValueError, FormatError)
-        raise damaged(path, str(error).rstrip(".") if known else type(error).__name__) from error
+        expected = type(error) in (ValueError, FormatError)
+        raise damaged(path, str(error).rstrip(".") if expected else type(error).__name__) from error
 
 
 def _unpack(manifest: dict[str, Any], arrays: list[np.ndarray[Any, Any]]) -> Any:

@@ -45,12 +45,12 @@ def check_work(nodes: Sequence[Any], sizes: Sequence[int]) -> None:
 
 
 def _check_sum(
-    own: Sequence[int], references: Sequence[Sequence[int]], allowed: tuple[int, int]
+    sizes: Sequence[int], references: Sequence[Sequence[int]], allowed: tuple[int, int]
 ) -> None:
     times, more = allowed
-    limit = times * sum(own) + more
+    limit = times * sum(sizes) + more
     unfolded: list[int] = []
-    for size, earlier in zip(own, references, strict=True):
+    for size, earlier in zip(sizes, references, strict=True):
         unfolded.append(size + sum(unfolded[j] for j in earlier))
         if unfolded[-1] > limit:
             break
@@ -75,10 +75,10 @@ def _values(node: Any) -> Iterator[Any]:
 
 
 def _references(values: Sequence[Any], i: int) -> list[int]:
-    found = (value.get("ref") for value in values if isinstance(value, dict))
-    return [j for j in found if type(j) is int and 0 <= j < i]
+    references = (value.get("ref") for value in values if isinstance(value, dict))
+    return [j for j in references if type(j) is int and 0 <= j < i]
 
 
 def _bytes_of(node: Any, sizes: Sequence[int]) -> int:
-    place = node.get("array") if isinstance(node, dict) else None
-    return sizes[place] if type(place) is int and 0 <= place < len(sizes) else 0
+    index = node.get("array") if isinstance(node, dict) else None
+    return sizes[index] if type(index) is int and 0 <= index < len(sizes) else 0

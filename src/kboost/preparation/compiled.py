@@ -94,15 +94,15 @@ class CompiledPreparation:
     def _frame_row(self, X: Any) -> FloatArray | None:
         """A frame of one row; None if its columns are others, or a value is not read here."""
         values = X.to_numpy()
-        given = X.columns.tolist()
+        names = X.columns.tolist()
         if self._names is None or values.dtype.kind not in "fiubO":
             return None
-        if given == self._names:
+        if names == self._names:
             return self._row(values[0].tolist())
-        place = dict(zip(given, values[0].tolist(), strict=True))
-        if len(place) < len(given) or not place.keys() >= set(self._names):
+        by_name = dict(zip(names, values[0].tolist(), strict=True))
+        if len(by_name) < len(names) or not by_name.keys() >= set(self._names):
             return None
-        return self._row([place[name] for name in self._names])
+        return self._row([by_name[name] for name in self._names])
 
     def _row(self, values: Sequence[Any]) -> FloatArray | None:
         """One row, value by value; None if one of them is not read here."""
@@ -170,8 +170,8 @@ def _write_level(
 
 def _outputs(encoding: CategoryEncoding) -> tuple[dict[Any, list[float]], list[float]]:
     """The output of each level and of a gap, which is None; and that of an unseen level."""
-    known = encoding.means if isinstance(encoding, JoinedEncoding) else encoding
-    other = "".join(known.levels) + "?"  # longer than any of them
-    values = [*known.levels, None, other]
+    levels_of = encoding.means if isinstance(encoding, JoinedEncoding) else encoding
+    other = "".join(levels_of.levels) + "?"  # longer than any of them
+    values = [*levels_of.levels, None, other]
     rows = encoding.encode(strings("", values)).tolist()
     return dict(zip(values[:-1], rows[:-1], strict=True)), rows[-1]

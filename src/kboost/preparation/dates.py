@@ -47,9 +47,9 @@ class DateEncoding:
 def fit_date(column: TypedColumn, weight: FloatArray, written: str = "") -> DateEncoding:
     """The encoding of a column with dates; without parts if they are all the same."""
     gaps = column.gaps
-    known = column.values[~gaps]
-    parts = [part for part in PARTS if _varies(part, known)]
-    day = weighted_median(known.astype(np.int64) / _DAY, weight[~gaps])
+    present = column.values[~gaps]
+    parts = [part for part in PARTS if _varies(part, present)]
+    day = weighted_median(present.astype(np.int64) / _DAY, weight[~gaps])
     return DateEncoding(parts, round(day * _DAY), bool(gaps.any()), written)
 
 

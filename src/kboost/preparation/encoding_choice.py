@@ -82,9 +82,9 @@ def choose_encodings(
         return chosen
     contents = _Contents(rows, rows.target)
     context = _context(rows, encodings, candidates, contents.number[:_SAMPLE])
-    parts = [_Part(rows, contents, context, max_levels, k) for k in range(_PARTS)]
-    left = np.concatenate([part.left for part in parts])
-    weight, targets = contents.weight[left], contents.targets[left]
+    folds = [_Fold(rows, contents, context, max_levels, k) for k in range(_PARTS)]
+    left_out = np.concatenate([part.left_out for part in folds])
+    weight, targets = contents.weight[left_out], contents.targets[left_out]
     share = weight / weight.sum()
     variance = float(share @ ((targets - share @ targets) ** 2).sum(axis=1))
     if variance <= np.finfo(float).eps * float(share @ (targets**2).sum(axis=1)):
@@ -94,9 +94,9 @@ def choose_encodings(
         for j in order:
             hows = {i: choice.how for i, choice in chosen.items()}
             usual = candidates[j][0]
-            tried = {usual: _errors(parts, hows, deadline) if errors is None else errors}
+            tried = {usual: _errors(folds, hows, deadline) if errors is None else errors}
             for how in candidates[j][1:]:
-                tried[how] = _errors(parts, hows | {j: how}, deadline)
+                tried[how] = _errors(folds, hows | {j: how}, deadline)
             means = {how: float(share @ each) for how, each in tried.items()}
             best = min(means, key=lambda how: means[how])
             if not _is_lower(tried[best], tried[usual], share, min(len(tried) - 1, 2)):
@@ -114,10 +114,10 @@ def _is_lower(error: FloatArray, usual: FloatArray, share: FloatArray, times: in
     return mean > max(times * chance, _GAIN * float(share @ usual))
 
 
-def _errors(parts: Sequence[_Part], hows: Mapping[int, str], deadline: Deadline) -> FloatArray:
+def _errors(folds: Sequence[_Fold], hows: Mapping[int, str], deadline: Deadline) -> FloatArray:
     """The squared errors at the rows left out, part by part."""
     out = []
-    for part in parts:
+    for part in folds:
         deadline.check()
         out.append(part.errors(hows))
     return np.concatenate(out)
@@ -135,19 +135,19 @@ class _Contents:
         self.targets: FloatArray = np.column_stack(sums) / self.weight[:, None]
 
 
-class _Part:
+class _Fold:
     """A part of the rows left out, and a sample of the others to learn from."""
 
     def __init__(
         self, rows: TrainingRows, contents: _Contents, context: FloatArray, max_levels: int, k: int
     ) -> None:
-        place = np.arange(len(context))
-        self.training: IntArray = place[place % _PARTS != k][:_TRAINING]
-        self.left: IntArray = place[place % _PARTS == k]
-        both = np.concatenate([self.training, self.left])
+        numbers = np.arange(len(context))
+        self.training: IntArray = numbers[numbers % _PARTS != k][:_TRAINING]
+        self.left_out: IntArray = numbers[numbers % _PARTS == k]
+        chosen = np.concatenate([self.training, self.left_out])
         self._inside = replace(rows, order=rows.order[contents.of_row % _PARTS != k])
         self._contents, self._max_levels = contents, max_levels
-        self._context, self._numbers = context[both], contents.number[both]
+        self._context, self._numbers = context[chosen], contents.number[chosen]
         self._blocks: dict[tuple[int, str], FloatArray] = {}
         self._starts: list[tuple[float, float]] = [START]  # of the search for width and ridge
 
@@ -160,12 +160,12 @@ class _Part:
         mean = of_mean @ targets[self.training]
         fold = Fold(
             X[:n], targets[self.training] - mean, weight[self.training],
-            X[n:], targets[self.left] - mean, weight[self.left], mean, self.left,
+            X[n:], targets[self.left_out] - mean, weight[self.left_out], mean, self.left_out,
         )  # fmt: skip
         fits = learn_rounds(_MATERN, fold, 1, starts=self._starts)
         self._starts = [(fits[0].length, fits[0].ridge)]
         best = min(fits, key=lambda fit: fit.error)
-        errors: FloatArray = ((best.left_out - fold.targets_left) ** 2).sum(axis=1)
+        errors: FloatArray = ((best.left_out - fold.targets_left_out) ** 2).sum(axis=1)
         return errors
 
     def _block(self, j: int, how: str) -> FloatArray:

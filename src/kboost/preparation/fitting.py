@@ -112,11 +112,11 @@ def _fit(column: TypedColumn, rows: TrainingRows, options: _Options) -> _Fitted:
         return "left out", "no values", None
     if column.kind == "strings":
         return _fit_strings(column, rows, options)
-    known = column.values[~gaps]
-    if not gaps.any() and (known == known[0]).all():
+    present = column.values[~gaps]
+    if not gaps.any() and (present == present[0]).all():
         return "left out", "one value only", None
     if column.kind == "date":
-        return "date", span(known), fit_date(column, rows.weight)
+        return "date", span(present), fit_date(column, rows.weight)
     if column.kind == "number" and number_is_id(column.take(rows.distinct)):
         return "left out", "an id: a different number in each row", None
     return column.kind, column.note, fit_number(column, rows.weight)

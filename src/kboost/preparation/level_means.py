@@ -118,9 +118,9 @@ def level_means(sums: FoldSums, without: int | None = None) -> FloatArray:
         error = within / (total - n_seen) if total > n_seen else np.inf
         spread = total - float((count**2).sum()) / total
         signal = (between - (n_seen - 1) * error) / spread if spread > 0 else 0.0
-        known = (count > 0) & (signal > 0)  # others get the mean of all rows
-        part = np.where(known, count * max(signal, 0.0), 0.0)
-        shrink = np.divide(part, part + error, out=np.zeros(n_levels), where=known)
+        estimable = (count > 0) & (signal > 0)  # others get the mean of all rows
+        part = np.where(estimable, count * max(signal, 0.0), 0.0)
+        shrink = np.divide(part, part + error, out=np.zeros(n_levels), where=estimable)
         out[:, j] = sums.mean[j] + shrink * deviation / size
     return out
 

@@ -21,6 +21,6 @@ def with_numbers(column: TypedColumn, weight: FloatArray) -> TypedColumn:
     numbers = as_floats(used.levels)
     if numbers is None or not np.isfinite(numbers).any() or any(map(is_code, used.levels)):
         return column
-    known = dict(zip(used.levels, numbers.tolist(), strict=True))
-    values = np.array([*(known.get(level, np.nan) for level in column.levels), np.nan])
+    number_of = dict(zip(used.levels, numbers.tolist(), strict=True))
+    values = np.array([*(number_of.get(level, np.nan) for level in column.levels), np.nan])
     return TypedColumn(column.name, "number", values[column.values])

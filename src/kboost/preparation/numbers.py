@@ -47,16 +47,16 @@ def fit_number(column: TypedColumn, weight: FloatArray, *, keep: bool = False) -
     """The encoding of a column that has values; `keep` keeps a constant one."""
     check_finite(column.name, column.values)
     gaps = column.gaps
-    known = column.values[~gaps]
-    fill = weighted_median(known, weight[~gaps])
+    present = column.values[~gaps]
+    fill = weighted_median(present, weight[~gaps])
     if column.kind == "boolean":
         fill = float(fill > 0.5)
     return NumberEncoding(
         kind=column.kind,
         fill=fill,
-        has_value=keep or bool((known != known[0]).any()),
+        has_value=keep or bool((present != present[0]).any()),
         has_indicator=bool(gaps.any()),
-        zero_one=bool(((known == 0) | (known == 1)).all()),
+        zero_one=bool(((present == 0) | (present == 1)).all()),
     )
 
 

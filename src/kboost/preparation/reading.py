@@ -114,8 +114,8 @@ def _of_series(name: str, series: Any) -> TypedColumn:
     if dtype == nw.Duration:
         return _of_array(name, np.asarray(series.to_numpy()))
     if dtype in (nw.Categorical, nw.Enum):  # also of numbers
-        known = (None if is_gap(value) else text_of(value) for value in series.to_list())
-        return replace(strings(name, known), declared=True)
+        texts = (None if is_gap(value) else text_of(value) for value in series.to_list())
+        return replace(strings(name, texts), declared=True)
     if dtype in (nw.List, nw.Array, nw.Struct, nw.Binary):
         raise TypeError(
             f"column {name!r} must hold numbers, booleans, dates or strings; got {dtype}."

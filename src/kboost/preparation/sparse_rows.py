@@ -28,9 +28,9 @@ def fit_sparse(X: CSRMatrix, weight: FloatArray) -> list[FittedColumn]:
     columns = X.tocsc()
     for j in np.flatnonzero(2 * stored >= weight.sum()):  # else the median is 0
         values = columns[:, [j]].toarray()[:, 0]
-        known = ~np.isnan(values) & (weight > 0)
-        if known.any():
-            fill[j] = weighted_median(values[known], weight[known])
+        present = ~np.isnan(values) & (weight > 0)
+        if present.any():
+            fill[j] = weighted_median(values[present], weight[present])
     encodings = [
         NumberEncoding("number", float(fill[j]), True, bool(n_gaps[j]), bool(zero_one[j]))
         for j in range(d)
@@ -65,8 +65,8 @@ def encode_sparse(X: CSRMatrix, encodings: Sequence[NumberEncoding], starts: Int
         ),
         shape=(X.shape[0], int(starts[-1])),
     )
-    made: CSRMatrix = type(X)(out)
-    return made
+    encoded: CSRMatrix = type(X)(out)
+    return encoded
 
 
 def check_finite_entries(X: CSRMatrix) -> None:

@@ -73,8 +73,8 @@ class TypedColumn:
         """The first value that is not of a kind."""
         if self.kind == "strings":
             return next(t for t in self.levels if _CONVERSIONS[kind](strings("", [t])) is None)
-        known = np.unique(self.values[~self.gaps])
-        each = (replace(self, values=known[i : i + 1]) for i in range(len(known)))
+        distinct = np.unique(self.values[~self.gaps])
+        each = (replace(self, values=distinct[i : i + 1]) for i in range(len(distinct)))
         return str(next(one.values[0] for one in each if _CONVERSIONS[kind](one) is None))
 
 
@@ -84,17 +84,17 @@ def strings(name: str, values: Iterable[str | None]) -> TypedColumn:
     levels: Any = set(values)
     levels.discard(None)
     levels = sorted(levels)
-    place: dict[str | None, int] = {level: i for i, level in enumerate(levels)}
-    place[None] = -1
-    codes = np.fromiter(map(place.__getitem__, values), dtype=np.intp, count=len(values))
+    index: dict[str | None, int] = {level: i for i, level in enumerate(levels)}
+    index[None] = -1
+    codes = np.fromiter(map(index.__getitem__, values), dtype=np.intp, count=len(values))
     return TypedColumn(name, "strings", codes, levels)
 
 
 def relabelled(column: TypedColumn, texts: Sequence[str | None], codes: IntArray) -> TypedColumn:
     """A column of strings from distinct texts and their indices; -1 is a gap."""
-    made = strings(column.name, texts)
-    values = np.append(made.values, -1)[codes]
-    return TypedColumn(column.name, "strings", values, made.levels)
+    column_of_texts = strings(column.name, texts)
+    values = np.append(column_of_texts.values, -1)[codes]
+    return TypedColumn(column.name, "strings", values, column_of_texts.levels)
 
 
 def text_of(value: Any) -> str:
@@ -147,8 +147,8 @@ def _as_number(column: TypedColumn) -> TypedColumn | None:
 
 def _as_boolean(column: TypedColumn) -> TypedColumn | None:
     if column.kind == "number":
-        known = column.values[~column.gaps]
-        return replace(column, kind="boolean") if np.isin(known, (0, 1)).all() else None
+        present = column.values[~column.gaps]
+        return replace(column, kind="boolean") if np.isin(present, (0, 1)).all() else None
     words = [_WORDS.get(level.strip().lower()) for level in column.levels]
     if column.kind == "date" or None in words:
         return None
@@ -159,10 +159,10 @@ def _as_boolean(column: TypedColumn) -> TypedColumn | None:
 def _as_strings(column: TypedColumn) -> TypedColumn:
     gaps = column.gaps
     codes = np.full(len(gaps), -1)
-    found, codes[~gaps] = np.unique(column.values[~gaps], return_inverse=True)
+    distinct, codes[~gaps] = np.unique(column.values[~gaps], return_inverse=True)
     if column.kind == "boolean":
-        found = found.astype(bool)
-    return relabelled(column, [text_of(value) for value in found.tolist()], codes)
+        distinct = distinct.astype(bool)
+    return relabelled(column, [text_of(value) for value in distinct.tolist()], codes)
 
 
 _CONVERSIONS: dict[str, Any] = {

@@ -72,9 +72,9 @@ def _columns(table: Any, rows: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _names(model: Any, n: int) -> list[str]:
-    given = getattr(model, "feature_names_in_", None)
+    names = getattr(model, "feature_names_in_", None)
     return (
-        [f"x{j}" for j in range(n)] if given is None or len(given) != n else list(map(str, given))
+        [f"x{j}" for j in range(n)] if names is None or len(names) != n else list(map(str, names))
     )
 
 
@@ -119,7 +119,7 @@ def unusual(row: Row, others: list[Row]) -> list[str]:
         else:
             numbers = np.array(values, dtype=np.float64)
             numbers = numbers[np.isfinite(numbers)]
-            known = np.isfinite(float(value)) and len(numbers) > 0 and numbers.std() > 0
-            distance = abs(float(value) - numbers.mean()) / numbers.std() if known else 0.0
+            comparable = np.isfinite(float(value)) and len(numbers) > 0 and numbers.std() > 0
+            distance = abs(float(value) - numbers.mean()) / numbers.std() if comparable else 0.0
             score[name] = distance / (1 + distance)
     return sorted(score, key=lambda name: -score[name])

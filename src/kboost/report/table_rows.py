@@ -17,8 +17,8 @@ LEVELS = 12  # of a column shown value by value
 
 def has_columns(s: Any) -> bool:
     """Whether columns of the table can be shown one by one."""
-    known = hasattr(s.X, "iloc") or isinstance(s.X, np.ndarray)
-    return known and not getattr(s.inner, "_is_precomputed", False)
+    is_table = hasattr(s.X, "iloc") or isinstance(s.X, np.ndarray)
+    return is_table and not getattr(s.inner, "_is_precomputed", False)
 
 
 def names_of(s: Any) -> list[str]:
@@ -63,8 +63,8 @@ def with_column(X: Any, j: int, values: Any) -> Any:
     changed = X.copy(deep=False)
     name = X.columns[j]
     kind = X.dtypes.iloc[j]
-    made = type(X.iloc[:, j])(values, index=X.index, name=name)
-    changed.isetitem(j, made if made.dtype == kind else made.astype(kind))
+    replaced = type(X.iloc[:, j])(values, index=X.index, name=name)
+    changed.isetitem(j, replaced if replaced.dtype == kind else replaced.astype(kind))
     return changed
 
 
@@ -103,10 +103,16 @@ def codes(values: Any, levels: dict[Any, int] | None = None) -> tuple[Any, dict[
             values.astype("datetime64[s]").astype(np.int64) if values.dtype.kind == "M" else values
         )
         return np.where(gaps, np.nan, numbers.astype(np.float64)), {}
-    kept = [None if gap else v for v, gap in zip(values.tolist(), is_missing(values), strict=True)]
+    values_or_none = [
+        None if gap else v for v, gap in zip(values.tolist(), is_missing(values), strict=True)
+    ]
     if levels is None:
-        levels = {v: k for k, v in enumerate(dict.fromkeys(v for v in kept if v is not None))}
-    return np.array([float(levels.get(v, -1)) if v is not None else -1.0 for v in kept]), levels
+        levels = {
+            v: k for k, v in enumerate(dict.fromkeys(v for v in values_or_none if v is not None))
+        }
+    return np.array(
+        [float(levels.get(v, -1)) if v is not None else -1.0 for v in values_or_none]
+    ), levels
 
 
 def positions(n: int, most: int, seed: int = 0) -> IntArray:

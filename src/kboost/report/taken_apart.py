@@ -87,7 +87,7 @@ def _shown(value: Any) -> str:
 def _unit(s: ReportData) -> str:
     if not s.labels:
         return f"predicted {s.target}"
-    return "log odds" if hasattr(s.door, "probabilities_") and len(s.labels) == 2 else "value"
+    return "log odds" if hasattr(s.estimator, "probabilities_") and len(s.labels) == 2 else "value"
 
 
 def _place(i: int, n: int) -> str:

@@ -168,22 +168,23 @@ def plain_name(name: str) -> str:
 
 def prepared_name(names: Collection[str], plain: str) -> str:
     """The one of these names, which may say how a column is read, that has this plain name."""
-    known = (plain, plain + DAY_FIRST, plain + USED, plain + DAY_FIRST + USED)
-    return next(name for name in known if name in names)
+    spellings = (plain, plain + DAY_FIRST, plain + USED, plain + DAY_FIRST + USED)
+    return next(name for name in spellings if name in names)
 
 
 def _of_kinds(kinds: Mapping[str, str], frame: Any) -> Any:
     pd = require("pandas", extra="cli", what="kboost.tables")
     out: dict[str, Any] = {}
     for name, kind in kinds.items():
-        given = _raw_name(frame, name)
-        if given not in frame.columns:
+        raw_name = _raw_name(frame, name)
+        if raw_name not in frame.columns:
             shown = ", ".join(map(str, frame.columns[:8])) + (", …" * (len(frame.columns) > 8))
             raise ValueError(
-                f"the table must have the columns of the model; {given!r} is missing; got {shown}."
+                f"the table must have the columns of the model; {raw_name!r} is missing; "
+                f"got {shown}."
             )
         out[name] = _typed(
-            frame[given], kind, day_first=given == name.removesuffix(DAY_FIRST) != name
+            frame[raw_name], kind, day_first=raw_name == name.removesuffix(DAY_FIRST) != name
         )
     return pd.DataFrame(out, index=frame.index)
 
