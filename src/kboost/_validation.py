@@ -155,7 +155,8 @@ def check_weights(
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
     """Restore the attributes of the estimator if an exception is raised inside.
 
-    Ctrl-C says so, and an error of memory that comes without words ("std::bad_alloc") gets some.
+    After Ctrl-C the message says so, and a MemoryError without a message ("std::bad_alloc") gets
+    one.
     """
     before = vars(estimator).copy()
     try:

@@ -6,7 +6,7 @@ of the parts are in `kboost.core.protocols`, and `kboost.testing` has tests for 
     formulation   what the targets and weights of the rows mean for the master
     oracle        proposes columns of the library, from the weights of the last fit
     master        solves for the coefficients of the columns added so far
-    stop          looks at the trace after each step and returns a reason to stop, or None
+    stop          is called with the trace after each step; returns a reason to stop, or None
 """
 
 from __future__ import annotations

@@ -208,7 +208,7 @@ def test_without_time_for_the_final_fit_a_joint_fit_stands_in(monkeypatch):
 
     monkeypatch.setattr(certified, "fit_margin", hurried)
     model = small()
-    with pytest.warns(ConvergenceWarning, match="a joint fit stands in for column generation"):
+    with pytest.warns(ConvergenceWarning, match="a joint fit replaces column generation"):
         model.fit(GAPS, SIGN)
     assert model.stop_reason_.rule == "max_seconds"
     joint_stands_in(model)

@@ -28,7 +28,7 @@ class Players:
             self.of_feature[features] = player
 
     def affordable(self, rows: Any, n_terms: int, bounds: tuple[int, int], part: int = 1) -> int:
-        """How many rows per player a model of so many terms is worth, within the bounds."""
+        """The number of rows per player for a model of `n_terms` terms, within the bounds."""
         width = rows.nnz / max(1, rows.shape[0]) if sparse.issparse(rows) else rows.shape[1]
         work = max(1, n_terms) * max(1.0, width) ** 2
         return int(np.clip(_WORK / part / work, *bounds))

@@ -1,7 +1,7 @@
 """Classes that a fitted classifier predicts for none of its training rows.
 
 Only the training rows of the class itself are predicted, a few of them first. The most frequent
-class is not looked at, and neither are small data, on which a class may well be left out.
+class is not checked, and neither are small data, on which a class may well be left out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 
 from kboost._typing import IntArray
 
-LEAST_ROWS, LEAST_OF_CLASS = 100, 10  # fewer rows, or fewer of a class, are not looked at
+LEAST_ROWS, LEAST_OF_CLASS = 100, 10  # fewer rows, or fewer of a class, are not checked
 _FIRST = 100  # rows of a class
 
 

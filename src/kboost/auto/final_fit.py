@@ -59,7 +59,7 @@ FEW_COLUMNS = Engine("one problem of few columns", columns=3000)
 
 
 def default_engine(n_rows: int) -> Engine:
-    """The engine for so many distinct rows, without evidence."""
+    """The engine for `n_rows` distinct rows, without evidence."""
     return ONE_PROBLEM if n_rows <= ONE_CELL else CELLS
 
 
@@ -128,7 +128,7 @@ def fit_members(
     if fits.results:
         return fits.results[0]
     if reason.rule == OUT_OF_TIME.rule:
-        raise OutOfTimeError("the time is over.")
+        raise OutOfTimeError("the time limit is reached.")
     raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
 
 
@@ -143,7 +143,8 @@ def fit_in_time(
 ) -> SparseResult:
     """Fit the members and rows that there is time for, by the seconds per row and member.
 
-    The heaviest members come first; with too little time for one of them, it learns from some rows.
+    Members of large weight come first; with too little time for one of them, it learns from some
+    rows.
     """
     n_rows = len(rows.center_rows)
     seconds_left, each = _SAFE * deadline.remaining, row_seconds * n_rows

@@ -5,7 +5,7 @@
 2. The weights of a blend are found on the same rows (auto/blend.py). Each candidate and the blend
    has a score there; the best one is the model. "size" and "speed" prefer few columns: the smallest
    model of two engines whose error stays within a tolerance (auto/small_model.py).
-3. With many rows the best candidate, and what comes of learning it again inside cells, are fitted
+3. With many rows the best candidate, and the one learned again inside cells, are fitted
    in cells to a sample, and judged on other rows (auto/finalists.py).
 4. The winner is fitted to all rows: by column generation (auto/certified.py), or its members one
    by one, and their weighted sum is one additive model (auto/final_fit.py).
@@ -40,12 +40,12 @@ SEARCH_CUT_SHORT = StopReason(
     "search", "max_seconds cut the search short; the best model so far is fitted to all rows."
 )
 _CANDIDATES = 0.65  # of the time for candidates of many rows
-_CERTIFIED = 0.8  # of the rest for column generation, before a joint fit stands in for it
+_CERTIFIED = 0.8  # of the rest for column generation, before a joint fit replaces it
 _STANDS_IN = {
-    INTERRUPTED.rule: "interrupted; a joint fit stands in for column generation.",
-    OUT_OF_TIME.rule: "max_seconds reached: a joint fit stands in for column generation; "
+    INTERRUPTED.rule: "interrupted; a joint fit replaces column generation.",
+    OUT_OF_TIME.rule: "max_seconds reached: a joint fit replaces column generation; "
     "raise max_seconds.",
-    "callback": "a callback requested the stop; a joint fit stands in for column generation.",
+    "callback": "a callback requested the stop; a joint fit replaces column generation.",
 }
 
 
@@ -78,7 +78,7 @@ def fit_auto(
         scales = [] if learning.labels else scales_for(plan, rows)
         n_rows = len(rows.center_rows)
         candidates, reason = _judged(plan, learning, n_rows, scales, deadline, listeners)
-    chosen = [candidates[0]]  # and what stands in for it
+    chosen = [candidates[0]]  # and what replaces it if it fails
     single = next(c for c in candidates if len(c.members) == 1)
     ended, failure = reason.rule in ENDED, ""
     if ended or not deadline.remaining:

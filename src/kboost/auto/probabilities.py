@@ -6,7 +6,7 @@ With the values f_k of the classes (two classes: -f and f), a matrix A and offse
 
 minimise the weighted log loss of rows left out, with Platt's targets, so that no probability is 0,
 and a weak penalty on the offsets. A is a multiple of the identity, a > 0, to compare candidates and
-for two classes. With more classes the values of one class also tell about the others: a free A,
+for two classes. With more classes the values of one class also inform about the others: a free A,
 
     with the penalty  c/2 |A - (tr A / K) I|^2  per total weight, on values of size 1,
 
@@ -125,7 +125,7 @@ def _free_matrix(values: FloatArray, shares: FloatArray, weight: FloatArray) -> 
 
 def _targets(shares: FloatArray, weight: FloatArray) -> FloatArray:
     """Platt's targets."""
-    doubt = shares / (weight @ shares + 2.0)  # what a row of a class leaves to the others
+    doubt = shares / (weight @ shares + 2.0)  # probability of a row that is given to other classes
     others = (doubt.sum(axis=1, keepdims=True) - doubt) / (shares.shape[1] - 1)
     return np.asarray(shares - doubt + others)
 

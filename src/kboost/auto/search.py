@@ -6,7 +6,7 @@ More rows    metrics are learned and judged on a random sample.
 
 Above the rows of one least-squares problem, width, ridge and metric can be learned again inside
 cells of the final size. Rows are as dense there as in the final model, but two cells are not the
-table: auto/finalists.py judges what comes of it.
+table: auto/finalists.py judges the result.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ class _SmallModelSearch:
     def try_certified(self, problem: Problem, deadline: Deadline) -> StopReason:
         """Column generation over the mixture; nothing of it counts after Ctrl-C."""
         start, few = time.perf_counter(), self._comparison.smallest(self.joint, self.joint)
-        most = self._most if few is None else few.n_columns  # with more it cannot win
+        most = self._most if few is None else few.n_columns  # with more it cannot be the smallest
         trials = CostTrials(
             problem, self._mixture, self._folds, self._comparison, most=most, deadline=deadline
         )

@@ -60,7 +60,7 @@ class MKLClassifier(MixtureSVMClassifier):
     max_iter : int, default=500
         Steps per binary problem.
     max_seconds : float or None, default=None
-        Time limit of the fit; without time for an SVM the model is the heavier class.
+        Time limit of the fit; without time for an SVM the model is the majority class.
     tol : float, default=0.01
         Stop at this relative duality gap. The SVMs are solved to a twentieth of it.
     memory_budget : int, default=2**32

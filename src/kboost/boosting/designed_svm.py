@@ -72,7 +72,7 @@ def fit_designed_svms(
             base: list[Any] = [*_kernel_in_time(data.kernels, X, centers, until)]
         except OutOfTimeError:
             return _constant(len(data.kernels), signs, weight, until)
-        kernel = design(  # which gives up the matrix as soon as it can
+        kernel = design(  # which releases the matrix as soon as it can
             base.pop(0), signs, weight, plan.loss, plan.max_iter, deadline=base[0],
             listeners=listeners(output),
         )  # fmt: skip
@@ -110,7 +110,7 @@ def _kernel_in_time(
 def _constant(
     n_kernels: int, signs: FloatArray, weight: FloatArray, deadline: Deadline
 ) -> DesignResult:
-    """The model without the time for a kernel: the heavier class."""
+    """The model without the time for a kernel: the majority class."""
     none, bias = np.zeros(0, dtype=np.intp), float(signs @ weight / weight.sum())
     function = MixtureFunction(none, np.zeros(0), np.ones(n_kernels), bias)
     reason, no_columns_yet = no_columns(deadline), np.zeros((0, 0))

@@ -33,7 +33,7 @@ _MAX_DRAWN = 2.0**62  # rows per round, so that their number is an integer
 _SAMPLE = 200  # rows whose kernel values are timed
 _FEW_ROWS = 2_000  # up to here a round takes about a second
 LEAST_BUDGET = 1 << 26  # bytes that a machine may take under any budget
-_ROUND = 3  # a round may take one part in so many of a limited time
+_ROUND = 3  # a round may take this part of a time limit: 1 / 3
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from kboost._optional import require
 from kboost._typing import BoolArray, FloatArray
 from kboost.cli._data import Data
 
-MOST_ROWS = 5_000  # that are looked at
+MOST_ROWS = 5_000  # that are checked
 FEW_ROWS = 30  # below which nothing is said about leaks and ids
 GIVES_AWAY = {"regression": 0.99, "classification": 0.95}
 QUANTITY = 6  # classes that are whole numbers, from which on they may be a quantity

@@ -66,7 +66,7 @@ class Data:
 
 @dataclass(frozen=True)
 class DataOptions:
-    """What the options say about columns."""
+    """The options that describe the data."""
 
     task: str | None = None
     drop: Sequence[str] = ()
@@ -157,7 +157,7 @@ def _numbered(frame: Any) -> Any:
 
 
 def _columns(frame: Any, missing: Sequence[str], options: DataOptions) -> Iterator[Column]:
-    """What the columns are taken for, and what the options say."""
+    """The columns with their types, by inference or by the options."""
     names = [str(name) for name in frame.columns]
     drop = columns_named(options.drop, names, "--drop")
     use = columns_named(options.use, names, "--use")

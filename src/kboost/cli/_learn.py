@@ -166,7 +166,7 @@ def estimator_for(
 
 
 def with_budget(estimator: Any, n_rows: int, params: Sequence[str]) -> Any:
-    """The estimator with a time limit, unless it has one or `--set` says that it has none."""
+    """The estimator with a time limit, unless it has one or `--set` removes it."""
     asked = any(text.startswith("max_seconds=") for text in params)
     if not asked and estimator.get_params(deep=False).get("max_seconds", 0) is None:
         estimator.set_params(max_seconds=search_seconds(n_rows))
@@ -221,7 +221,7 @@ class _Run:
         if isinstance(limit, int | float) and limit > 0:
             seconds_left = limit - (time.perf_counter() - self.started)
             share = max(seconds_left / (self.n_fits - self.n_done), limit / self.n_fits)
-            estimator.set_params(max_seconds=share)  # a fit that took longer starves no other
+            estimator.set_params(max_seconds=share)  # a long fit leaves time for the others
         words = f"fit {self.n_done + 1} of {self.n_fits}, to {len(rows.y):,} rows"
         self.last = None
         with shown(self.console, estimator, live=self.live, words=words) as progress:

@@ -1,6 +1,6 @@
 """Progress of a fit on a terminal: terms, objective, gap, validation error, time left.
 
-The screen is drawn several times a second, so that the clock ticks while nothing else is known.
+The screen is drawn several times a second, so that the clock runs between the steps.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Progress(logging.Handler):
         self.last: Step | None = None
         self.tried: Tried | None = None
         self.estimate: TimeEstimate | None = None  # logged by the fit itself
-        self.now = ""  # what else the log says: a family of kernels, a fold, its error
+        self.now = ""  # other lines of the log: a family of kernels, a fold, its error
 
     def emit(self, record: logging.LogRecord) -> None:
         """Record a step."""
@@ -120,7 +120,7 @@ def shown(console: Console, estimator: Any, *, live: bool, words: str = "") -> I
 
 @contextmanager
 def clock(console: Console, words: str) -> Iterator[None]:
-    """Show on a terminal what is done, and for how long; elsewhere say what is done."""
+    """Show progress and time on a terminal; elsewhere print one line."""
     if not console.is_terminal:
         console.print(styled((f"  {words}", "dim")))
         yield

@@ -11,7 +11,7 @@ from kboost.cli._notes import as_days, ranges
 from kboost.preparation.categories import levels_of
 from kboost.tables.preparing import missing_columns, plain_name, preparation_of
 
-OUTSIDE = 0.01  # share of the values beyond the range of training, from which on it is said
+OUTSIDE = 0.01  # share of the values beyond the range of training that is reported
 MARGIN = 0.1  # of the width of the range, by which a few new values exceed it by chance
 
 

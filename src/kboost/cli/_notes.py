@@ -1,4 +1,4 @@
-"""What a model file knows about its origin: target, rows, columns, scores, and which rows.
+"""The notes in a model file on its origin: target, rows, columns, scores, and hashes of rows.
 
 The rows are known by the smallest of their hashes: of new rows with hashes as small, those that
 were rows of the fit are among them.

@@ -18,8 +18,8 @@ from kboost.report import check_reportable, write_report
 from kboost.report.scores import is_classifier
 from kboost.tables import Table
 
-SEEN = 0.05  # share of rows of the fit, from which on it is said
-MOSTLY_SEEN = 0.5  # from which on the report says that the rows are those of the fit
+SEEN = 0.05  # share of rows of the fit that is reported
+MOSTLY_SEEN = 0.5  # share from which the report treats the rows as those of the fit
 
 
 def run_report(

@@ -26,7 +26,7 @@ from kboost.kernels.views import View
 
 MAX_WIDTH = 1024  # centres per block; wide enough for BLAS
 COPIES = 32  # of a column in a master and its solver, an upper bound measured with HiGHS
-_CACHE_LINE = 8  # numbers; fewer than one column in so many are copied out of a cached block
+_CACHE_LINE = 8  # numbers; less than this share of a cached block is copied out of it: 1 / 8
 
 Centers: TypeAlias = slice | IntArray
 Visit: TypeAlias = Callable[[int, Centers, FloatArray], None]  # (kernel, centres, values (n, m))
@@ -135,7 +135,7 @@ class BlockSource:
         return out
 
     def release(self, count: int) -> None:
-        """Say that a solver has given up so many of the columns it kept."""
+        """Count columns as released by a solver that kept them."""
         with self._keeping:
             self._n_kept = max(0, self._n_kept - count)
 

@@ -20,7 +20,7 @@ Sums = tuple[int, FloatArray]  # rows, and weight, mean, M, E of each target: (4
 
 
 def same_parts(*collections: Any) -> bool:
-    """Whether the partitions are as many, and of the same lengths as far as they are known."""
+    """Whether the partitions agree in number and, where they are known, in lengths."""
     parts = [_lengths(each) for each in collections]
     return all(
         len(part) == len(parts[0])

@@ -1,6 +1,6 @@
 """Rows in the partitions of a cluster: the best mixture of kernels for a collection.
 
-How a table becomes numbers is learned on a random sample of the rows, apart from the means and
+The encoding of a table is learned on a random sample of the rows, except for the means and
 frequencies of categories, which are those of all rows. Each partition is prepared where it is. The
 search reads the rows that it needs; the members of its winner are fitted on the workers.
 """
@@ -117,7 +117,7 @@ class DaskAutoKernelRegressor(_Auto, AutoKernelRegressor):
     `fit` takes dask arrays or data frames of any kinds of columns, in partitions of any size; y and
     sample_weight may also be in memory. Up to 20,000 rows are computed and fitted on the client.
     With more, the preparation of the table is learned on at most 100,000 rows drawn at random,
-    apart from means and frequencies of categories of many values, which are those of all rows;
+    except for means and frequencies of categories of many values, which are those of all rows;
     kernels are compared on the rows that the local estimator would take, and all rows are fitted
     on the workers. Up to 50,000 rows (fewer, if there are more than 160 columns) the model is that
     of the local estimator, up to rounding.

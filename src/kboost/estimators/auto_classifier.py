@@ -55,8 +55,8 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         proportion to the rows above. There is always a model.
     prefer : {"accuracy", "size", "speed"}, default="accuracy"
         "size" takes the fewest columns within 5 % of the lowest squared error on rows left out, or
-        a little more if that may be chance; "speed" at most 256 columns within 10 %. For such a
-        model joint fits of few basis vectors compete with column generation.
+        a little more if the difference may be chance; "speed" at most 256 columns within 10 %. For
+        such a model joint fits of few basis vectors compete with column generation.
     scoring : str or None, default=None
         Name of a scikit-learn scorer that decides on rows left out; None: the log loss.
     class_weight : dict, "balanced" or None, default=None

@@ -38,8 +38,8 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
 
     Columns may be numbers, categories, strings, booleans, dates and short texts, with gaps. Kernels
     of several families learn one width per feature; they are judged on rows they never saw, alone
-    and blended, for a target with heavy tails also on a logarithmic scale. The winner is fitted to
-    all rows.
+    and blended, for a target with heavy tails also on a logarithmic scale. The best one is fitted
+    to all rows.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
         proportion to the rows above. There is always a model.
     prefer : {"accuracy", "size", "speed"}, default="accuracy"
         "size" takes the fewest columns within 5 % of the lowest squared error on rows left out, or
-        a little more if that may be chance; "speed" at most 256 columns within 10 %. For such a
-        model joint fits of few basis vectors compete with column generation.
+        a little more if the difference may be chance; "speed" at most 256 columns within 10 %. For
+        such a model joint fits of few basis vectors compete with column generation.
     scoring : str or None, default=None
         Name of a scikit-learn scorer that decides on rows left out; None: the squared error.
     n_jobs : int or None, default=None

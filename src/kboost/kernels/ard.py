@@ -15,8 +15,8 @@ only `G = scale A * E` is needed, and all of them come from one product with the
 
 All parameters are positive; L-BFGS runs on their logarithms, with a weak Gaussian prior around the
 start (without it theta of an irrelevant feature decreases forever). A few steps on a quarter of the
-rows come first: they cost 1/64 and get close to the optimum. When the time is over, the best
-parameters so far are returned.
+rows come first: they cost 1/64 and get close to the optimum. When the time limit is reached, the
+best parameters so far are returned.
 """
 
 from __future__ import annotations

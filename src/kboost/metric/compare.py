@@ -25,7 +25,7 @@ from kboost.metric.rounds import (
     starts_for,
 )
 
-_FAR = 1.5  # families with so many times the lowest error of the first fold end there
+_FAR = 1.5  # families with this multiple of the lowest error of the first fold end there
 COMPARED = StopReason("compared", "every family was compared.")
 
 
@@ -163,7 +163,7 @@ class FamilyComparison(Method[FamilyStep]):
             start = before.length, before.ridge
             return learn_rounds(family, fold, self._rounds, until, before.scale, [start])
         starts, fits = starts_for(fold), self._fits.get(family.name)
-        if fits and len(starts) > 1:  # folds meet in one minimum
+        if fits and len(starts) > 1:  # so that folds agree on one minimum
             starts.append((fits[0][0].length, fits[0][0].ridge))
         return learn_rounds(family, fold, self._rounds, until, None, starts)
 

@@ -2,7 +2,7 @@
 
 Rows are distinct and in a random order that depends on their content only, so the parts are equal
 for every order of the input, and rows of one x are never on both sides. Labels are stratified:
-the rows of each class are dealt to the parts in turn.
+the rows of each class are assigned to the parts in turn.
 """
 
 from __future__ import annotations

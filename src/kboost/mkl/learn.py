@@ -174,7 +174,7 @@ def _learn(
 def _constant(
     n_kernels: int, p: float, signs: FloatArray, upper: FloatArray, deadline: Deadline
 ) -> MKLResult:
-    """The model without the time for an SVM: equal weights, and the heavier class."""
+    """The model without the time for an SVM: equal weights, and the majority class."""
     theta, n = np.full(n_kernels, n_kernels ** (-1.0 / p)), len(signs)
     bias = float(signs @ upper / upper.sum())
     nothing, zeros = np.zeros(0), np.zeros(n_kernels)

@@ -28,7 +28,7 @@ from kboost.solvers.libsvm import MOST_STEPS, solve_dual
 from kboost.solvers.svm_active_set import DualPoint, balanced, best_multiple, certified, from_guess
 
 _SHARE = 0.05  # accuracy of the SVMs relative to the tolerance of the weights
-_BEST = 1e-9  # best relative accuracy that is asked for
+_BEST = 1e-9  # best relative accuracy that is requested
 _LOOSE, _TIGHT = 1e-3, 1e-8  # tolerances of libsvm
 _MAX_FAILURES = 3  # of warm starts in a row, after which none is tried
 

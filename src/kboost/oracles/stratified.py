@@ -3,7 +3,7 @@
 CG-Boost, Algorithm 5.1, with the kernels K_1 ... K_P in order of priority:
 
     step 5   for p = 1 ... P: the columns of K_p centred at error points (slack > 0);
-    step 6   none violated: stop, if TR1 is in force (`errors_only`);
+    step 6   none violated: stop, if TR1 applies (`errors_only`);
     step 7   for p = 1 ... P: all columns of K_p;
     step 8   none violated: the optimum (TR2).
 

@@ -1,6 +1,6 @@
 """Model files without pickle: arrays and JSON, checked before use.
 
-`container` reads and writes bytes, `coding` makes them few. `graph` says how values become nodes;
+`container` reads and writes bytes, `coding` compresses them. `graph` says how values become nodes;
 `packing` writes and `unpacking` reads them. `sparse_rows` and `unfolding` check what compiled code
 and recursion rely on, `registry` lists the allowed classes and their rules. `pickling` puts the
 same bytes into pickles.
@@ -46,7 +46,7 @@ def save_model(model: Any, path: Any, *, notes: Mapping[str, Any] | None = None)
     path : str or path-like
         File to write.
     notes : dict, optional
-        What else the file should know, as values of JSON: the target, scores, and so on.
+        Notes to store in the file, as values of JSON: the target, scores, and so on.
 
     See Also
     --------
@@ -113,7 +113,7 @@ def load_model(path: Any, *, max_bytes: int = _MAX_BYTES) -> Any:
 
 
 def load_with_notes(path: Any, *, max_bytes: int = _MAX_BYTES) -> tuple[Any, dict[str, Any]]:
-    """Read an estimator and what else its file knows.
+    """Read an estimator and the notes in its file.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
 """Rules for saved transformers of scikit-learn: their arrays fit the features.
 
 Numbers that become indices or sizes have rules of their own: a one-hot encoder writes sparse rows
-from the numbers it holds, polynomial features allocate what they say, a number of jobs is a number
-of processes, and a step that a file repeats is work for every repetition. A transformer that has
-one attribute of a fit must have those listed here; what else scikit-learn's classes rely on, they
-check or compute with in NumPy.
+from the numbers it holds, polynomial features allocate their stated size, a number of jobs is a
+number of processes, and a step that a file repeats is work for every repetition. A transformer that
+has one attribute of a fit must have those listed here; what else scikit-learn's classes rely on,
+they check or compute with in NumPy.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def _is_number(value: Any) -> bool:
 
 
 _LARGEST = 1 << 53  # integers up to here are exact in float64
-_ROUNDS = 1 << 16  # so many rounds without SVMs need not be explained
+_ROUNDS = 1 << 16  # rounds without SVMs, at most
 NUMBER = Rule("a number", _is_number)
 FINITE = Rule("a finite number", lambda v: _is_number(v) and bool(np.isfinite(v)))
 WHOLE = Rule("an integer", lambda v: INTEGER.holds(v) and _is_number(v))

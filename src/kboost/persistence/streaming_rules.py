@@ -11,7 +11,7 @@ from kboost.solvers.growing_cholesky import GrowingCholesky
 
 
 def factor_fits(instance: Any) -> bool:
-    """The factor is inside a square buffer of the layout that LAPACK is told of."""
+    """The factor is inside a square buffer of the layout passed to LAPACK."""
     buffer, size = instance._buffer, instance._size
     return (
         buffer.dtype == np.float64

@@ -1,6 +1,6 @@
-"""How much work a file asks for: the size of its objects when nothing is shared.
+"""The work that a file causes: the size of its objects when nothing is shared.
 
-A node that refers to the node before it twice stands for twice as much, and k such nodes in a chain
+A node that refers twice to the node before it has twice its size, and k such nodes in a chain
 for 2^k times as much: nothing to read, but all that walks through it (the terms of a kernel, a
 prediction) takes that long. With the values of a node and the bytes of its array counted once for
 every path that leads to it,
@@ -19,7 +19,7 @@ from typing import Any
 from kboost.persistence.errors import FormatError
 
 MAX_DEPTH = 100
-_VALUES = (64, 1 << 16)  # times what the file holds, and so many more
+_VALUES = (64, 1 << 16)  # a multiple of what the file holds, plus a constant
 _BYTES = (1024, 1 << 26)
 
 
@@ -62,7 +62,7 @@ def _check_sum(
 
 
 def _values(node: Any) -> Iterator[Any]:
-    """The values of a node: scalars, and what is no list of them nor a dict by name."""
+    """The values of a node: scalars, and neither a list of them nor a dict by name."""
     stack = [node]
     while stack:
         value = stack.pop()

@@ -1,9 +1,9 @@
 """Means and frequencies of levels over all rows, where a preparation was fitted to a sample.
 
 A sample has few rows of a rare level, or none. Its mean and frequency (level_means.py) need only
-sums, so all rows can tell them, wherever the rows are: each partition names the level and a hash of
-each of its rows. At most 100,000 levels of a category are told apart, the most frequent ones;
-others are taken for unseen.
+sums, so they can be those of all rows, wherever the rows are: each partition names the level and a
+hash of each of its rows. At most 100,000 levels of a category are distinguished, the most frequent
+ones; others are taken for unseen.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A fitted preparation for a row at a time: the same numbers as `transform`, with less to look at.
+"""A fitted preparation for a row at a time: the same numbers as `transform`, with fewer checks.
 
 An array of finite numbers is copied to its output columns. A single row (a dict, a frame of one
 row, an array with gaps or objects) is encoded value by value: numbers, booleans and strings are

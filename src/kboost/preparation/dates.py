@@ -1,4 +1,4 @@
-"""Dates as numbers: days since 1970, and month, weekday and hour where they say something.
+"""Dates as numbers: days since 1970, and month, weekday and hour where they vary.
 
 Yearly and monthly data have no weekday: that of the first of a month is chance.
 """

@@ -10,11 +10,11 @@ another one has a mean error that is lower by 3 % and by the standard error of t
 
 or by twice as much where several others compete: the best of them looks good by chance.
 
-Categories are judged one after another, those of the most values first, each in the company of the
+Categories are judged one after another, those of the most values first, each together with the
 encodings chosen so far. Rows are divided by their content, and those of one content are one row, of
 their total weight and mean target: weights are repetitions, and the order does not matter.
 
-When the time is over, the categories that are not judged yet keep the usual encoding.
+When the time limit is reached, the categories that are not judged yet keep the usual encoding.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def choose_encodings(
 
 
 def _is_lower(error: FloatArray, usual: FloatArray, share: FloatArray, times: int) -> bool:
-    """Whether errors are lower on average, by so many times the standard error."""
+    """Whether errors are lower on average, by this multiple of the standard error."""
     gain = usual - error
     mean = float(share @ gain)
     chance = float(np.sqrt(np.sum((share * (gain - mean)) ** 2)))

@@ -95,7 +95,7 @@ def _with_choices(
 
 
 def _candidates(column: TypedColumn, rows: TrainingRows, options: _Options) -> list[str]:
-    """The encodings that compete: one-hots only where they tell one level from the others."""
+    """The encodings that compete: one-hots only where they distinguish a level."""
     hows = options.candidates(len(column.levels))
     if "one-hot" in hows[1:] and _category(column, rows, "one-hot", options) is None:
         hows.remove("one-hot")

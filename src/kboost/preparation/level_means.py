@@ -10,10 +10,10 @@ the moments of the analysis of variance give s and t, and the best guess of the 
 
 so rare levels, and all levels of a category without influence, have the mean m. So have levels that
 fit did not see. They have one row less than the rarest level: they are rarer than all levels, but
-near one that the model knows.
+near a known one.
 
 A row must not see its own target: in fit_transform the means of each fifth of the rows are those of
-the other four fifths; only m is that of all rows, so that it does not tell the fifth. Rows are
+the other four fifths; only m is that of all rows, so that it does not reveal the fifth. Rows are
 divided by their content, so equal rows see the same means. Where most levels have rows of a single
 content, this would leave nothing; if those rows are repeated, all rows are used.
 """

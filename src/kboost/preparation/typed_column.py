@@ -32,7 +32,7 @@ class TypedColumn:
     values: Any  # (n,), see above
     levels: Sequence[str] = field(default_factory=list)  # of strings
     note: str = ""
-    declared: bool = False  # whether the frame says that strings are a category
+    declared: bool = False  # whether the frame declares strings as a category
 
     @property
     def gaps(self) -> BoolArray:

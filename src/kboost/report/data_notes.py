@@ -29,8 +29,8 @@ from kboost.report.table_rows import (
     take,
 )
 
-ROWS = 4_000  # of each part that are looked at
-COLUMNS = 100  # looked at, the most important ones of the model
+ROWS = 4_000  # of each part that are checked
+COLUMNS = 100  # checked, the most important ones of the model
 LEAK = 0.97  # score of one column alone
 DRIFT = 0.1  # distance of distributions
 CHANGED_GAPS = 0.05  # of the share of gaps
@@ -138,7 +138,7 @@ def drift(pair: _Pair) -> tuple[float, float]:
 
 
 def _clean(s: ReportData, rows: list[list[str]]) -> str:
-    """What was looked for and not found."""
+    """What was checked and not found."""
     kinds = {row[1] for row in rows}
     words = []
     if "leak" not in kinds:

@@ -1,4 +1,4 @@
-"""What a model says of rows, as one number per row that a chart can show, and its losses."""
+"""The response of a model to rows, as one number per row that a chart can show, and its losses."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def svm_figures(model: Any, X_learn: Any, y_learn: Any, X: Any, y: Any) -> Model
 
 
 def _fitted(rival: Any, model: Any, X_learn: Any, y_learn: Any, most: int) -> Any:
-    """Fitted to at most so many rows, as the model reads them."""
+    """Fitted to at most `most` rows, as the model reads them."""
     at = positions(X_learn.shape[0], most)
     learn = _plain(input_of(model, take(X_learn, at)))
     dense = hasattr(rival, "max_iter")  # trees

@@ -1,4 +1,4 @@
-"""Section on single predictions, taken apart by the columns of the table."""
+"""Section on single predictions, split by the columns of the table."""
 
 from __future__ import annotations
 
@@ -106,5 +106,5 @@ def _words(s: ReportData, explanation: Any) -> str:
         "average over all orders of the columns."
     )
     if explanation.exact:
-        return f"{words} The shares are exact: the kernels look at one or two columns at a time."
+        return f"{words} The shares are exact: the kernels use one or two columns at a time."
     return f"{words} The orders are sampled; the sum is exact."

@@ -49,7 +49,7 @@ def read_dates(words: Any, *, day_first: bool) -> Any:
 def days_come_first(words: Any) -> bool:
     """Whether the distinct values of a column have the day before the month.
 
-    pandas does not tell: it reads 13/4 in either order.
+    pandas does not check the order: it reads 13/4 in either one.
     """
     pd = require("pandas", extra="cli", what="kboost.tables")
     fields = pd.Series(words, dtype=object).str.extract(_TWO_FIRST).astype("float64")

@@ -162,12 +162,12 @@ def _raw_name(frame: Any, name: str) -> str:
 
 
 def plain_name(name: str) -> str:
-    """The name of a column without what says how it is read."""
+    """The name of a column without the suffix for its reading."""
     return name.removesuffix(USED).removesuffix(DAY_FIRST)
 
 
 def prepared_name(names: Collection[str], plain: str) -> str:
-    """The one of these names, which may say how a column is read, that has this plain name."""
+    """The one of these names, perhaps with a suffix for its reading, that has this plain name."""
     spellings = (plain, plain + DAY_FIRST, plain + USED, plain + DAY_FIRST + USED)
     return next(name for name in spellings if name in names)
 
