@@ -250,13 +250,13 @@ def test_the_clock_ticks_between_records(monkeypatch):
 def test_predict_says_what_training_had_not(folder):
     new = table(2, 20).drop(columns="day")
     new.loc[:1, "town"] = "Wien"
-    new.loc[2, "town"] = "void"  # which the model knows as a gap
+    new.loc[2, "town"] = "void"  # a missing value of the model
     new["x"] += 50
     new.to_csv(folder / "odd.csv", index=False)
     result = run("predict", folder / "m.kboost", folder / "odd.csv")
     assert result.exit_code == 0
     said = result.stderr.splitlines()
-    assert said[0] == "warning: day is missing; it is filled with gaps"
+    assert said[0] == "warning: day is not in the file; all its values are missing"
     assert "x: 20 of 20 rows have a value outside the range of training" in said[1]
     assert "town: 2 of 20 rows have a value that training did not have, e.g. 'Wien'" in said[2]
     assert len(said) == 3

@@ -30,7 +30,7 @@ def distinct_labels(y: Any, name: str) -> tuple[Any, IntArray]:
         if isinstance(error, ValueError) and len(kinds) == 1:
             raise
         raise ValueError(
-            f"{name} must have labels of one kind, without gaps; got {', '.join(kinds)}."
+            f"{name} must have labels of one kind, without missing values; got {', '.join(kinds)}."
         ) from error
     return classes, np.asarray(codes)
 

@@ -39,7 +39,7 @@ class Data:
         return self.raw is not None
 
     @property
-    def has_gaps(self) -> bool:
+    def has_missing(self) -> bool:
         """Whether a matrix has missing values; those of a table are in its columns."""
         numbers = isinstance(self.X, np.ndarray) and self.X.dtype.kind == "f"
         return numbers and bool(np.isnan(self.X).any())
@@ -48,7 +48,7 @@ class Data:
         """The unfitted transformer; None for a matrix without missing values."""
         if self.is_table:
             return preparation(self.X, self.task)
-        return TablePreparation(target_type=self.task) if self.has_gaps else None
+        return TablePreparation(target_type=self.task) if self.has_missing else None
 
     def part(self, rows: Any) -> Data:
         """A subset of the rows."""
@@ -187,7 +187,7 @@ def _used(column: Column, values: Any) -> Column:
 
 
 def _order(column: Any) -> Any:
-    """Numbers in the order of a column of numbers or dates; gaps come first."""
+    """Numbers in the order of a column of numbers or dates; missing values come first."""
     numbers, n_values = as_numbers(column), int((column.notna() & (column != "")).sum())
     if numbers.notna().sum() < 0.9 * n_values:
         dates = as_dates(column)

@@ -21,7 +21,7 @@ def surprises(model: Any, notes: dict[str, Any], frame: Any, X: Any) -> list[str
     if prepare is None or frame is None or not hasattr(X, "columns"):
         return []
     filled = missing_columns(model, frame)
-    lines = [f"{name} is missing; it is filled with gaps" for name in filled]
+    lines = [f"{name} is not in the file; all its values are missing" for name in filled]
     training_ranges = ranges(notes)
     for column, encoding in zip(prepare.columns_, prepare._encodings, strict=True):
         if column.name not in X.columns or encoding is None:

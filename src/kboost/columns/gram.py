@@ -27,7 +27,7 @@ from kboost.kernels.shared import evaluate
 ZERO = 1e-9  # values up to this are 0, so that rounding does not decide a sign
 _CHUNK = 1 << 22  # values per kernel at a time
 _BLOCK = 1 << 20  # the same, between two checks of the time limit
-_WORK = 3  # matrices beside distances, products and one for each thread
+_WORK = 3  # matrices besides distances, products and one for each thread
 
 
 @dataclass(frozen=True)

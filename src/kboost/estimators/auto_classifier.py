@@ -43,10 +43,10 @@ from kboost.selection.calibration import Calibration
 class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
     """The best mixture of kernels for the labels of a table, with calibrated probabilities.
 
-    Columns may be numbers, categories, strings, booleans, dates and short texts, with gaps. Kernels
-    of several families learn one width per feature; they are judged on rows they never saw, alone
-    and blended. The winner is fitted to all rows. Probabilities are calibrated on rows left out,
-    and the predicted class is the most probable one.
+    Columns may be numbers, categories, strings, booleans, dates and short texts, with missing
+    values. Kernels of several families learn one width per feature; they are judged on rows they
+    never saw, alone and blended. The winner is fitted to all rows. Probabilities are calibrated on
+    rows left out, and the predicted class is the most probable one.
 
     Parameters
     ----------

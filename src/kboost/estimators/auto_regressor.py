@@ -36,10 +36,10 @@ _LARGEST = 1e150  # beyond, squares overflow
 class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
     """The best mixture of kernels for the numbers of a table.
 
-    Columns may be numbers, categories, strings, booleans, dates and short texts, with gaps. Kernels
-    of several families learn one width per feature; they are judged on rows they never saw, alone
-    and blended, for a target with heavy tails also on a logarithmic scale. The best one is fitted
-    to all rows.
+    Columns may be numbers, categories, strings, booleans, dates and short texts, with missing
+    values. Kernels of several families learn one width per feature; they are judged on rows they
+    never saw, alone and blended, for a target with heavy tails also on a logarithmic scale. The
+    best one is fitted to all rows.
 
     Parameters
     ----------

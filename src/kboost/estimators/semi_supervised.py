@@ -224,7 +224,8 @@ def _check_labels(labels: Any, mark: int | str, *, all_labelled: bool) -> None:
     except TypeError as error:
         kinds = sorted({type(label).__name__ for label in labels})
         raise ValueError(
-            f"y must have labels of one kind beside {mark}, without gaps; got {', '.join(kinds)}."
+            f"y must have labels of one kind besides {mark}, without missing values; "
+            f"got {', '.join(kinds)}."
         ) from error
     if not isinstance(mark, str) and str(mark) in classes.tolist():
         raise ValueError(
@@ -239,6 +240,6 @@ def _check_labels(labels: Any, mark: int | str, *, all_labelled: bool) -> None:
         )
     if len(classes) < 2 and not all_labelled:
         raise ValueError(
-            f"y must have at least two labelled classes; got one class, {classes[0]}, beside "
+            f"y must have at least two labelled classes; got one class, {classes[0]}, besides "
             f"{mark}, which marks unlabelled rows: if {mark} is a class, set unlabelled=None."
         )

@@ -1,8 +1,8 @@
 """A fitted preparation for a row at a time: the same numbers as `transform`, with fewer checks.
 
 An array of finite numbers is copied to its output columns. A single row (a dict, a frame of one
-row, an array with gaps or objects) is encoded value by value: numbers, booleans and strings are
-read here. Whatever else there is, in one value or in all, `transform` reads the row.
+row, an array with missing values or objects) is encoded value by value: numbers, booleans and
+strings are read here. Whatever else there is, in one value or in all, `transform` reads the row.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class CompiledPreparation:
         return self._preparation.transform(X) if rows is None else rows
 
     def _finite(self, X: Any) -> FloatArray | None:
-        """An array of numbers without gaps; None for other arrays."""
+        """An array of numbers without missing values; None for other arrays."""
         if not self._is_matrix or X.dtype.kind not in "fiub" or not len(X):
             return None
         rows: FloatArray = X.astype(np.float64, copy=False)
@@ -138,18 +138,18 @@ def _write_number(encoding: NumberEncoding, start: int, value: Any, out: list[fl
         value = math.nan
     elif not isinstance(value, float | int):
         return False
-    is_gap = math.isnan(value)
-    if encoding.kind == "boolean" and not is_gap and value not in (0, 1):
+    is_missing = math.isnan(value)
+    if encoding.kind == "boolean" and not is_missing and value not in (0, 1):
         return False
     if encoding.has_value:
-        number = float(encoding.fill if is_gap else value)
+        number = float(encoding.fill if is_missing else value)
         if not math.isfinite(number):
             return False
         out[start] = number
-    elif not is_gap and not math.isfinite(value):
+    elif not is_missing and not math.isfinite(value):
         return False
     if encoding.has_indicator:
-        out[start + encoding.has_value] = float(is_gap)
+        out[start + encoding.has_value] = float(is_missing)
     return True
 
 
@@ -169,7 +169,7 @@ def _write_level(
 
 
 def _outputs(encoding: CategoryEncoding) -> tuple[dict[Any, list[float]], list[float]]:
-    """The output of each level and of a gap, which is None; and that of an unseen level."""
+    """The output of each level and of a missing value (None); and that of an unseen level."""
     levels_of = encoding.means if isinstance(encoding, JoinedEncoding) else encoding
     other = "".join(levels_of.levels) + "?"  # longer than any of them
     values = [*levels_of.levels, None, other]

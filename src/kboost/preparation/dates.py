@@ -22,7 +22,7 @@ class DateEncoding:
     """The parts of a date, and its gaps."""
 
     parts: list[str]
-    fill: int  # microseconds since 1970, in place of a gap
+    fill: int  # microseconds since 1970, in place of a missing value
     has_indicator: bool
     written: str  # the format of dates that were strings in fit, else ""
 
@@ -38,19 +38,19 @@ class DateEncoding:
         return [False] * len(self.parts) + [True] * self.has_indicator
 
     def encode(self, column: TypedColumn) -> FloatArray:
-        gaps = column.gaps
-        dates = np.where(gaps, np.datetime64(self.fill, "us"), column.values).astype(DATE)
+        missing = column.missing
+        dates = np.where(missing, np.datetime64(self.fill, "us"), column.values).astype(DATE)
         out = [PARTS[part](dates) for part in self.parts]
-        return np.column_stack(out + [gaps.astype(np.float64)] * self.has_indicator)
+        return np.column_stack(out + [missing.astype(np.float64)] * self.has_indicator)
 
 
 def fit_date(column: TypedColumn, weight: FloatArray, written: str = "") -> DateEncoding:
     """The encoding of a column with dates; without parts if they are all the same."""
-    gaps = column.gaps
-    present = column.values[~gaps]
+    missing = column.missing
+    present = column.values[~missing]
     parts = [part for part in PARTS if _varies(part, present)]
-    day = weighted_median(present.astype(np.int64) / _DAY, weight[~gaps])
-    return DateEncoding(parts, round(day * _DAY), bool(gaps.any()), written)
+    day = weighted_median(present.astype(np.int64) / _DAY, weight[~missing])
+    return DateEncoding(parts, round(day * _DAY), bool(missing.any()), written)
 
 
 def span(dates: Any) -> str:

@@ -67,7 +67,7 @@ def fit_columns(
         many = "frequency"
     options = _Options(many, max_levels, n_text)
     fitted = [
-        FittedColumn(c.name, kind, int(c.gaps.sum()), note, encoding)
+        FittedColumn(c.name, kind, int(c.missing.sum()), note, encoding)
         for c, (kind, note, encoding) in ((c, _fit(c, rows, options)) for c in rows.ordered)
     ]
     return _with_choices(fitted, rows, options, deadline)
@@ -107,13 +107,13 @@ def _category(column: TypedColumn, rows: TrainingRows, how: str, options: _Optio
 
 
 def _fit(column: TypedColumn, rows: TrainingRows, options: _Options) -> _Fitted:
-    gaps = column.gaps
-    if gaps.all():
+    missing = column.missing
+    if missing.all():
         return "left out", "no values", None
     if column.kind == "strings":
         return _fit_strings(column, rows, options)
-    present = column.values[~gaps]
-    if not gaps.any() and (present == present[0]).all():
+    present = column.values[~missing]
+    if not missing.any() and (present == present[0]).all():
         return "left out", "one value only", None
     if column.kind == "date":
         return "date", span(present), fit_date(column, rows.weight)
@@ -126,8 +126,8 @@ def _fit_strings(column: TypedColumn, rows: TrainingRows, options: _Options) -> 
     n = len(column.levels)
     if (written := format_of(column.levels)) is not None:
         dates = as_dates(column, written)
-        return "date", span(dates.values[~dates.gaps]), fit_date(dates, rows.weight, written)
-    n_rows = int((~column.gaps[rows.distinct]).sum())
+        return "date", span(dates.values[~dates.missing]), fit_date(dates, rows.weight, written)
+    n_rows = int((~column.missing[rows.distinct]).sum())
     if rows.weight.sum() >= _REPEATED * len(rows.distinct):
         n_rows = max(n_rows, n + 1)  # equal rows are different cases
     kind = kind_of_strings(column.name, column.levels, n_rows, options.max_levels)

@@ -31,7 +31,7 @@ def has_id_name(name: str) -> bool:
 
 def number_is_id(column: TypedColumn) -> bool:
     """Whether a number is whole, different in each row, and named like an id."""
-    values = column.values[~column.gaps]
+    values = column.values[~column.missing]
     n = len(values)
     if n < FEW or (values != np.floor(values)).any() or len(np.unique(values)) < n:
         return False

@@ -40,7 +40,7 @@ class MeanEncoding:
 
     levels: list[str]  # sorted
     labels: list[str]  # of the targets
-    means: FloatArray  # (levels + 2, targets); then that of unseen levels, that of gaps
+    means: FloatArray  # (levels + 2, targets); then that of unseen levels, that of missing values
     log_count: FloatArray  # (levels + 2,)
     counted: bool = True  # whether log_count is in the output
 

@@ -1,4 +1,4 @@
-"""A column of Python objects as a typed column; its kind is that of all values that are no gaps."""
+"""A column of Python objects as a typed column; its kind is that of the values present."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def objects_column(name: str, values: Sequence[Any]) -> TypedColumn:
     kinds = set(map(type, values))
     if kinds <= {str, type(None)}:
         return strings(name, values)
-    values_or_none = [None if is_gap(value) else value for value in values]
+    values_or_none = [None if is_missing(value) else value for value in values]
     kinds = {type(value) for value in values_or_none if value is not None}
     if odd := [kind for kind in kinds if issubclass(kind, _NO_TEXT)]:
         raise TypeError(
@@ -38,7 +38,7 @@ def objects_column(name: str, values: Sequence[Any]) -> TypedColumn:
     return strings(name, (None if value is None else text_of(value) for value in values_or_none))
 
 
-def is_gap(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Whether a value is None, NaN, NaT or pandas.NA."""
     if value is None or type(value).__name__ in _GAPS:
         return True

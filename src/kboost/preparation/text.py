@@ -57,9 +57,9 @@ class TextEncoding:
         rows = _vectors(texts, _keys(self.vocabulary), self.idf) @ self.directions
         length = np.log1p([len(text) for text in texts])
         of_text = np.column_stack([rows, length])
-        of_text = np.vstack([of_text, np.zeros(of_text.shape[1])])  # of a gap
+        of_text = np.vstack([of_text, np.zeros(of_text.shape[1])])  # of a missing value
         out = of_text[column.values]
-        return np.column_stack([out, column.gaps]) if self.has_indicator else out
+        return np.column_stack([out, column.missing]) if self.has_indicator else out
 
 
 def fit_text(column: TypedColumn, weight: FloatArray, n_directions: int) -> TextEncoding:
@@ -79,7 +79,7 @@ def fit_text(column: TypedColumn, weight: FloatArray, n_directions: int) -> Text
     idf = np.log((1 + mass.sum()) / (1 + share)) + 1
     rows = _vectors(texts, distinct[kept], idf)
     directions = _directions(rows, mass, n_directions)
-    return TextEncoding(_words(distinct[kept]), idf, directions, bool(column.gaps.any()))
+    return TextEncoding(_words(distinct[kept]), idf, directions, bool(column.missing.any()))
 
 
 def _directions(rows: Any, mass: FloatArray, k: int) -> FloatArray:

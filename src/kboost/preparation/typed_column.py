@@ -1,6 +1,6 @@
 """A column as one of four kinds of arrays, whatever it was before.
 
-kind       values                                        gap
+kind       values                                        missing value
 number     float64                                       NaN
 boolean    float64, 0 or 1                               NaN
 date       datetime64[us], without a time zone           NaT
@@ -35,7 +35,7 @@ class TypedColumn:
     declared: bool = False  # whether the frame declares strings as a category
 
     @property
-    def gaps(self) -> BoolArray:
+    def missing(self) -> BoolArray:
         """Which values are missing."""
         if self.kind == "strings":
             missing: BoolArray = self.values < 0
@@ -51,15 +51,15 @@ class TypedColumn:
         if self.kind != "strings":
             return replace(self, values=values)
         used, codes = np.unique(values, return_inverse=True)
-        n_gaps = int(len(used) > 0 and used[0] < 0)
-        levels = [self.levels[code] for code in used[n_gaps:]]
-        return replace(self, values=codes.reshape(-1) - n_gaps, levels=levels)
+        n_missing = int(len(used) > 0 and used[0] < 0)
+        levels = [self.levels[code] for code in used[n_missing:]]
+        return replace(self, values=codes.reshape(-1) - n_missing, levels=levels)
 
     def as_kind(self, kind: str) -> TypedColumn:
         """The same values as another kind; raises for values that are not of the kind."""
         if kind == self.kind:
             return self
-        if self.gaps.all():
+        if self.missing.all():
             return _nothing(self.name, kind, len(self.values))
         made: TypedColumn | None = _CONVERSIONS[kind](self)
         if made is None:
@@ -73,13 +73,13 @@ class TypedColumn:
         """The first value that is not of a kind."""
         if self.kind == "strings":
             return next(t for t in self.levels if _CONVERSIONS[kind](strings("", [t])) is None)
-        distinct = np.unique(self.values[~self.gaps])
+        distinct = np.unique(self.values[~self.missing])
         each = (replace(self, values=distinct[i : i + 1]) for i in range(len(distinct)))
         return str(next(one.values[0] for one in each if _CONVERSIONS[kind](one) is None))
 
 
 def strings(name: str, values: Iterable[str | None]) -> TypedColumn:
-    """A column of strings; None is a gap."""
+    """A column of strings; None is a missing value."""
     values = list(values)
     levels: Any = set(values)
     levels.discard(None)
@@ -91,7 +91,7 @@ def strings(name: str, values: Iterable[str | None]) -> TypedColumn:
 
 
 def relabelled(column: TypedColumn, texts: Sequence[str | None], codes: IntArray) -> TypedColumn:
-    """A column of strings from distinct texts and their indices; -1 is a gap."""
+    """A column of strings from distinct texts and their indices; -1 is a missing value."""
     column_of_texts = strings(column.name, texts)
     values = np.append(column_of_texts.values, -1)[codes]
     return TypedColumn(column.name, "strings", values, column_of_texts.levels)
@@ -106,7 +106,7 @@ def text_of(value: Any) -> str:
 
 
 def as_floats(texts: Sequence[str]) -> FloatArray | None:
-    """The numbers that texts stand for, NaN for a gap; None if one of them is neither."""
+    """The numbers that texts stand for, NaN for a missing value; None if one of them is neither."""
     try:
         numbers: FloatArray = np.array([_number_of(text) for text in texts], dtype=np.float64)
     except ValueError:
@@ -147,7 +147,7 @@ def _as_number(column: TypedColumn) -> TypedColumn | None:
 
 def _as_boolean(column: TypedColumn) -> TypedColumn | None:
     if column.kind == "number":
-        present = column.values[~column.gaps]
+        present = column.values[~column.missing]
         return replace(column, kind="boolean") if np.isin(present, (0, 1)).all() else None
     words = [_WORDS.get(level.strip().lower()) for level in column.levels]
     if column.kind == "date" or None in words:
@@ -157,9 +157,9 @@ def _as_boolean(column: TypedColumn) -> TypedColumn | None:
 
 
 def _as_strings(column: TypedColumn) -> TypedColumn:
-    gaps = column.gaps
-    codes = np.full(len(gaps), -1)
-    distinct, codes[~gaps] = np.unique(column.values[~gaps], return_inverse=True)
+    missing = column.missing
+    codes = np.full(len(missing), -1)
+    distinct, codes[~missing] = np.unique(column.values[~missing], return_inverse=True)
     if column.kind == "boolean":
         distinct = distinct.astype(bool)
     return relabelled(column, [text_of(value) for value in distinct.tolist()], codes)

@@ -1,4 +1,4 @@
-"""Section on the data: columns that give the target away, drift, gaps.
+"""Section on the data: columns that give the target away, drift, missing values.
 
 - Leaks: a small tree on one column alone, fitted to training rows and scored on the others.
 - Drift: the largest distance of the distribution functions (Kolmogorov and Smirnov) of a column in
@@ -33,7 +33,7 @@ ROWS = 4_000  # of each part that are checked
 COLUMNS = 100  # checked, the most important ones of the model
 LEAK = 0.97  # score of one column alone
 DRIFT = 0.1  # distance of distributions
-CHANGED_GAPS = 0.05  # of the share of gaps
+CHANGED_MISSING = 0.05  # of the share of missing values
 UNSEEN = 0.01  # of the rows with a new category
 LEAVES = 32
 
@@ -45,22 +45,24 @@ def data_notes(s: ReportData) -> Section | None:
     names = names_of(s)
     columns = np.argsort(-importances_by_column(s), kind="stable")[:COLUMNS].tolist()
     rows: list[list[str]] = []
-    gaps: list[tuple[float, list[str]]] = []
+    missing: list[tuple[float, list[str]]] = []
     for j in sorted(columns):
         pair = _Pair(s, j)
         rows += [[names[j], kind, words] for kind, words in _notes(s, pair)]
-        if max(pair.gaps) > 0:
-            shares = [f"{share:.1%}" for share in pair.gaps[: 1 if s.X_learn is None else 2]]
-            gaps.append((max(pair.gaps), [names[j], *shares]))
-    gaps = sorted(gaps, key=lambda each: -each[0])[:20]
+        if max(pair.missing) > 0:
+            shares = [f"{share:.1%}" for share in pair.missing[: 1 if s.X_learn is None else 2]]
+            missing.append((max(pair.missing), [names[j], *shares]))
+    missing = sorted(missing, key=lambda each: -each[0])[:20]
     head = ["column", "these rows", "training rows"][: 2 if s.X_learn is None else 3]
-    rows.sort(key=lambda row: ("leak", "drift", "new values", "gaps").index(row[1]))
+    rows.sort(key=lambda row: ("leak", "drift", "new values", "missing values").index(row[1]))
     return section(
         "data",
         "About the data",
         table("Columns to look at", ["column", "what", "why"], rows, words=(2,)) if rows else "",
         paragraph(_clean(s, rows)),
-        table("Shares of gaps", head, [row for _, row in gaps], numbers=(1, 2)) if gaps else "",
+        table("Shares of missing values", head, [row for _, row in missing], numbers=(1, 2))
+        if missing
+        else "",
     )
 
 
@@ -78,7 +80,7 @@ class _Pair:
             self.y_learn, training = np.asarray(s.y_learn)[at], column(take(s.X_learn, at), j)
             self.is_new = True
         self.is_number = is_number(training) and is_number(values)
-        self.gaps = [float(is_missing(v).mean()) if len(v) else 0.0 for v in (values, training)]
+        self.missing = [float(is_missing(v).mean()) if len(v) else 0.0 for v in (values, training)]
         self.learn, levels = codes(training)
         self.here, _ = codes(values, levels)
         self.unseen = 0.0
@@ -103,9 +105,9 @@ def _notes(s: ReportData, pair: _Pair) -> list[tuple[str, str]]:
             notes.append(
                 ("new values", f"{pair.unseen:.1%} of the rows have values not seen before")
             )
-        if abs(pair.gaps[0] - pair.gaps[1]) > CHANGED_GAPS:
-            words = f"{pair.gaps[1]:.1%} of the training rows, {pair.gaps[0]:.1%} of these"
-            notes.append(("gaps", words))
+        if abs(pair.missing[0] - pair.missing[1]) > CHANGED_MISSING:
+            words = f"{pair.missing[1]:.1%} of the training rows, {pair.missing[0]:.1%} of these"
+            notes.append(("missing values", words))
     return notes
 
 

@@ -40,7 +40,7 @@ def named_rows(model: Any, rows: Any) -> list[Row]:
 
 
 def rows_of_frame(frame: Any) -> list[Row]:
-    """Each row of a data frame; dates are days since 1970, and gaps among words are words."""
+    """Each row of a data frame; dates are days since 1970, a missing word is "(missing)"."""
     columns: dict[str, Any] = {}
     for j, name in enumerate(map(str, frame.columns)):
         values = column(frame, j)
@@ -50,9 +50,9 @@ def rows_of_frame(frame: Any) -> list[Row]:
         elif is_number(values):
             columns[name] = numbers
         else:
-            gaps = is_missing(values)
-            words = zip(values.tolist(), gaps, strict=True)
-            columns[name] = ["(missing)" if gap else str(value) for value, gap in words]
+            missing = is_missing(values)
+            words = zip(values.tolist(), missing, strict=True)
+            columns[name] = ["(missing)" if missing else str(value) for value, missing in words]
     return [{name: values[i] for name, values in columns.items()} for i in range(len(frame))]
 
 

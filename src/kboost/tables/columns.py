@@ -185,8 +185,8 @@ def _without_missing(text: Any) -> Any:
     return words[~words.str.lower().isin(MISSING)].unique()
 
 
-def with_gaps(frame: Any, words: Sequence[str]) -> Any:
-    """The table with gaps in place of the given words, in columns of all types."""
+def with_missing(frame: Any, words: Sequence[str]) -> Any:
+    """The table with missing values in place of the given words, in columns of all types."""
     pd = require("pandas", extra="cli", what="kboost.tables")
     missing_words = {word.strip() for word in words} - {""}
     numbers = as_numbers(pd.Series(sorted(missing_words), dtype=object)).dropna()

@@ -87,7 +87,7 @@ def rows_for(model: Any, frame: Any, *, fill: bool = False) -> Any:
     frame : pandas.DataFrame
         The table as read; columns may be in any order, and there may be others.
     fill : bool, default=False
-        Whether columns that are missing, at most half of them, are filled with gaps.
+        Whether columns that are missing, at most half of them, are filled with missing values.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def missing_columns(model: Any, frame: Any) -> list[str]:
 
 
 def _filled(frame: Any, kinds: Mapping[str, str]) -> Any:
-    """The table with gaps for columns it does not have, if it has at least half of them."""
+    """The table with missing values in columns it does not have, at most half of them."""
     names = [_raw_name(frame, name) for name in kinds]
     missing = [name for name in names if name not in frame.columns]
     if 2 * len(missing) > len(names):

@@ -13,7 +13,7 @@ from zipfile import is_zipfile
 import numpy as np
 
 from kboost._optional import require
-from kboost.tables.columns import with_gaps
+from kboost.tables.columns import with_missing
 from kboost.tables.delimited import check_names, read_delimited
 
 _TEXT = (".csv", ".tsv", ".txt", ".data")
@@ -88,7 +88,7 @@ def read_table(
         raise ValueError(f"{path} must be one of {KINDS}; its suffix is {kind!r}.")
     if not len(table):
         raise ValueError(f"{path} must have rows; it has none.")
-    return table if na is None or table.frame is None else Table(with_gaps(table.frame, na))
+    return table if na is None or table.frame is None else Table(with_missing(table.frame, na))
 
 
 def _read_arrow(path: Path, *, parquet: bool) -> Any:
