@@ -93,10 +93,6 @@ class Step:
 class Trace(list[Step]):
     """The steps of a fit; `trace.values("objective")` is one quantity as an array."""
 
-    def improved_by(self, validation_error: float) -> bool:
-        """Whether an error is lower than all so far."""
-        return not self or validation_error < float(np.nanmin(self.values("validation_error")))
-
     def certify(self, bound: float | None) -> None:
         """Add to the last step a bound that was found after it."""
         self[-1] = replace(self[-1], bound=better_bound(self[-1].bound, bound))
