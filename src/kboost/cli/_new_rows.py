@@ -15,7 +15,7 @@ OUTSIDE = 0.01  # share of the values beyond the range of training that is repor
 MARGIN = 0.1  # of the width of the range, by which a few new values exceed it by chance
 
 
-def surprises(model: Any, notes: dict[str, Any], frame: Any, X: Any) -> list[str]:
+def unfamiliar_values(model: Any, notes: dict[str, Any], frame: Any, X: Any) -> list[str]:
     """One line per column that differs from training; of a matrix nothing is known."""
     prepare = preparation_of(model)
     if prepare is None or frame is None or not hasattr(X, "columns"):

@@ -12,7 +12,7 @@ from kboost._optional import require
 from kboost.cli._console import printable
 from kboost.cli._files import check_writable, rows_of
 from kboost.cli._names import columns_named
-from kboost.cli._new_rows import surprises
+from kboost.cli._new_rows import unfamiliar_values
 from kboost.cli._notes import na_words
 from kboost.cli._results import as_json as in_json
 from kboost.persistence import load_with_notes
@@ -38,7 +38,7 @@ def run_predict(
         _check_suffix(output)
     fitted, notes = load_with_notes(model)
     X, frame = rows_of(fitted, data, na_words(notes) if na is None else na, fill=True)
-    warnings = surprises(fitted, notes, frame, X)
+    warnings = unfamiliar_values(fitted, notes, frame, X)
     table = predictions(fitted, X)
     if keep:
         table = _with_columns(table, frame, keep, data)

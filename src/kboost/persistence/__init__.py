@@ -170,12 +170,12 @@ def _unpack(manifest: dict[str, Any], arrays: list[np.ndarray[Any, Any]]) -> Any
 
 def _check_version(written_by: Any, name: str) -> None:
     """Warn, as scikit-learn does, of scikit-learn estimators from another version."""
-    theirs = written_by.get("scikit-learn") if isinstance(written_by, dict) else None
-    if theirs != sklearn.__version__:
+    written_version = written_by.get("scikit-learn") if isinstance(written_by, dict) else None
+    if written_version != sklearn.__version__:
         warning = InconsistentVersionWarning(
             estimator_name=name,
             current_sklearn_version=sklearn.__version__,
-            original_sklearn_version=str(theirs)[:20],
+            original_sklearn_version=str(written_version)[:20],
         )
         warnings.warn(warning, stacklevel=5)
 

@@ -72,7 +72,7 @@ def choose_encodings(
     deadline: Deadline = NO_LIMIT,
 ) -> dict[int, Choice]:
     """The choice for each column that has candidates, the usual one first."""
-    chosen = {j: Choice(hows[0], {}) for j, hows in candidates.items()}
+    chosen = {j: Choice(names[0], {}) for j, names in candidates.items()}
     if not candidates or rows.target is None or len(rows.distinct) < _FEWEST:
         return chosen
     sizes = {j: len(rows.columns[j].levels) for j in candidates}
@@ -92,11 +92,11 @@ def choose_encodings(
     with one_blas_thread(), suppress(OutOfTimeError):  # problems are small
         errors: FloatArray | None = None
         for j in order:
-            hows = {i: choice.how for i, choice in chosen.items()}
+            names = {i: choice.how for i, choice in chosen.items()}
             usual = candidates[j][0]
-            tried = {usual: _errors(folds, hows, deadline) if errors is None else errors}
+            tried = {usual: _errors(folds, names, deadline) if errors is None else errors}
             for how in candidates[j][1:]:
-                tried[how] = _errors(folds, hows | {j: how}, deadline)
+                tried[how] = _errors(folds, names | {j: how}, deadline)
             means = {how: float(share @ each) for how, each in tried.items()}
             best = min(means, key=lambda how: means[how])
             if not _is_lower(tried[best], tried[usual], share, min(len(tried) - 1, 2)):
@@ -114,12 +114,12 @@ def _is_lower(error: FloatArray, usual: FloatArray, share: FloatArray, times: in
     return mean > max(times * chance, _GAIN * float(share @ usual))
 
 
-def _errors(folds: Sequence[_Fold], hows: Mapping[int, str], deadline: Deadline) -> FloatArray:
+def _errors(folds: Sequence[_Fold], encodings: Mapping[int, str], deadline: Deadline) -> FloatArray:
     """The squared errors at the rows left out, part by part."""
     out = []
     for part in folds:
         deadline.check()
-        out.append(part.errors(hows))
+        out.append(part.errors(encodings))
     return np.concatenate(out)
 
 
@@ -151,9 +151,9 @@ class _Fold:
         self._blocks: dict[tuple[int, str], FloatArray] = {}
         self._starts: list[tuple[float, float]] = [START]  # of the search for width and ridge
 
-    def errors(self, hows: Mapping[int, str]) -> FloatArray:
+    def errors(self, encodings: Mapping[int, str]) -> FloatArray:
         """The squared error at each row left out, summed over the targets."""
-        blocks = [self._block(j, how) for j, how in sorted(hows.items())]
+        blocks = [self._block(j, how) for j, how in sorted(encodings.items())]
         X, n = np.column_stack([self._context, *blocks]), len(self.training)
         weight, targets = self._contents.weight, self._contents.targets
         of_mean = weight[self.training] / weight[self.training].sum()

@@ -82,12 +82,12 @@ def _with_choices(
         for j, column in enumerate(fitted)
         if column.kind == "category"
     }
-    rivals = {j: hows for j, hows in candidates.items() if len(hows) > 1}
+    rivals = {j: names for j, names in candidates.items() if len(names) > 1}
     encodings = [column.encoding for column in fitted]
     choices = choose_encodings(rows, encodings, rivals, options.max_levels, deadline)
-    for j, hows in candidates.items():
-        how, words = (choices[j].how, choices[j].words) if j in choices else (hows[0], hows[0])
-        if how != hows[0]:
+    for j, names in candidates.items():
+        how, words = (choices[j].how, choices[j].words) if j in choices else (names[0], names[0])
+        if how != names[0]:
             encoding = _category(rows.ordered[j], rows, how, options)
             fitted[j] = fitted[j]._replace(encoding=encoding)
         fitted[j] = fitted[j]._replace(how=words)
@@ -96,10 +96,10 @@ def _with_choices(
 
 def _candidates(column: TypedColumn, rows: TrainingRows, options: _Options) -> list[str]:
     """The encodings that compete: one-hots only where they distinguish a level."""
-    hows = options.candidates(len(column.levels))
-    if "one-hot" in hows[1:] and _category(column, rows, "one-hot", options) is None:
-        hows.remove("one-hot")
-    return hows
+    encodings = options.candidates(len(column.levels))
+    if "one-hot" in encodings[1:] and _category(column, rows, "one-hot", options) is None:
+        encodings.remove("one-hot")
+    return encodings
 
 
 def _category(column: TypedColumn, rows: TrainingRows, how: str, options: _Options) -> Any:

@@ -67,10 +67,10 @@ def _predicted(s: ReportData) -> str:
     else:
         low, high = map(figure_words, np.quantile(y.astype(np.float64), (0.05, 0.95)))
         target = f"{s.target}: a number, mostly between {low} and {high}"
-    learnt = "" if s.X_learn is None else f" fitted to {s.X_learn.shape[0]:,} rows"
+    training = "" if s.X_learn is None else f" fitted to {s.X_learn.shape[0]:,} rows"
     name = type(s.estimator).__name__
     words = f"Predicted is {target}, from {s.X.shape[1]:,} columns. "
-    words += f"The model is {'an' if name[0] in 'AEIOU' else 'a'} {name}{learnt}."
+    words += f"The model is {'an' if name[0] in 'AEIOU' else 'a'} {name}{training}."
     return f"{words} {s.reason[:1].upper()}{s.reason[1:]}".rstrip()
 
 

@@ -48,9 +48,7 @@ def explained(s: ReportData) -> Section | None:
         of_file = f", row {row_name(few, i)}" if hasattr(few, "iloc") else ""
         caption = f"{_place(i, len(chosen))}{of_file}: predicted {shown}"
         blocks.append(table(caption, ["column", "value", "adds"], lines))
-    return section(
-        "explained", "Predictions taken apart", paragraph(_words(s, explanation)), *blocks
-    )
+    return section("explained", "Predictions explained", paragraph(_words(s, explanation)), *blocks)
 
 
 def _lines(
