@@ -8,7 +8,7 @@ in each case, to rounding. Nothing is approximated, and no background data are n
 
 Boosted SVMs are a sum over rounds, `f(x) = sum_t weight_t s_t(x)` with `s_t` the sign of an SVM
 of one kernel. So they split exactly by kernel, by group (the features of a kernel, all
-together) and by round; a sign is no sum, so there is no split by training row. Where several
+together) and by round; a sign is not a sum, so there is no split by training row. Where several
 kernels vote in a round there is none by kernel either.
 """
 

@@ -38,7 +38,7 @@ class Contender:
 
     @property
     def is_small(self) -> bool:
-        """Whether the engine is one of few columns."""
+        """Whether the engine has few columns."""
         return self.max_columns is not None or self.cost is not None
 
     def n_bytes(self, n_features: int) -> int:

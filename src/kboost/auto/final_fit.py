@@ -95,10 +95,12 @@ def fit_members(
 ) -> SparseResult:
     """Fit the members one after another; the model is their weighted mean.
 
-    If time or Ctrl-C ends the fit, the members that are complete are the model. Without any, and
-    with `hurry`, it is the first member on as many rows as take no time, unless half of the columns
-    of a limit are there. Without `hurry`, the default with a limit on the columns, it is what there
-    is of the first member, and Ctrl-C or the time before there is anything is raised.
+    If time or Ctrl-C ends the fit, the model has the members that are complete. If there are none:
+
+    with `hurry`      the first member is fitted to a small sample of the rows, unless it has half
+                      of `max_columns` already
+    without `hurry`   (the default with `max_columns`) the model is the part of the first member
+                      that was fitted; if there is none, Ctrl-C or the end of the time is raised
     """
     hurry = max_columns is None if hurry is None else hurry
     data = SparseData(rows, location_of(X, n_jobs))

@@ -156,7 +156,7 @@ class _Final:
     def fit(
         self, chosen: Sequence[Contender], members: Sequence[Member], deadline: Deadline
     ) -> tuple[Contender, SparseResult | CertifiedResult]:
-        """The first that can be fitted; column generation that is cut short leaves the next one.
+        """The first candidate that can be fitted; the next one if column generation is cut short.
 
         `members` are those of the first.
         """
@@ -191,7 +191,7 @@ class _Final:
     def _rows_on(self, scale: TargetScale) -> IndexedRows:
         """All rows with transformed targets.
 
-        Where the search merged rows of one x, their mean is transformed, as it was there: the mean
+        Where the search merged rows of one x, their mean is transformed, as in the search: the mean
         of transformed targets is another one, to which the residuals do not belong.
         """
         merged = scale.kind != "identity" and len(self.learning) == len(self.rows.center_rows)

@@ -58,7 +58,7 @@ def smallest_models(
     problem: Problem | None = None,
     deadline: Deadline = NO_LIMIT,
 ) -> SmallModels:
-    """Try both engines in growing sizes; after Ctrl-C the joint fits so far decide, if any.
+    """Try both engines in growing sizes; after Ctrl-C the choice is among the joint fits so far.
 
     `problem` states that of column generation; without one, or with many rows, it does not compete.
     """

@@ -88,7 +88,7 @@ def ranges(notes: dict[str, Any]) -> dict[str, tuple[float, float]]:
 
 
 def as_days(values: Any) -> Any:
-    """Numbers as they are, dates in days since 1970, without missing values."""
+    """Numbers unchanged, dates in days since 1970, without missing values."""
     values = values.dropna()
     if values.dtype.kind == "M":
         return values.to_numpy().astype("datetime64[us]").astype(np.int64) / 86_400e6

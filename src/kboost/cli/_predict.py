@@ -76,7 +76,7 @@ def predictions(model: Any, X: Any) -> Any:
 
 
 def _with_columns(table: Any, frame: Any, keep: Sequence[str], path: Path) -> Any:
-    """The predictions after columns of the file, which are left as they are."""
+    """The predictions after columns of the file, which are unchanged."""
     if frame is None:
         raise ValueError(f"--keep must name columns of a table; {path} is a matrix.")
     names = columns_named(keep, [str(name) for name in frame.columns], "--keep")

@@ -173,7 +173,7 @@ def show_result(console: Console, result: FitResult) -> None:
 
 
 def show_model(console: Console, model: Any) -> None:
-    """Print what competed, if anything did, and the model."""
+    """Print the candidates of a search, if there was one, and the model."""
     if hasattr(model, "leaderboard_"):
         console.print(leaderboard(model))
     for line in model_words(model):

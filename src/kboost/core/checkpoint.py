@@ -5,9 +5,10 @@ and reports every step. A run is known by its place in the fit, the numbers of t
 and by a digest of what it works on: the same fit makes the same runs in the same order, so a fit
 that starts again finds what its runs had reached. A method that can continue is `Resumable`:
 
-    identity    a digest of its problem; a run of another problem at the same place is not taken up
+    identity    a digest of its problem; a run of another problem at the same place is not continued
     state       what the next step depends on: lists, dicts, arrays, numbers and text
-    restore     take up a state; the stop rules are then called with the trace before the next step
+    restore     continue from a state; the stop rules are then called with the trace before the next
+    step
 
     method               state                                        the model is the same
     column generation    columns of each step, random numbers of      within the solver's tolerance

@@ -255,7 +255,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
     def _margin_problem(
         self, kernels: Sequence[Kernel], X: FloatArray, targets: FloatArray, weight: FloatArray
     ) -> tuple[KernelBoostClassifier, MarginPlan, TrainingData]:
-        """The problem of column generation; a row of several classes is one row of each."""
+        """The problem of column generation; a row of several classes becomes one row per class."""
         estimator = KernelBoostClassifier(
             list(kernels), random_state=self.random_state, n_jobs=self.n_jobs
         )

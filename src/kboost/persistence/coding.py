@@ -31,7 +31,7 @@ Array = np.ndarray[Any, Any]
 Code = Any  # JSON: 0, or [width, differences, divisors, lengths]
 
 PLAIN = 0
-MAX_CODED = 1 << 22  # bytes of an array; larger ones are written as they are
+MAX_CODED = 1 << 22  # bytes of an array; larger ones are written without coding
 _POWERS = tuple(10**k for k in range(10))
 _LARGEST = 1 << 53  # integers up to here are exact in float64
 _SHORT = 4  # columns and runs are segments if they are this long

@@ -62,7 +62,7 @@ def _check_sum(
 
 
 def _values(node: Any) -> Iterator[Any]:
-    """The values of a node: scalars, and neither a list of them nor a dict by name."""
+    """The values of a node: scalars, and values that are neither a list nor a dict."""
     stack = [node]
     while stack:
         value = stack.pop()

@@ -1,6 +1,6 @@
 """Numbers that are written as strings, as in a table that was read without their types.
 
-A column of strings is one of numbers if all values can be read as such, except words for a missing
+A column of strings is numeric if all values can be read as numbers, except words for a missing
 value. Numbers that start with a zero, such as 007, are codes: their column is a category. So is a
 column that its frame calls categorical.
 """

@@ -147,7 +147,7 @@ def _of_array(name: str, values: Any) -> TypedColumn:
 
 
 def _of_texts(name: str, values: Any) -> TypedColumn:
-    """NumPy makes strings of a list with numbers and words; a column of numbers is one again."""
+    """NumPy turns a list of numbers and words into strings; numbers are converted back."""
     column = strings(name, values.tolist())
     missing = [level in ("nan", "None", "") for level in column.levels]
     numbers = as_floats(["nan" if g else v for g, v in zip(missing, column.levels, strict=True)])

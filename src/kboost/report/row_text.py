@@ -108,7 +108,7 @@ def _number_words(number: float) -> str:
 def unusual(row: Row, others: list[Row]) -> list[str]:
     """The columns of a row, those with the most unusual values first.
 
-    A word is as unusual as it is rarer than the most frequent one; where all are rare, none is.
+    The rarer a word than the most frequent one, the more unusual; where all are rare, none is.
     """
     score = {}
     for name, value in row.items():

@@ -26,7 +26,7 @@ _DATE_LIKE = re.compile(
 )
 DAY_FIRST = " (d/m)"  # suffix of the name of a column in which 3/4 is the third of April
 ASKED = "used, as asked for"
-USED = " (used)"  # suffix of the name of a number that is no id, although it looks like one
+USED = " (used)"  # suffix of the name of a number that looks like an id and is used nevertheless
 
 
 @dataclass(frozen=True)

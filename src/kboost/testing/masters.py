@@ -144,7 +144,7 @@ def check_price_inside(
 def check_empty_proposal(
     master: EdgeMaster, problem: AnyProblem, reference: MasterReference, seed: int = 0
 ) -> None:
-    """An empty proposal leaves the optimum as it is."""
+    """An empty proposal does not change the optimum."""
     for run, _ in _steps(master, problem, seed, limit=10):
         before = run.fit
         run.extend(_proposal(problem, np.zeros(0, dtype=np.intp)))
