@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from kboost.auto.blend import blend_weights
-from kboost.auto.contender import Contender, ScoredRows
 from kboost.auto.plan import AutoPlan
+from kboost.auto.scored_candidate import ScoredCandidate, ScoredRows
 from kboost.auto.search import SearchResult, search
 from kboost.auto.target_scale import IDENTITY, TargetScale, heavy_tailed
 from kboost.core.deadline import Deadline
@@ -44,7 +44,7 @@ def find_candidates(
     scales: Sequence[TargetScale],
     deadline: Deadline,
     listeners: Sequence[Listener],
-) -> tuple[list[Contender], StopReason]:
+) -> tuple[list[ScoredCandidate], StopReason]:
     """All candidates, the best first, and why there are no more."""
     first = deadline.share(2 if scales else 1 / _SEARCH)
     candidates, reason = _candidates(plan, learning, IDENTITY, first, listeners)
@@ -68,7 +68,7 @@ def _candidates(
     scale: TargetScale,
     deadline: Deadline,
     listeners: Sequence[Listener],
-) -> tuple[list[Contender], StopReason]:
+) -> tuple[list[ScoredCandidate], StopReason]:
     """Every family on one scale of the target, and their blend, with scores."""
     scaled = replace(learning, targets=scale.apply(learning.targets))
     n, d = learning.X.shape
@@ -83,7 +83,7 @@ def candidates_of(
     scale: TargetScale,
     searched: SearchResult,
     learned: str = "",
-) -> list[Contender]:
+) -> list[ScoredCandidate]:
     """Every family of a search, and their blend, with scores on the rows left out.
 
     `learned` ends their names.
@@ -93,7 +93,7 @@ def candidates_of(
     suffix = learned if scale.kind == "identity" else f" of {scale.kind} y{learned}"
     rows = ScoredRows(plan.scorer, scaled, scale, searched.left_out, searched.fold_numbers)
     out = [
-        _contender(rows, searched, f"{each.family.name}{suffix}", ((each, 1.0),))
+        _candidate(rows, searched, f"{each.family.name}{suffix}", ((each, 1.0),))
         for each in searched.judged
     ]
     if plan.blend and len(searched.judged) > 1:
@@ -105,15 +105,15 @@ def candidates_of(
             if part > 0
         )
         if len(members) > 1:
-            out.append(_contender(rows, searched, f"blend{suffix}", members))
+            out.append(_candidate(rows, searched, f"blend{suffix}", members))
     return out
 
 
-def _contender(
+def _candidate(
     rows: ScoredRows, searched: SearchResult, name: str, members: tuple[tuple[Judged, float], ...]
-) -> Contender:
+) -> ScoredCandidate:
     """A weighted sum of families as a candidate."""
     values = np.sum([part * searched.values(each) for each, part in members], axis=0)
     seconds = sum(each.seconds for each, _ in members)
     n_columns = len(rows.learning) * len(members)
-    return rows.contender(name, values, members, seconds=seconds, n_columns=n_columns)
+    return rows.candidate(name, values, members, seconds=seconds, n_columns=n_columns)

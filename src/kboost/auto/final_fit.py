@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kboost.auto.contender import Contender
+from kboost.auto.scored_candidate import ScoredCandidate
 from kboost.columns.cells import CellPart
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
@@ -72,10 +72,10 @@ class Member:
     weight: float
 
 
-def members_of(contender: Contender, learning: LearningRows) -> list[Member]:
+def members_of(candidate: ScoredCandidate, learning: LearningRows) -> list[Member]:
     """The members of a candidate, with kernels for these rows."""
     reference = learning.reference()
-    return [Member(each.kernel(*reference), each.ridge, part) for each, part in contender.members]
+    return [Member(each.kernel(*reference), each.ridge, part) for each, part in candidate.members]
 
 
 def fit_members(

@@ -19,11 +19,11 @@ from typing import Any
 
 from kboost.auto.candidates import ENDED, find_candidates, scales_for
 from kboost.auto.certified import FAILED, CertifiedResult, fit_certified
-from kboost.auto.contender import Contender
 from kboost.auto.engine import MANY_FEATURES, choose_engine
 from kboost.auto.final_fit import CUT_SHORT, ONE_CELL, Engine, Member, fit_in_time, members_of
 from kboost.auto.finalists import judge_finalists
 from kboost.auto.plan import AutoPlan
+from kboost.auto.scored_candidate import ScoredCandidate
 from kboost.auto.small_model import ENOUGH, MOST, smallest_models
 from kboost.auto.target_scale import TargetScale
 from kboost.core.deadline import NO_LIMIT, Deadline
@@ -54,8 +54,8 @@ class AutoResult:
     """The fitted sum of the members, and everything that was judged."""
 
     result: SparseResult | CertifiedResult
-    winner: Contender
-    candidates: tuple[Contender, ...]  # the best first
+    winner: ScoredCandidate
+    candidates: tuple[ScoredCandidate, ...]  # the best first
     engine: Engine | None = None  # of all columns, where engines competed
     failure: str = ""  # of column generation
 
@@ -90,8 +90,8 @@ def fit_auto(
         ended = small.reason.rule == INTERRUPTED.rule
         reason = small.reason if ended or small.reason.rule == OUT_OF_TIME.rule else reason
         failure = small.reason.message if small.reason.rule == FAILED else ""
-        chosen = [*small.contenders, single]
-        candidates = sorted([*candidates, *small.contenders], key=lambda c: -c.score)
+        chosen = [*small.candidates, single]
+        candidates = sorted([*candidates, *small.candidates], key=lambda c: -c.score)
     final = _Final(plan, X, rows, learning, () if ended else listeners)
     members = members_of(chosen[0], learning)
     if not ended:
@@ -111,7 +111,7 @@ def _judged(
     scales: Sequence[TargetScale],
     deadline: Deadline,
     listeners: Sequence[Listener],
-) -> tuple[list[Contender], StopReason]:
+) -> tuple[list[ScoredCandidate], StopReason]:
     """The candidates, the best first; with many distinct rows judged again in cells.
 
     With many features cells are far from local: nothing is gained by learning inside them.
@@ -154,8 +154,8 @@ class _Final:
         return final, choice.reason
 
     def fit(
-        self, chosen: Sequence[Contender], members: Sequence[Member], deadline: Deadline
-    ) -> tuple[Contender, SparseResult | CertifiedResult]:
+        self, chosen: Sequence[ScoredCandidate], members: Sequence[Member], deadline: Deadline
+    ) -> tuple[ScoredCandidate, SparseResult | CertifiedResult]:
         """The first candidate that can be fitted; the next one if column generation is cut short.
 
         `members` are those of the first.

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.auto.contender import Contender
+from kboost.auto.scored_candidate import ScoredCandidate
 from kboost.auto.target_scale import TargetScale, weighted_quantiles
 from kboost.data.indexed_rows import IndexedRows
 from kboost.metric.folds import LearningRows
@@ -55,7 +55,9 @@ def left_out_residuals(
     )
 
 
-def residuals_of(winner: Contender, learning: LearningRows, rows: IndexedRows) -> LeftOutResiduals:
+def residuals_of(
+    winner: ScoredCandidate, learning: LearningRows, rows: IndexedRows
+) -> LeftOutResiduals:
     """The residuals of a candidate at the rows left out; `rows` are all rows, not merged."""
     y, predicted = learning.targets[winner.rows, 0], winner.values[:, 0]
     weight = learning.weight[winner.rows]

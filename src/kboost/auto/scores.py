@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.auto.contender import Scorer
 from kboost.auto.probabilities import calibrate, shares_of
+from kboost.auto.scored_candidate import Scorer
 from kboost.metric.folds import LearningRows
 
 

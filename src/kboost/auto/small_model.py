@@ -21,8 +21,8 @@ import numpy as np
 from kboost._typing import FloatArray
 from kboost.auto.basis_size import BasisTrials
 from kboost.auto.certified import CostTrials, Problem
-from kboost.auto.contender import Contender, ScoredRows, Scorer
 from kboost.auto.probabilities import calibrate, shares_of
+from kboost.auto.scored_candidate import ScoredCandidate, ScoredRows, Scorer
 from kboost.auto.search import global_folds
 from kboost.auto.target_scale import TargetScale
 from kboost.auto.trial import Comparison, Judge, SizeTrial
@@ -46,12 +46,12 @@ _TRAINING, _LEFT = 4000, 2000  # rows of the one fold above, at most
 class SmallModels:
     """The smallest model of each engine, the winner first; none if there was no time."""
 
-    contenders: tuple[Contender, ...]
+    candidates: tuple[ScoredCandidate, ...]
     reason: StopReason  # why no more were tried
 
 
 def smallest_models(
-    candidates: Sequence[Contender],
+    candidates: Sequence[ScoredCandidate],
     learning: LearningRows,
     scorer: Scorer,
     prefer: str,
@@ -70,7 +70,7 @@ def smallest_models(
         reason = search.try_joint(deadline if problem is None else deadline.share(2))
         if problem is not None and search.joint and reason.rule != INTERRUPTED.rule:
             reason = search.try_certified(problem, deadline)
-        return SmallModels(search.contenders(), reason), reason
+        return SmallModels(search.candidates(), reason), reason
 
     models, reason = interruptible(search_sizes, None)  # Ctrl-C between the trials
     return models or SmallModels((), reason)
@@ -80,14 +80,18 @@ class _SmallModelSearch:
     """The trials of both engines on the same rows left out."""
 
     def __init__(
-        self, candidates: Sequence[Contender], learning: LearningRows, scorer: Scorer, prefer: str
+        self,
+        candidates: Sequence[ScoredCandidate],
+        learning: LearningRows,
+        scorer: Scorer,
+        prefer: str,
     ) -> None:
         singles = [c for c in candidates if len(c.members) == 1]
         self._best = best = singles[0]
         same = [c.members[0][0] for c in singles if c.scale.kind == best.scale.kind]
         self._mixture = mixture_of(same)
-        self._folds, self._left = _left_out(learning, best.scale, scorer)
-        judge, weight = _judge(self._left, learning), learning.weight[self._left.rows]
+        self._folds, self._scored = _left_out(learning, best.scale, scorer)
+        judge, weight = _judge(self._scored, learning), learning.weight[self._scored.rows]
         self._comparison = Comparison(judge, weight, _TOLERANCE[prefer])
         self._labels, self._most = learning.labels, MOST[prefer]
         self._seconds, self._cut_short = [0.0, 0.0], [False, False]  # of the engines
@@ -120,7 +124,7 @@ class _SmallModelSearch:
         self._cut_short[1] = reason.rule == OUT_OF_TIME.rule
         return reason
 
-    def contenders(self) -> tuple[Contender, ...]:
+    def candidates(self) -> tuple[ScoredCandidate, ...]:
         """The smallest model of each engine; those close to the lowest error of both go first."""
         smallest, every = self._comparison.smallest, [*self.joint, *self.certified]
         near: list[SizeTrial] = []
@@ -135,18 +139,18 @@ class _SmallModelSearch:
                 continue
             (near if is_near else far).append(trial)
         order = [*sorted(near, key=lambda trial: trial.n_columns), *far]
-        return tuple(map(self._contender, order))
+        return tuple(map(self._candidate, order))
 
-    def _contender(self, trial: SizeTrial) -> Contender:
+    def _candidate(self, trial: SizeTrial) -> ScoredCandidate:
         best = self._best
         if trial.cost is None:
-            return self._left.contender(
+            return self._scored.candidate(
                 f"joint fit of {best.name}", trial.values, best.members,
                 seconds=self._seconds[0], n_columns=trial.n_columns, max_columns=trial.n_columns,
             )  # fmt: skip
         suffix = best.name.removeprefix(best.members[0][0].family.name)  # the scale of the target
         members = tuple((each, 1.0) for each in self._mixture)
-        return self._left.contender(
+        return self._scored.candidate(
             f"column generation{suffix}", trial.values, members,
             seconds=self._seconds[1], n_columns=trial.n_columns, cost=trial.cost,
         )  # fmt: skip

@@ -19,12 +19,12 @@ from kboost._rules import POSITIVE, check_params, either, one_of, optional
 from kboost._typing import FloatArray
 from kboost._validation import check_weights
 from kboost.auto.certified import CertifiedResult, Problem
-from kboost.auto.contender import Contender, Scorer
 from kboost.auto.final_fit import CUT_SHORT, ONE_PROBLEM
 from kboost.auto.fit import AutoResult, fit_auto, sentence
 from kboost.auto.learning_rows import row_counts
 from kboost.auto.plan import AutoPlan
 from kboost.auto.score_words import as_measured, best_word, figure_words, score_words
+from kboost.auto.scored_candidate import ScoredCandidate, Scorer
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.model import AdditiveModel
 from kboost.data.indexed_rows import IndexedRows
@@ -205,7 +205,7 @@ def _dense(rows: Any) -> FloatArray:
     return np.asarray(rows)
 
 
-def _line(candidate: Contender, n_features: int) -> dict[str, Any]:
+def _line(candidate: ScoredCandidate, n_features: int) -> dict[str, Any]:
     """A line of the leaderboard."""
     return {
         "candidate": candidate.name,
@@ -240,7 +240,7 @@ def _reason(search: AutoResult, scoring: str, prefer: str) -> str:
     return f"{words}. {sentence(search.failure)}".rstrip()
 
 
-def _measured(scoring: str, candidate: Contender) -> str:
+def _measured(scoring: str, candidate: ScoredCandidate) -> str:
     """The score of a candidate, errors without their minus sign."""
     return figure_words(as_measured(scoring, candidate.score))
 

@@ -12,7 +12,6 @@ from sklearn.utils.validation import column_or_1d
 from kboost._estimator.base import flat
 from kboost._estimator.labels import check_two_classes, encode_labels
 from kboost._typing import FloatArray, IntArray
-from kboost.auto.contender import Scorer
 from kboost.auto.fit import AutoResult
 from kboost.auto.learning_rows import learning_rows
 from kboost.auto.probabilities import (
@@ -22,6 +21,7 @@ from kboost.auto.probabilities import (
     class_signs,
     shares_of,
 )
+from kboost.auto.scored_candidate import Scorer
 from kboost.auto.scores import negative_log_loss
 from kboost.core.deadline import Deadline, now
 from kboost.data.class_weight import class_factors

@@ -12,9 +12,9 @@ from sklearn.utils.validation import _check_y
 from kboost._rules import FRACTION, check_params
 from kboost._typing import FloatArray
 from kboost._validation import check_numeric
-from kboost.auto.contender import Scorer
 from kboost.auto.intervals import LeftOutResiduals, interval, residuals_of
 from kboost.auto.learning_rows import learning_rows
+from kboost.auto.scored_candidate import Scorer
 from kboost.auto.scores import negative_squared_error
 from kboost.auto.target_scale import TargetScale
 from kboost.core.deadline import now
