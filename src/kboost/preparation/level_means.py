@@ -58,7 +58,7 @@ class MeanEncoding:
 
     @property
     def table(self) -> FloatArray:
-        """The output for each level, for unseen levels and for gaps."""
+        """The output for each level, for unseen levels and for missing values."""
         return np.column_stack([self.means, self.log_count]) if self.counted else self.means
 
     def encode(self, column: TypedColumn) -> FloatArray:
@@ -80,7 +80,7 @@ def fit_means(
 
 
 def log_counts(count: FloatArray) -> FloatArray:
-    """The log frequencies of levels, then of unseen levels and of gaps."""
+    """The log frequencies of levels, then of unseen levels and of missing values."""
     lowest = max(count[:-2].min() - 1.0, 0.0)
     logs: FloatArray = np.log1p(np.maximum(count, lowest))
     return logs

@@ -85,14 +85,14 @@ def fit_levels(column: TypedColumn, weight: FloatArray, max_levels: int) -> Leve
 
 
 def counts(column: TypedColumn, weight: FloatArray) -> FloatArray:
-    """The weight of each level, and at the end that of the gaps."""
+    """The weight of each level, and at the end that of missing values."""
     n = len(column.levels)
     places = np.where(column.values < 0, n, column.values)
     return np.bincount(places, weights=weight, minlength=n + 1).astype(np.float64)
 
 
 def codes_in(levels: list[str], column: TypedColumn) -> IntArray:
-    """The index of each value among the levels of fit; then n for unseen ones, -1 for gaps."""
+    """The index of each value among the levels of fit; then n for unseen ones, -1 for missing values."""
     index = {level: i for i, level in enumerate(levels)}
     index_of_level = [index.get(level, len(levels)) for level in column.levels]
     codes: IntArray = np.array([*index_of_level, -1], dtype=np.intp)[column.values]
