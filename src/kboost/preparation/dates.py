@@ -19,7 +19,7 @@ _DAY = 86_400_000_000  # microseconds
 
 @dataclass(frozen=True)
 class DateEncoding:
-    """The parts of a date, and its gaps."""
+    """The parts of a date, and whether it is missing."""
 
     parts: list[str]
     fill: int  # microseconds since 1970, in place of a missing value

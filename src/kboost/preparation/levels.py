@@ -92,7 +92,7 @@ def counts(column: TypedColumn, weight: FloatArray) -> FloatArray:
 
 
 def codes_in(levels: list[str], column: TypedColumn) -> IntArray:
-    """The index of each value among the levels of fit; then n for unseen ones, -1 for missing values."""
+    """The index of each value among the levels of fit; n for unseen ones, -1 for missing values."""
     index = {level: i for i, level in enumerate(levels)}
     index_of_level = [index.get(level, len(levels)) for level in column.levels]
     codes: IntArray = np.array([*index_of_level, -1], dtype=np.intp)[column.values]
