@@ -110,6 +110,13 @@ def test_bad_parts(options, message):
         ColumnGenerationClassifier(**options).fit([[0.0], [1.0]], [0, 1])
 
 
+def test_a_formulation_without_its_master():
+    model = ColumnGenerationRegressor(["rbf"], formulation=rows)
+    with pytest.raises(AttributeError) as error:
+        model.fit(*make_moons(30, random_state=0))
+    assert "master is the default here, give one that fits" in error.value.__notes__[0]
+
+
 @pytest.mark.parametrize("answer", ["enough", False])
 def test_a_stop_rule_that_gives_no_reason(answer):
     model = ColumnGenerationClassifier(["rbf"], stop=lambda trace: answer)

@@ -11,8 +11,6 @@ import numpy as np
 
 from benchmarks.datasets import Data
 
-INFORMATIVE = (0, 1, 2, 3)
-
 
 def load(n_train: int = 66, n_features: int = 323, n_test: int = 500, seed: int = 0) -> Data:
     """Rows drawn by `seed`."""

@@ -98,7 +98,7 @@ def scale(case: Case, model: Any, rng: np.random.Generator) -> None:
 
 def signs(case: Case, model: Any, rng: np.random.Generator) -> None:
     if case.y is None or "SemiSupervised" in case.name or case.name == "AutoKernelClassifier":
-        return  # the door draws its folds class by class
+        return  # the AutoKernel estimator draws its folds class by class
     if hasattr(model, "classes_"):
         if len(model.classes_) != 2:
             return

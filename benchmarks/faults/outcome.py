@@ -14,7 +14,6 @@ import numpy as np
 from benchmarks.faults.subjects import Subject, X
 
 MODEL, SENTENCE, LOSS = "model", "sentence", "loss"
-OPTIMAL = ("tol", "gap", "exhausted")  # rules that claim an optimum
 _LONGEST = 600  # characters of a sentence
 NAMED = (ValueError, TypeError, MemoryError, OSError, RuntimeError, Warning)  # errors with a name
 

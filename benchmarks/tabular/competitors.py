@@ -265,7 +265,7 @@ def ablated(**options: Any) -> Maker:
 
 
 def quick_auto_kernel(classifies: bool, threads: int | None) -> Competitor:
-    """The one for many predictions: `prefer="speed"`, given where the door asks for it."""
+    """The one for many predictions: `prefer="speed"`, given where the estimator asks for it."""
     kind, quick = auto_kind(classifies), {"prefer": "speed"}
     if "prefer" in signature(kind).parameters:
         return AutoKernel(kind(**quick))

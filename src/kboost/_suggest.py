@@ -36,7 +36,7 @@ class Suggestion:
     ----------
     estimator : estimator
         Not fitted. A pipeline with a TablePreparation if the estimator accepts only numbers and
-        the table has other columns, or gaps.
+        the table has other columns, or missing values.
     reason : str
         A sentence.
     """
@@ -133,11 +133,11 @@ def _is_large(table: Any, n_entries: int) -> bool:
 
 
 def _prepared(estimator: Any, table: Any) -> Any:
-    """The estimator, after a preparation if the table has other columns than numbers, or gaps."""
+    """The estimator, with a preparation for columns that are not numbers and for missing values."""
     if sparse.issparse(table):
         return estimator
     columns = typed_columns(table)
-    if are_numbers(columns) and not any(column.gaps.any() for column in columns):
+    if are_numbers(columns) and not any(column.missing.any() for column in columns):
         return estimator
     return make_pipeline(TablePreparation(), estimator)
 

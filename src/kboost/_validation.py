@@ -113,8 +113,8 @@ def check_validation(
 
 def has_validation(X_val: Any, y_val: Any, sample_weight_val: Any) -> bool:
     """Whether validation rows are given to `fit`; raises unless they are complete."""
-    given = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
-    present = [name for name, value in given.items() if value is not None]
+    arguments = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
+    present = [name for name, value in arguments.items() if value is not None]
     if present and not {"X_val", "y_val"} <= set(present):
         raise ValueError(
             f"X_val and y_val must be given together; got only {' and '.join(present)}."
@@ -155,7 +155,8 @@ def check_weights(
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
     """Restore the attributes of the estimator if an exception is raised inside.
 
-    Ctrl-C says so, and an error of memory that comes without words ("std::bad_alloc") gets some.
+    After Ctrl-C the message says so, and a MemoryError without a message ("std::bad_alloc") gets
+    one.
     """
     before = vars(estimator).copy()
     try:

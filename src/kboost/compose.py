@@ -6,7 +6,7 @@ of the parts are in `kboost.core.protocols`, and `kboost.testing` has tests for 
     formulation   what the targets and weights of the rows mean for the master
     oracle        proposes columns of the library, from the weights of the last fit
     master        solves for the coefficients of the columns added so far
-    stop          looks at the trace after each step and returns a reason to stop, or None
+    stop          is called with the trace after each step; returns a reason to stop, or None
 """
 
 from __future__ import annotations
@@ -136,12 +136,21 @@ class _Composed(MarginEstimator):
         self
             The fitted estimator.
         """
-        return self._guarded_fit(
-            lambda: run_plan(self, X, y, sample_weight, ValidationInput()),
-            X,
-            y,
-            sample_weight,
-        )
+        try:
+            return self._guarded_fit(
+                lambda: run_plan(self, X, y, sample_weight, ValidationInput()),
+                X,
+                y,
+                sample_weight,
+            )
+        except AttributeError as error:
+            if (self.master is None) != (self.formulation is None):
+                missing = "master" if self.master is None else "formulation"
+                error.add_note(
+                    "A master reads the attributes of the rows that the formulation returns; "
+                    f"{missing} is the default here, give one that fits."
+                )
+            raise
 
 
 class ColumnGenerationClassifier(KernelClassifierMixin, _Composed):

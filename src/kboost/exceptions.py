@@ -1,4 +1,4 @@
-"""Exceptions and warnings of kboost beside ValueError, TypeError and scikit-learn's own."""
+"""Exceptions and warnings of kboost besides ValueError, TypeError and scikit-learn's own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class SolverError(RuntimeError):
 
 
 class OutOfTimeError(RuntimeError):
-    """The signal of a part that the time is over inside a step; the last step stands.
+    """The signal of a part that the time limit is reached inside a step; the last step is kept.
 
     For authors of masters and oracles: `fit` catches it and never raises it.
     """

@@ -159,7 +159,7 @@ def nu_margin(signs: FloatArray, sample_weight: FloatArray, nu: float) -> Margin
 def nu_classification(
     nu: float, *, free: bool
 ) -> Callable[[FloatArray, FloatArray, float], MarginRows]:
-    """The nu problem of signs and weights, whatever C; `free`: the bias is not penalised."""
+    """The nu problem of signs and weights; C is not used; `free`: the bias is not penalised."""
 
     def formulate(signs: FloatArray, weight: FloatArray, C: float) -> MarginRows:
         lighter = min(weight[signs > 0].sum(), weight[signs < 0].sum()) / weight.sum()

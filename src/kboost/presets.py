@@ -107,10 +107,10 @@ def cg_boost(library: str = "LQR", **settings: Any) -> KernelBoostClassifier:
     >>> len(model.columns_per_kernel_)
     2
     """
-    given = {"penalty": "l2", "C": 1.0, "tol": 1e-3}
+    defaults = {"penalty": "l2", "C": 1.0, "tol": 1e-3}
     solver = ColumnGeneration(pricing="stratified")
     return KernelBoostClassifier(
-        cg_boost_kernels(library), **{**given, "solver": solver, **settings}
+        cg_boost_kernels(library), **{**defaults, "solver": solver, **settings}
     )
 
 
@@ -139,9 +139,9 @@ def ssmk(n_labels: int, **settings: Any) -> SemiSupervisedKernelBoostClassifier:
     """
     if n_labels < 1:
         raise ValueError(f"n_labels must be at least 1; got {n_labels}.")
-    given = {"C": 2.0 / n_labels, "column_scaling": None}
+    defaults = {"C": 2.0 / n_labels, "column_scaling": None}
     return SemiSupervisedKernelBoostClassifier(
-        [Linear(), Gaussian("mean")], **{**given, **settings}
+        [Linear(), Gaussian("mean")], **{**defaults, **settings}
     )
 
 
@@ -173,8 +173,10 @@ def sparse_boosting(kernel: Kernel, ridge: float, **settings: Any) -> SparseKern
     25000
     """
     update = Full(columns_per_step=50, n_init_rows=500)
-    given = {"selection": "max-res", "max_columns": 25_000}
-    return SparseKernelRegressor([kernel], ridge=ridge, **{**given, "update": update, **settings})
+    defaults = {"selection": "max-res", "max_columns": 25_000}
+    return SparseKernelRegressor(
+        [kernel], ridge=ridge, **{**defaults, "update": update, **settings}
+    )
 
 
 def sparse_boosting_series(kernel: Kernel, ridge: float, **settings: Any) -> SparseKernelClassifier:
@@ -204,8 +206,10 @@ def sparse_boosting_series(kernel: Kernel, ridge: float, **settings: Any) -> Spa
     5000
     """
     update = Full(columns_per_step=50, n_init_rows=2000, series=50)
-    given = {"selection": "mp", "max_columns": 250_000, "max_iter": 100_000}
-    return SparseKernelClassifier([kernel], ridge=ridge, **{**given, "update": update, **settings})
+    defaults = {"selection": "mp", "max_columns": 250_000, "max_iter": 100_000}
+    return SparseKernelClassifier(
+        [kernel], ridge=ridge, **{**defaults, "update": update, **settings}
+    )
 
 
 def mkboost_kernels() -> list[Kernel]:
@@ -251,8 +255,8 @@ def mkboost(variant: str = "D1", **settings: Any) -> MKBoostClassifier:
     >>> model.C, model.max_iter
     (50.0, 100)
     """
-    given = {"C": 50.0, "max_iter": 100, "sample_ratio": 0.2, "kernel_decay": 2.0**-5}
-    return MKBoostClassifier(mkboost_kernels(), variant=variant, **{**given, **settings})
+    defaults = {"C": 50.0, "max_iter": 100, "sample_ratio": 0.2, "kernel_decay": 2.0**-5}
+    return MKBoostClassifier(mkboost_kernels(), variant=variant, **{**defaults, **settings})
 
 
 def regression_ensemble(
@@ -286,5 +290,5 @@ def regression_ensemble(
     """
     if method not in _ENSEMBLES:
         raise ValueError(f"method must be one of {', '.join(_ENSEMBLES)}; got {method!r}.")
-    given = {"kernels": [Gaussian(gamma)], "C": 100.0, "nu": 0.5, "column_scaling": None}
-    return KernelBoostRegressor(**{**given, **_ENSEMBLES[method], **settings})
+    defaults = {"kernels": [Gaussian(gamma)], "C": 100.0, "nu": 0.5, "column_scaling": None}
+    return KernelBoostRegressor(**{**defaults, **_ENSEMBLES[method], **settings})

@@ -99,9 +99,9 @@ def iterate(
     sizes = {"dimension": dimension, "lag": lag, "n_steps": n_steps}
     values, span = _checked(series, sizes)
     times = _checked_starts(starts, len(values), span)
-    known = times[:, None] + np.arange(1 - span, 1)
+    history = times[:, None] + np.arange(1 - span, 1)
     path = np.empty((len(times), span + n_steps))
-    path[:, :span] = values[known]
+    path[:, :span] = values[history]
     for now in range(span, span + n_steps):
         rows = path[:, now - span : now][:, ::-lag]
         path[:, now] = _one_per_row(model.predict(np.ascontiguousarray(rows)), len(times))

@@ -208,7 +208,7 @@ def test_without_time_for_the_final_fit_a_joint_fit_stands_in(monkeypatch):
 
     monkeypatch.setattr(certified, "fit_margin", hurried)
     model = small()
-    with pytest.warns(ConvergenceWarning, match="a joint fit stands in for column generation"):
+    with pytest.warns(ConvergenceWarning, match="a joint fit replaces column generation"):
         model.fit(GAPS, SIGN)
     assert model.stop_reason_.rule == "max_seconds"
     joint_stands_in(model)
@@ -257,8 +257,8 @@ def test_ctrl_c_while_c_rises_leaves_a_joint_fit(monkeypatch):
         (small_model.BasisTrials, "__init__"),
         (small_model.BasisTrials, "advance"),
         (small_model.CostTrials, "advance"),
-        (small_model._SmallModelSearch, "contenders"),
-        (small_model._SmallModelSearch, "_contender"),
+        (small_model._SmallModelSearch, "candidates"),
+        (small_model._SmallModelSearch, "_candidate"),
         (final_fit.MemberFits, "advance"),
     ],
     ids=lambda place: place[1],

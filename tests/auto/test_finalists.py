@@ -85,7 +85,7 @@ def test_the_better_finalist_is_first(monkeypatch, better):
 
     def values(self, members, engine, deadline):
         calls.append(members)
-        truth = learning.targets[self.fold.left]
+        truth = learning.targets[self.fold.left_out]
         return truth + (0.1 if len(calls) - 1 == better else 0.2)
 
     monkeypatch.setattr(trial_rows.TrialRows, "values", values)
@@ -144,10 +144,10 @@ def test_cells_for_learning_differ_and_are_not_larger_than_a_cell():
     learning = two_regions()
     best = found(learning, plan_for(learning))[0].members[0][0]
     first, second = search.local_folds(learning, best)
-    assert not set(first.left) & set(second.left)
+    assert not set(first.left_out) & set(second.left_out)
     equal = replace(learning, X=np.repeat([[0.0], [1.0]], 450, axis=0)[:, [0, 0]])
     for fold in search.local_folds(equal, best):
-        assert len(fold.weight) + len(fold.left) == 150
+        assert len(fold.weight) + len(fold.left_out) == 150
 
 
 def test_every_class_is_among_the_rows_left_out():
@@ -157,7 +157,7 @@ def test_every_class_is_among_the_rows_left_out():
     targets = np.where(np.eye(3)[codes[order]] > 0, 1.0, -1.0)
     learning = LearningRows(rng.normal(size=(1000, 2)), targets, np.ones(1000), labels=True)
     trial = trial_rows.TrialRows(learning)
-    left = codes[order][trial.fold.left]
+    left = codes[order][trial.fold.left_out]
     assert len(trial) + len(left) == 1000
     assert len(left) == pytest.approx(200, abs=2)
     np.testing.assert_array_equal(np.bincount(left)[2], 2)

@@ -12,4 +12,4 @@ def test_a_search_without_time_judges_one_family_on_few_rows():
     rows = LearningRows(X, X[:, :1] ** 2, np.ones(700), False)
     found = search(rows, deadline=Deadline.after(1e-9))
     assert len(found.judged) == 1
-    assert found.left.max() < 500
+    assert found.left_out.max() < 500

@@ -136,7 +136,7 @@ def test_several_classes_and_reasons():
     assert model.n_iter_ == 5
     with pytest.warns(ConvergenceWarning, match="max_seconds"):
         hurried = KernelDesignClassifier("rbf", max_seconds=1e-9).fit(X, y)
-    assert len(hurried.estimator_weights_) == 0  # the heavier class, without a round
+    assert len(hurried.estimator_weights_) == 0  # the majority class, without a round
     assert len(np.unique(hurried.predict(X))) == 1
     assert hurried.stop_reason_.rule == "max_seconds"
     nothing = KernelDesignClassifier().fit(np.zeros((4, 2)), [0, 1, 1, 1])

@@ -21,7 +21,7 @@ import kboost  # noqa: E402
 from kboost.cli._checks import dependence, notes_on  # noqa: E402
 from kboost.cli._complete import column_names  # noqa: E402
 from kboost.cli._console import PlainConsole  # noqa: E402
-from kboost.cli._data import Asked, _order, labels_like, load  # noqa: E402
+from kboost.cli._data import DataOptions, _order, labels_like, load  # noqa: E402
 from kboost.cli._files import rows_of  # noqa: E402
 from kboost.cli._guard import INTERRUPTED  # noqa: E402
 from kboost.cli._holdout import Holdout  # noqa: E402
@@ -141,7 +141,7 @@ def test_the_default_of_the_time_is_not_told_where_it_is_given(folder):
 
 @pytest.mark.parametrize("cv", [None, 3])
 def test_the_last_rows_are_held_out(folder, cv):
-    data = load(folder / "t.csv", "y", Asked(split_by="day"))
+    data = load(folder / "t.csv", "y", DataOptions(split_by="day"))
     parts = Holdout(cv=cv).parts(data)
     assert len(parts) == (cv or 1)
     for train, left in parts:
@@ -151,7 +151,7 @@ def test_the_last_rows_are_held_out(folder, cv):
 
 @pytest.mark.parametrize("cv", [None, 4])
 def test_groups_are_held_out_together_and_not_used(folder, cv):
-    data = load(folder / "t.csv", "y", Asked(groups="person"))
+    data = load(folder / "t.csv", "y", DataOptions(groups="person"))
     assert "person" not in data.X.columns
     for train, left in Holdout(cv=cv).parts(data):
         assert not set(train.groups) & set(left.groups)
@@ -250,13 +250,13 @@ def test_the_clock_ticks_between_records(monkeypatch):
 def test_predict_says_what_training_had_not(folder):
     new = table(2, 20).drop(columns="day")
     new.loc[:1, "town"] = "Wien"
-    new.loc[2, "town"] = "void"  # which the model knows as a gap
+    new.loc[2, "town"] = "void"  # a missing value of the model
     new["x"] += 50
     new.to_csv(folder / "odd.csv", index=False)
     result = run("predict", folder / "m.kboost", folder / "odd.csv")
     assert result.exit_code == 0
     said = result.stderr.splitlines()
-    assert said[0] == "warning: day is missing; it is filled with gaps"
+    assert said[0] == "warning: day is not in the file; all its values are missing"
     assert "x: 20 of 20 rows have a value outside the range of training" in said[1]
     assert "town: 2 of 20 rows have a value that training did not have, e.g. 'Wien'" in said[2]
     assert len(said) == 3
@@ -331,9 +331,9 @@ def test_remarks_on_the_table(tmp_path):
         "code_id looks like an id and is left out; --use code_id uses it",
         "again has the same values as x; --drop again leaves it out",
     ]
-    (note,) = notes_on(load(tmp_path / "t.csv", "size", Asked(drop=["code_id", "again"])))
+    (note,) = notes_on(load(tmp_path / "t.csv", "size", DataOptions(drop=["code_id", "again"])))
     assert note == "size is read as 13 classes; if it is a quantity, --task regression"
-    used = load(tmp_path / "t.csv", "y", Asked(use=["code_id"]))
+    used = load(tmp_path / "t.csv", "y", DataOptions(use=["code_id"]))
     assert "code_id (used)" in used.X.columns
 
 

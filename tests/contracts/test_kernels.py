@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -9,7 +11,8 @@ from scipy import sparse
 
 from kboost.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial, Sigmoid
 from kboost.kernels.adapters import FunctionKernel, SklearnKernel
-from kboost.testing.kernels import KERNEL_CHECKS, check_sparse
+from kboost.kernels.base import ViewKernel
+from kboost.testing.kernels import KERNEL_CHECKS, check_kernel, check_sparse
 
 NAMES = ["a", "b", "c", "d", "e", "f"]
 
@@ -118,3 +121,53 @@ def test_calling_resolves_on_the_second_rows(kernel, X, Z):
 @each([*SIMPLE, *ALGEBRA, *DENSE_ONLY])
 def test_repr_reads_back(kernel):
     assert eval(repr(kernel)) == kernel
+
+
+@dataclass(frozen=True, repr=False)
+class Faulty(ViewKernel):
+    """Dot products with a fault in the profile, the block or the declaration."""
+
+    fault: str = ""
+
+    def pair(self):
+        return {"block": "euclidean", "asymmetric": asymmetric}.get(self.fault, "dot")
+
+    @property
+    def is_psd(self):
+        return self.fault == "psd"
+
+    def profile(self, block):
+        if self.fault == "written":
+            block *= 2.0
+        if self.fault in ("written", "shared"):
+            return block
+        return -block if self.fault == "psd" else block.copy()
+
+
+class Unequal(Faulty):
+    """A kernel that is equal only to itself."""
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+
+def asymmetric(X, Z):
+    return np.asarray(X.sum(axis=1)).reshape(-1, 1) + np.zeros(Z.shape[0])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "error", "message"),
+    [
+        (Faulty("block"), ValueError, "kind must be one of 'dot', .* got Faulty.kind='euclidean'"),
+        (Faulty("asymmetric"), AssertionError, "k.X. is not symmetric"),
+        (Faulty("written"), AssertionError, "profile must not write to its block"),
+        (Faulty("shared"), AssertionError, "profile must return a new array"),
+        (Faulty("psd"), AssertionError, "is_psd is True, but k.X. has the eigenvalue -"),
+        (Unequal(), AssertionError, "kernels must be equal by value"),
+    ],
+)
+def test_the_battery_names_the_fault(kernel, error, message):
+    rng = np.random.default_rng(0)
+    check_kernel(Faulty(), rng.normal(size=(30, 3)), rng.normal(size=(8, 3)))
+    with pytest.raises(error, match=message):
+        check_kernel(kernel, rng.normal(size=(30, 3)), rng.normal(size=(8, 3)))

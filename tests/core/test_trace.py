@@ -77,13 +77,6 @@ def test_a_bound_found_after_the_last_step_counts_if_it_is_better():
     assert trace[-1].gap == 0.25
 
 
-def test_improved_by():
-    trace = Trace()
-    assert trace.improved_by(1.0)
-    trace.append(after(trace, validation_error=0.5))
-    assert [trace.improved_by(error) for error in (0.4, 0.5, 0.6)] == [True, False, False]
-
-
 def test_values_are_arrays_with_gaps_in_them():
     trace = Trace()
     for objective, bound in [(3.0, None), (2.0, 1.0), (1.5, 0.5)]:

@@ -1,4 +1,4 @@
-"""The door on a real cluster: the local model for few rows, a good one for many."""
+"""AutoKernel on a real cluster: the local model for few rows, a good one for many."""
 
 from __future__ import annotations
 

@@ -568,9 +568,11 @@ def test_few_rows_are_left_out_one_by_one():
 
 
 @pytest.mark.parametrize(("label", "kind"), [("a", "str"), (True, "bool"), (3, "int")])
-def test_labels_with_gaps_are_refused_in_one_sentence(label, kind):
+def test_missing_labels_are_refused_in_one_sentence(label, kind):
     y = np.array([label, None] * 10, dtype=object)
-    with pytest.raises(ValueError, match=f"of one kind, without gaps; got NoneType, {kind}"):
+    with pytest.raises(
+        ValueError, match=f"of one kind, without missing values; got NoneType, {kind}"
+    ):
         AutoKernelClassifier().fit(np.arange(20.0)[:, None], y)
 
 

@@ -1,4 +1,4 @@
-"""The door to libsvm gives what scikit-learn's SVC gives."""
+"""The call of libsvm gives what scikit-learn's SVC gives."""
 
 import numpy as np
 import pytest

@@ -196,15 +196,15 @@ def table():
 
 
 @pytest.fixture(scope="module")
-def door(table):
+def auto_model(table):
     return AutoKernelClassifier(**QUICK).fit(table, NAMES_OF_SIGN)
 
 
 NAMES_OF_SIGN = np.array(["no", "yes"], dtype=object)[SIGN]
 
 
-def test_rows_of_a_table_in_any_form(door, table):
-    predictor, theirs = door.compile(), door.predict_proba(table)
+def test_rows_of_a_table_in_any_form(auto_model, table):
+    predictor, theirs = auto_model.compile(), auto_model.predict_proba(table)
     agree(predictor.predict_proba(table), theirs)
     for i, row in enumerate(table.to_dict("records")):
         one = table.iloc[i : i + 1]
@@ -228,28 +228,28 @@ def test_rows_of_a_table_in_any_form(door, table):
     ],
     ids=str,
 )
-def test_unusual_values_are_read_as_by_the_model(door, table, change):
+def test_unusual_values_are_read_as_by_the_model(auto_model, table, change):
     row = table.to_dict("records")[1] | change
     one = pd.DataFrame({name: pd.Series([value], dtype=object) for name, value in row.items()})
-    agree(door.compile().predict_proba(row), door.predict_proba(one))
-    agree(door.compile().predict_proba(one), door.predict_proba(one))
+    agree(auto_model.compile().predict_proba(row), auto_model.predict_proba(one))
+    agree(auto_model.compile().predict_proba(one), auto_model.predict_proba(one))
 
 
 @pytest.mark.parametrize("change", [{"one": np.inf}, {"one": "x"}, {"flag": 2}, {"one": [1]}])
-def test_values_of_another_kind_raise_the_error_of_the_model(door, table, change):
+def test_values_of_another_kind_raise_the_error_of_the_model(auto_model, table, change):
     row = table.to_dict("records")[1] | change
     one = pd.DataFrame({name: pd.Series([value], dtype=object) for name, value in row.items()})
     for form in (row, one):
         with pytest.raises((ValueError, TypeError)) as expected:
-            door.predict(one)
+            auto_model.predict(one)
         with pytest.raises(type(expected.value)) as found:
-            door.compile().predict(form)
+            auto_model.compile().predict(form)
         assert str(found.value) == str(expected.value)
 
 
-def test_a_dict_without_a_column_is_refused(door):
+def test_a_dict_without_a_column_is_refused(auto_model):
     with pytest.raises(ValueError, match="X must have the columns of fit; 'two' is missing"):
-        door.compile().predict({"one": 1.0})
+        auto_model.compile().predict({"one": 1.0})
     with pytest.raises(ValueError, match="fitted without column names; got a dict"):
         fitted("auto").compile().predict({"one": 1.0})
 

@@ -238,8 +238,11 @@ def test_rows_held_out_and_a_path():
         (np.array([2, 2, 2, 2, 2, 2]), "at least two classes"),
         (["no", "yes", -1, "no", -1, "yes"], "got the string '-1'.*dtype=object"),
         (np.array(["no", "yes", "-1", "no", -1, "yes"], dtype=object), "got the string '-1'"),
-        (np.array(["no", 1, -1, "no", -1, "yes"], dtype=object), "labels of one kind beside -1"),
-        (np.array(["no", None, -1, "no", -1, "yes"], dtype=object), "labels of one kind beside -1"),
+        (np.array(["no", 1, -1, "no", -1, "yes"], dtype=object), "labels of one kind besides -1"),
+        (
+            np.array(["no", None, -1, "no", -1, "yes"], dtype=object),
+            "labels of one kind besides -1",
+        ),
     ],
 )
 @pytest.mark.filterwarnings("ignore:y has no unlabelled rows")

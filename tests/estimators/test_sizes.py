@@ -1,4 +1,4 @@
-"""Long fits say so at the beginning: once, with a time and another door."""
+"""Long fits say so at the beginning: once, with a time and another estimator."""
 
 from __future__ import annotations
 

@@ -77,5 +77,7 @@ def test_a_machine_that_votes_takes_few_steps(monkeypatch):
     [(np.array(["a", 1] * 30, dtype=object), ["a", "b"], "y"), (SIGN, [0, None], "classes")],
 )
 def test_labels_of_a_stream_are_of_one_kind(y, classes, name):
-    with pytest.raises(ValueError, match=f"^{name} must have labels of one kind, without gaps; "):
+    with pytest.raises(
+        ValueError, match=f"^{name} must have labels of one kind, without missing values; "
+    ):
         SparseKernelClassifier().partial_fit(X, y, classes=classes)

@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 from kboost import KernelBoostClassifier
-from kboost._estimator.progress import _Progress
+from kboost._estimator.progress import _LossyHandler
 from kboost.kernels import Linear
 from tests.fitted import MODELS, one_of_each, public_estimators
 
@@ -31,7 +31,7 @@ def test_verbose_shows_the_steps(name, capsys, caplog):
     assert len(lines) == len(caplog.records) >= 1
     assert all(line.startswith("kboost  ") for line in lines)
     handlers = logging.getLogger("kboost").handlers
-    assert not [h for h in handlers if isinstance(h, _Progress)]
+    assert not [h for h in handlers if isinstance(h, _LossyHandler)]
 
 
 def test_a_closed_standard_error_does_not_end_a_fit(monkeypatch):

@@ -166,3 +166,14 @@ def test_default_library_on_odd_rows():
 def test_sklearn_kernel_takes_columns():
     expected = pairwise.cosine_similarity(X[:, [0, 2]])
     assert_allclose(SklearnKernel("cosine", columns=[0, 2])(X), expected, rtol=1e-12)
+
+
+def test_an_error_of_a_users_function_names_it():
+    def untransposed(A, B):
+        return A @ B
+
+    with pytest.raises(ValueError, match="matmul") as error:
+        FunctionKernel(untransposed)(np.ones((5, 2)), np.ones((4, 2)))
+    assert error.value.__notes__ == [
+        "Raised by kernel function untransposed on rows (5, 2) and (4, 2)."
+    ]

@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist
 from sklearn.svm import SVC
 
 from kboost.kernels import Gaussian, Laplacian, Matern, Polynomial, Sigmoid
+from kboost.kernels.widths import width
 
 METRICS = {Gaussian: "sqeuclidean", Matern: "sqeuclidean", Laplacian: "cityblock"}
 
@@ -93,3 +94,8 @@ def test_the_unit_of_weights_does_not_matter(rule, weight):
     X = np.random.default_rng(0).normal(size=(30, 2))
     plain = Gaussian(rule).resolve(X)
     assert Gaussian(rule).resolve(X, np.full(30, weight)).gamma == pytest.approx(plain.gamma)
+
+
+def test_a_rule_needs_a_distance():
+    with pytest.raises(ValueError, match="gamma='mean' requires 'sqeuclidean' or 'cityblock'"):
+        width("mean", "dot", np.eye(3), np.ones(3))

@@ -19,8 +19,8 @@ def learning_rows(order):
 
 def test_every_row_is_left_out_once():
     folds = folds_of(learning_rows(np.arange(60)), 5, 5, 60)
-    assert np.array_equal(np.sort(np.concatenate([fold.left for fold in folds])), np.arange(60))
-    assert all(len(fold.X) + len(fold.left) == 60 for fold in folds)
+    assert np.array_equal(np.sort(np.concatenate([fold.left_out for fold in folds])), np.arange(60))
+    assert all(len(fold.X) + len(fold.left_out) == 60 for fold in folds)
 
 
 def test_every_part_has_each_class_in_proportion():
@@ -34,20 +34,20 @@ def test_the_parts_do_not_depend_on_the_order_of_the_rows():
     one = folds_of(learning_rows(np.arange(60)), 5, 5, 60)
     other = folds_of(learning_rows(RNG.permutation(60)), 5, 5, 60)
     for first, second in zip(one, other, strict=True):
-        np.testing.assert_array_equal(first.X_left, second.X_left)
+        np.testing.assert_array_equal(first.X_left_out, second.X_left_out)
         np.testing.assert_array_equal(first.X, second.X)
 
 
 def test_targets_are_centred_by_the_training_rows():
     fold = folds_of(learning_rows(np.arange(60)), 5, 1, 60)[0]
     assert fold.weight @ fold.targets == pytest.approx(0.0, abs=1e-12)
-    assert set(np.round(fold.targets_left + fold.mean, 12).ravel()) == {-1.0, 1.0}
+    assert set(np.round(fold.targets_left_out + fold.mean, 12).ravel()) == {-1.0, 1.0}
 
 
 def test_at_most_so_many_rows_are_for_training():
     folds = folds_of(learning_rows(np.arange(60)), 5, 2, 20)
     assert [len(fold.X) for fold in folds] == [20, 20]
-    assert [len(fold.left) for fold in folds] == [12, 12]
+    assert [len(fold.left_out) for fold in folds] == [12, 12]
 
 
 def test_classes_of_several_columns():

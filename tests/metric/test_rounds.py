@@ -21,8 +21,8 @@ BY_NAME = {family.name: family for family in FAMILIES}
 
 def left_out_error(fit, fold):
     """The error of a fit on the rows left out, computed from its kernel and coefficients."""
-    values = fit.kernel(fold.X_left, fold.X) @ fit.coef
-    return float(np.average(np.sum((values - fold.targets_left) ** 2, axis=1)))
+    values = fit.kernel(fold.X_left_out, fold.X) @ fit.coef
+    return float(np.average(np.sum((values - fold.targets_left_out) ** 2, axis=1)))
 
 
 @pytest.mark.parametrize("family", LEARNED, ids=lambda family: family.name)
@@ -30,7 +30,10 @@ def test_the_errors_are_those_of_the_kernels(family):
     for fit in learn_rounds(family, FOLDS[0]):
         assert fit.error == pytest.approx(left_out_error(fit, FOLDS[0]), rel=1e-4)
         np.testing.assert_allclose(
-            fit.left_out, fit.kernel(FOLDS[0].X_left, FOLDS[0].X) @ fit.coef, rtol=1e-4, atol=1e-4
+            fit.left_out,
+            fit.kernel(FOLDS[0].X_left_out, FOLDS[0].X) @ fit.coef,
+            rtol=1e-4,
+            atol=1e-4,
         )
 
 

@@ -33,7 +33,7 @@ def prepared(values, name="x", **options):
     return prepare, rows[:, prepare.columns_[0].output]
 
 
-def with_gaps(values, every=7):
+def with_missing(values, every=7):
     return [None if i % every == 3 else value for i, value in enumerate(values)]
 
 
@@ -42,15 +42,15 @@ def test_a_table_of_all_kinds_is_the_same_in_every_frame(kind):
     rng = np.random.default_rng(0)
     start = datetime.datetime(2024, 1, 29, 8)
     columns = {
-        "number": with_gaps(rng.normal(size=N).tolist()),
+        "number": with_missing(rng.normal(size=N).tolist()),
         "whole": rng.integers(0, 9, N).tolist(),
-        "flag": with_gaps((rng.random(N) < 0.5).tolist()),
-        "colour": with_gaps(rng.choice(["red", "green", "blue"], N).tolist()),
+        "flag": with_missing((rng.random(N) < 0.5).tolist()),
+        "colour": with_missing(rng.choice(["red", "green", "blue"], N).tolist()),
         "side": rng.choice(["left", "right"], N).tolist(),
-        "seen": with_gaps([start + datetime.timedelta(hours=31 * i) for i in range(N)]),
+        "seen": with_missing([start + datetime.timedelta(hours=31 * i) for i in range(N)]),
         "born": [datetime.date(1990, 1, 1) + datetime.timedelta(days=37 * i) for i in range(N)],
-        "took": with_gaps([datetime.timedelta(minutes=i * i) for i in range(N)]),
-        "at": with_gaps([datetime.time(i % 24, i % 60) for i in range(N)]),
+        "took": with_missing([datetime.timedelta(minutes=i * i) for i in range(N)]),
+        "at": with_missing([datetime.time(i % 24, i % 60) for i in range(N)]),
     }
     prepare = TablePreparation()
     rows = prepare.fit_transform(frame_of(columns, kind))
@@ -79,13 +79,13 @@ def test_a_table_of_all_kinds_is_the_same_in_every_frame(kind):
     np.testing.assert_array_equal(rows, again)
 
 
-def test_the_median_takes_the_place_of_a_gap():
+def test_the_median_takes_the_place_of_a_missing_value():
     prepare, rows = prepared([1.0, None, 2.0, 40.0, float("nan")])
     np.testing.assert_array_equal(rows, [[1, 0], [2, 1], [2, 0], [40, 0], [2, 1]])
     np.testing.assert_array_equal(prepare.one_hot_, [False, True, False])
 
 
-def test_a_constant_number_with_gaps_is_its_gaps():
+def test_a_constant_number_is_encoded_by_its_missing_values():
     prepare, rows = prepared([3.0, None, 3.0, None])
     np.testing.assert_array_equal(rows[:, 0], [0, 1, 0, 1])
     assert prepare.get_feature_names_out()[0] == "x:missing"
@@ -245,8 +245,8 @@ def test_text_is_kept_and_similar_texts_are_near():
     assert likeness[same].mean() > likeness[~same].mean() + 0.1
     np.testing.assert_allclose(rows[:, 10], np.log1p([len(v) for v in values]))
     np.testing.assert_array_equal(prepared(values)[1], rows)
-    _, with_gap = prepared([None, *values])
-    np.testing.assert_array_equal(with_gap[0], [0.0] * 11 + [1.0])
+    _, with_missing_value = prepared([None, *values])
+    np.testing.assert_array_equal(with_missing_value[0], [0.0] * 11 + [1.0])
 
 
 def test_many_values_have_a_mean_and_a_frequency():
@@ -314,7 +314,7 @@ NUMERALS = ["3", " 4.50", "-1e2", "", "NaN", "n/a", None, "3"] * 5
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "array"])
 def test_strings_that_are_all_numbers_are_numbers(kind):
-    """As after reading a file whose gaps hid the numbers."""
+    """As after reading a file whose missing values hid the numbers."""
     columns = {"x": NUMERALS, "z": ["a", "b", "c", "b"] * 10}
     if kind == "array":
         table = np.array(list(zip(*columns.values(), strict=True)), dtype=object)
@@ -357,7 +357,7 @@ def test_codes_and_words_are_no_numbers(values):
 
 @pytest.mark.parametrize("kind", FRAMES)
 @pytest.mark.parametrize("blank", ["", " ", "NA", "nan"])
-def test_a_blank_among_new_numerals_is_a_gap(kind, blank):
+def test_a_blank_among_new_numerals_is_a_missing_value(kind, blank):
     numerals = [str(i % 11 / 4) for i in range(N)]
     prepare = TablePreparation().fit(frame_of({"x": numerals, "z": np.arange(N) / 7}, kind))
     new, gap = (

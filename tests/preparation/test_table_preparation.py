@@ -72,7 +72,10 @@ def test_other_kinds_of_the_same_values_are_read(frame):
         ({"age": ["1"] * 99 + ["old"]}, "column 'age' must hold numbers, as in fit; got 'old'"),
         ({"seen": ["soon"] * 100}, "column 'seen' must hold dates, as in fit; got 'soon'"),
         ({"seen": [1.0] * 100}, "column 'seen' must hold dates, as in fit; got '1.0'"),
-        ({"age": [np.inf] * 100}, "column 'age' must hold finite numbers or gaps; got infinity"),
+        (
+            {"age": [np.inf] * 100},
+            "column 'age' must hold finite numbers or missing values; got infinity",
+        ),
     ],
 )
 def test_values_of_another_kind_are_refused(frame, column, message):
@@ -86,7 +89,9 @@ def test_values_of_another_kind_are_refused(frame, column, message):
 )
 def test_a_number_beyond_all_floats_is_refused_as_infinity(value):
     X = np.array([[1.5, 2.0], [2.5, 3.0], [value, 4.0]] * 10, dtype=object)
-    with pytest.raises(ValueError, match="column 'x0' must hold finite numbers or gaps; got inf"):
+    with pytest.raises(
+        ValueError, match="column 'x0' must hold finite numbers or missing values; got inf"
+    ):
         TablePreparation().fit(X)
 
 

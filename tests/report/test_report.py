@@ -259,7 +259,7 @@ def test_what_competed_is_shown(name, tmp_path, no_charts):
 
 @pytest.fixture(scope="module")
 def leaky(messy):
-    """A table with a leak, a drift, gaps and new values, in an AutoKernel estimator."""
+    """A table with a leak, a drift, missing values and new values, in an AutoKernel estimator."""
     _, table, y = messy
     label = np.unique(y)[1]
     table = table.assign(
@@ -271,17 +271,17 @@ def leaky(messy):
     return model, table, y
 
 
-def test_leaks_drift_and_gaps_are_noted(leaky, tmp_path, no_charts):
+def test_leaks_drift_and_missing_values_are_noted(leaky, tmp_path, no_charts):
     model, table, y = leaky
     given = {"X_learn": table[:100], "y_learn": y[:100], "target": "late"}
     write_report(tmp_path / "r.html", model, table[100:], y[100:], **given)
     text = (tmp_path / "r.html").read_text("utf-8")
     sections_of(text)
     notes = re.search(r"Columns to look at.*?</table>", text, flags=re.S)[0]
-    found = set(re.findall(r"<tr><td>(\w+)</td><td>(leak|drift|new values|gaps)<", notes))
+    found = set(re.findall(r"<tr><td>(\w+)</td><td>(leak|drift|new values|missing values)<", notes))
     assert {("paid", "leak"), ("moved", "drift"), ("town", "new values")} <= found
     assert ("price", "leak") not in found
-    assert "Shares of gaps" in text
+    assert "Shares of missing values" in text
     assert "rows_for(model, read_table(" in text
 
 

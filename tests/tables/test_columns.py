@@ -8,7 +8,7 @@ import pytest
 pd = pytest.importorskip("pandas")
 
 from kboost.tables import describe, preparation, rows_for, target_of, tidy  # noqa: E402
-from kboost.tables.columns import as_dates, as_numbers, with_gaps  # noqa: E402
+from kboost.tables.columns import as_dates, as_numbers, with_missing  # noqa: E402
 
 
 def kind_of(values, name="x"):
@@ -198,7 +198,7 @@ def test_labels_that_are_words_for_missing_values():
 
 def test_given_words_are_gaps_in_all_columns():
     frame = pd.DataFrame({"a": ["x", " gone ", "NA"], "b": [1, -999, 3], "c": ["-999", "2", "3"]})
-    found = with_gaps(frame, ["gone", "-999"])
+    found = with_missing(frame, ["gone", "-999"])
     assert found.isna().to_numpy().tolist() == [
         [False, False, True], [True, True, False], [False, False, False]
     ]  # fmt: skip

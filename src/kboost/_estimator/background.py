@@ -19,7 +19,7 @@ from kboost.kernels.algebra import terms
 from kboost.kernels.base import Kernel
 from kboost.kernels.rows import group_rows
 
-_MOST = 5_000  # centres that are looked at
+_MOST = 5_000  # centres used
 _DRAWN = 300
 
 

@@ -22,14 +22,14 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class _NoCallbacks:
-    """What stands in for the mixin; `object` itself cannot come before another base."""
+    """The base in place of the mixin; `object` itself cannot precede another base."""
 
 
 CallbackSupportMixin: Any = _NoCallbacks if _callback is None else _callback.CallbackSupportMixin
 
 
 def with_callbacks(method: Method) -> Method:
-    """Let the callbacks be taken down when the method ends, whatever happens."""
+    """Tear the callbacks down when the method ends, also after an error."""
     return method if _callback is None else cast(Method, _callback.with_callbacks(method))
 
 

@@ -1,4 +1,4 @@
-"""Who carries a prediction: an additive model taken apart, exactly.
+"""Predictions of an additive model split into exact shares.
 
     f(x) = intercept + sum_j sum_t coef_j h_jt(x)
 
@@ -7,8 +7,8 @@ on the same features, or over all columns with the same centre, the shares of a 
 in each case, to rounding. Nothing is approximated, and no background data are needed.
 
 Boosted SVMs are a sum over rounds, `f(x) = sum_t weight_t s_t(x)` with `s_t` the sign of an SVM
-of one kernel. So they split exactly by kernel, by group (what a kernel looks at, all
-together) and by round; a sign is no sum, so there is no split by training row. Where several
+of one kernel. So they split exactly by kernel, by group (the features of a kernel, all
+together) and by round; a sign is not a sum, so there is no split by training row. Where several
 kernels vote in a round there is none by kernel either.
 """
 
@@ -152,7 +152,7 @@ class ExplainMixin(FeatureMixin):
         by : {"term", "feature"}, default="term"
             "term" adds up the terms of the model: by kernel, by group of features and by training
             row (by round, for boosted SVMs), exactly. "feature" gives each feature its Shapley
-            value relative to the rows that the model keeps: exact if the kernels look at one or two
+            value relative to the rows that the model keeps: exact if the kernels use one or two
             features at a time, otherwise sampled with a fixed seed.
 
         Returns
@@ -179,7 +179,7 @@ class ExplainMixin(FeatureMixin):
         return model
 
     def _offset(self) -> float:
-        """What is taken from the model's value in the end."""
+        """What is subtracted from the value of the model."""
         return float(getattr(self, "offset_", 0.0))
 
     def _outputs(self) -> tuple[Any, ...]:

@@ -159,7 +159,7 @@ class FeatureMixin:
             )
         return rows
 
-    # What an estimator may say otherwise --------------------------------------------------------
+    # Overridden by estimators ---------------------------------------------------------------
 
     @abstractmethod
     def _values_at(self, rows: Any) -> FloatArray:

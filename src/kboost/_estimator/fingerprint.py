@@ -1,4 +1,4 @@
-"""What tells a fit from another one: the estimator, its parameters and the data."""
+"""What identifies a fit: the estimator, its parameters and the data."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def distinct_labels(y: Any, name: str) -> tuple[Any, IntArray]:
         if isinstance(error, ValueError) and len(kinds) == 1:
             raise
         raise ValueError(
-            f"{name} must have labels of one kind, without gaps; got {', '.join(kinds)}."
+            f"{name} must have labels of one kind, without missing values; got {', '.join(kinds)}."
         ) from error
     return classes, np.asarray(codes)
 
@@ -49,5 +49,7 @@ def check_two_classes(classes: Any, codes: IntArray) -> None:
     """Raise unless rows of two classes are left; `codes` are those of rows with a weight."""
     present = np.unique(codes)
     if len(present) < 2:
-        given = f"one class, {classes[present[0]]}" if len(present) else "none"
-        raise ValueError(f"y must have at least two classes with a positive weight; got {given}.")
+        present_classes = f"one class, {classes[present[0]]}" if len(present) else "none"
+        raise ValueError(
+            f"y must have at least two classes with a positive weight; got {present_classes}."
+        )

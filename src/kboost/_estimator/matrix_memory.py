@@ -35,7 +35,7 @@ def check_sum_memory(n_rows: int, memory_budget: int) -> None:
 
 
 def check_budget(needed: int, memory_budget: int, what: str) -> None:
-    """Raise if so many bytes are more than the budget."""
+    """Raise if the bytes needed exceed the budget."""
     if needed > memory_budget:
         raise ValueError(
             f"memory_budget must be at least {needed} bytes for {what}; "

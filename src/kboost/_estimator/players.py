@@ -28,7 +28,7 @@ class Players:
             self.of_feature[features] = player
 
     def affordable(self, rows: Any, n_terms: int, bounds: tuple[int, int], part: int = 1) -> int:
-        """How many rows per player a model of so many terms is worth, within the bounds."""
+        """The number of rows per player for a model of `n_terms` terms, within the bounds."""
         width = rows.nnz / max(1, rows.shape[0]) if sparse.issparse(rows) else rows.shape[1]
         work = max(1, n_terms) * max(1.0, width) ** 2
         return int(np.clip(_WORK / part / work, *bounds))
@@ -61,24 +61,24 @@ class Players:
         if sparse.issparse(row):
             yield from (_sparse_walk(row, other, order) for other, order in walks)
             return
-        place = np.full((len(walks), self.count), self.count)
+        position = np.full((len(walks), self.count), self.count)
         for w, (_, order) in enumerate(walks):
-            place[w, order] = np.arange(len(order))
+            position[w, order] = np.arange(len(order))
         others = np.concatenate([other for other, _ in walks])
         walk = np.repeat(np.arange(len(walks)), [max(0, len(order) - 1) for _, order in walks])
         steps = np.concatenate([np.arange(1, len(order)) for _, order in walks])
         size = max(1, _NUMBERS // row.shape[1])
         for start in range(0, len(walk), size):
             at = slice(start, start + size)
-            changed = place[walk[at]][:, self.of_feature] < steps[at, None]
+            changed = position[walk[at]][:, self.of_feature] < steps[at, None]
             yield np.where(changed, row, others[walk[at]])
 
     def _differences(self, rows: Any, others: Any) -> tuple[IntArray, IntArray]:
         """Row and player of each difference, each once."""
         if sparse.issparse(rows):
             difference = sparse.coo_matrix(rows - others)
-            kept = difference.data != 0
-            return difference.row[kept].astype(np.intp), difference.col[kept].astype(np.intp)
+            nonzero = difference.data != 0
+            return difference.row[nonzero].astype(np.intp), difference.col[nonzero].astype(np.intp)
         differ: BoolArray = np.zeros((rows.shape[0], self.count), dtype=bool)
         row, feature = np.nonzero(rows != others)
         differ[row, self.of_feature[feature]] = True
@@ -89,9 +89,9 @@ class Players:
 def _sparse_walk(row: Any, other: Any, order: IntArray) -> Any:
     steps = np.arange(1, len(order))
     at = np.repeat(steps - 1, steps)
-    which = order[np.concatenate([steps[:0], *map(np.arange, steps)])]
+    players = order[np.concatenate([steps[:0], *map(np.arange, steps)])]
     delta = (row - other).toarray()[0]
-    change = sparse.csr_matrix((delta[which], (at, which)), shape=(len(steps), row.shape[1]))
+    change = sparse.csr_matrix((delta[players], (at, players)), shape=(len(steps), row.shape[1]))
     return sparse.csr_matrix(other[np.zeros(len(steps), dtype=np.intp)] + change)
 
 

@@ -186,7 +186,7 @@ class CompiledSum:
                     return values
         except ValueError:  # kernel values that are not finite
             pass
-        return self._plain.decision(rows)  # which raises with the kernel's name, or knows better
+        return self._plain.decision(rows)  # raises with the kernel's name, or has finite values
 
     def _sum(self, rows: FloatArray) -> FloatArray:
         if self._n_jobs == 1 or len(self._model.chunks(*rows.shape)) == 1:

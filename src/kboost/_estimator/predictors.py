@@ -114,7 +114,7 @@ class CalibratedMixin:
     def _calibrate(
         self, compute: Callable[[], LeftOut | None], fallback: float, deadline: Deadline
     ) -> None:
-        """Set `calibration_`; after Ctrl-C the model stays, if it has a reason that can say so."""
+        """Set `calibration_`; after Ctrl-C the model is kept, if its reason can record it."""
         reasons: Any = getattr(self, "stop_reason_", [])
         listed = reasons if isinstance(reasons, list) else [reasons]
         if any(reason.rule == INTERRUPTED.rule for reason in listed):

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 
-class _Progress(logging.StreamHandler[Any]):
+class _LossyHandler(logging.StreamHandler[Any]):
     """Lines that cannot be written, to a closed pipe or file, are lost; the fit is not."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
@@ -23,7 +23,7 @@ def show_progress(verbose: int) -> Iterator[None]:
         yield
         return
     logger = logging.getLogger("kboost")
-    handler = _Progress(sys.stderr)
+    handler = _LossyHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("kboost  %(message)s"))
     level = logger.level
     logger.addHandler(handler)

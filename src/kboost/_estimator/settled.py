@@ -1,4 +1,4 @@
-"""The end of a fit, once the model is learned: callbacks that hear of it, and warnings.
+"""The end of a fit, once the model is learned: calls of callbacks, and warnings.
 
 An error there, of a callback or of a signal handler, restores the estimator as it was before.
 A warning that the user's filter raises comes after a complete fit, and leaves the model. So does
@@ -13,12 +13,12 @@ from typing import Any
 
 from kboost.core.stopping import INTERRUPTED
 
-_OF_CALLBACKS = ("_callback", "_skl_callbacks")  # scikit-learn takes the callbacks down by these
+_OF_CALLBACKS = ("_callback", "_skl_callbacks")  # scikit-learn tears the callbacks down by these
 
 
 @contextmanager
 def settled(estimator: Any) -> Iterator[None]:
-    """Restore the attributes if an error is raised inside; after Ctrl-C say so in the reason."""
+    """Restore the attributes if an error is raised inside; after Ctrl-C change the reason to it."""
     before = vars(estimator).copy()
     try:
         yield

@@ -102,15 +102,15 @@ def left_out_rounds(
     if data.n_classes > 2:
         values[:] = decision(at)
     for output, (problem, mean) in enumerate(zip(data.problems, means, strict=True)):
-        own = np.zeros(len(data.rows.weight))
-        own[problem.rows] = mean
+        votes = np.zeros(len(data.rows.weight))
+        votes[problem.rows] = mean
         inside = _signs(problem, len(data.rows.weight))[at] != 0
-        values[inside, output] = own[at][inside]
-    known = ~np.isnan(values).any(axis=1)
-    if not known.any():
+        values[inside, output] = votes[at][inside]
+    complete = ~np.isnan(values).any(axis=1)
+    if not complete.any():
         return None
-    scores = class_scores(values[known], data.problems, data.n_classes)
-    return LeftOut(scores, data.rows.codes[at][known], data.rows.weight[at][known])
+    scores = class_scores(values[complete], data.problems, data.n_classes)
+    return LeftOut(scores, data.rows.codes[at][complete], data.rows.weight[at][complete])
 
 
 def sampled_rows(data: SVMData) -> IntArray:

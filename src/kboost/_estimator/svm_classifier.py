@@ -50,9 +50,9 @@ class SVMClassifier(CalibratedMixin, KernelClassifierMixin, KernelEstimator):
         -------
         ndarray
             Two classes: the value of the model, positive for the second class. More, one against
-            one: the number of pairs that a class wins, plus a fraction below 1/3 that grows with
-            the sum of its values; one against the rest: the value of each class. The largest score
-            is that of the predicted class.
+            one: the number of pairs that vote for a class, plus a fraction below 1/3 that grows
+            with the sum of its values; one against the rest: the value of each class. The largest
+            score is that of the predicted class.
         """
         return self._scored(self._decision(X))
 

@@ -1,4 +1,4 @@
-"""How much of a model each feature carries: total-effect indices.
+"""The share of each feature in a model: total-effect indices.
 
 With `x'` equal to x but for feature j, which comes from another row,
 

@@ -1,7 +1,7 @@
 """Classes that a fitted classifier predicts for none of its training rows.
 
 Only the training rows of the class itself are predicted, a few of them first. The most frequent
-class is not looked at, and neither are small data, on which a class may well be left out.
+class is not checked, and neither are small data, on which a class may well be left out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 
 from kboost._typing import IntArray
 
-LEAST_ROWS, LEAST_OF_CLASS = 100, 10  # fewer rows, or fewer of a class, are not looked at
+LEAST_ROWS, LEAST_OF_CLASS = 100, 10  # fewer rows, or fewer of a class, are not checked
 _FIRST = 100  # rows of a class
 
 
@@ -24,8 +24,8 @@ def unpredicted_classes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> l
         return []
     weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight)
     weighted = weight.astype(np.float64) > 0
-    given = getattr(estimator, "class_weight", None)
-    factors = given if isinstance(given, dict) else {}
+    class_weight = getattr(estimator, "class_weight", None)
+    factors = class_weight if isinstance(class_weight, dict) else {}
     rows_of = {
         label: np.flatnonzero(weighted & (labels == label))
         for label in estimator.classes_.tolist()

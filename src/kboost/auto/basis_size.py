@@ -56,5 +56,5 @@ class BasisTrials(Method[SizeTrial]):
             )  # fmt: skip
             if fitted.reason.rule in (INTERRUPTED.rule, OUT_OF_TIME.rule):
                 return fitted.reason
-            values.append(fitted.model.decision(fold.X_left))
+            values.append(fitted.model.decision(fold.X_left_out))
         return self._comparison.trial(size, np.concatenate(values))

@@ -2,8 +2,9 @@
 
     minimise  sum_i w_i |y_i - sum_m a_m f_m(x_i)|^2     subject to  a >= 0,  sum_m a_m = 1
 
-as nonnegative least squares with one heavy row for the sum. Small weights are set to 0 and the rest
-is solved again. The best single model stands unless the blend lowers its error by a margin.
+as nonnegative least squares with one row of large weight for the sum. Small weights are set to 0
+and the rest is solved again. The best single model stands unless the blend lowers its error by a
+margin.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def blend_weights(
     best = int(errors.argmin())
     single = np.zeros(len(values))
     single[best] = 1.0
-    if errors[best] <= _EXACT * float(np.sum(columns[:, best] ** 2)):  # nothing to gain
+    if errors[best] <= _EXACT * float(np.sum(columns[:, best] ** 2)):  # exact already
         return single
     unit = np.sqrt(float(errors[best]))
     kept = np.arange(len(values))

@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from kboost.auto.blend import blend_weights
-from kboost.auto.contender import Contender, ScoredRows
 from kboost.auto.plan import AutoPlan
+from kboost.auto.scored_candidate import ScoredCandidate, ScoredRows
 from kboost.auto.search import SearchResult, search
 from kboost.auto.target_scale import IDENTITY, TargetScale, heavy_tailed
 from kboost.core.deadline import Deadline
@@ -44,7 +44,7 @@ def find_candidates(
     scales: Sequence[TargetScale],
     deadline: Deadline,
     listeners: Sequence[Listener],
-) -> tuple[list[Contender], StopReason]:
+) -> tuple[list[ScoredCandidate], StopReason]:
     """All candidates, the best first, and why there are no more."""
     first = deadline.share(2 if scales else 1 / _SEARCH)
     candidates, reason = _candidates(plan, learning, IDENTITY, first, listeners)
@@ -68,50 +68,52 @@ def _candidates(
     scale: TargetScale,
     deadline: Deadline,
     listeners: Sequence[Listener],
-) -> tuple[list[Contender], StopReason]:
+) -> tuple[list[ScoredCandidate], StopReason]:
     """Every family on one scale of the target, and their blend, with scores."""
     scaled = replace(learning, targets=scale.apply(learning.targets))
     n, d = learning.X.shape
     families = families_for(n, d, learning.targets.shape[1], plan.families)
-    found = search(scaled, families, plan.rounds, deadline, listeners)
-    return candidates_of(plan, scaled, scale, found), found.reason
+    result = search(scaled, families, plan.rounds, deadline, listeners)
+    return candidates_of(plan, scaled, scale, result), result.reason
 
 
 def candidates_of(
     plan: AutoPlan,
     scaled: LearningRows,
     scale: TargetScale,
-    found: SearchResult,
+    searched: SearchResult,
     learned: str = "",
-) -> list[Contender]:
+) -> list[ScoredCandidate]:
     """Every family of a search, and their blend, with scores on the rows left out.
 
     `learned` ends their names.
     """
-    if not found.judged:
+    if not searched.judged:
         return []
     suffix = learned if scale.kind == "identity" else f" of {scale.kind} y{learned}"
-    left = ScoredRows(plan.scorer, scaled, scale, found.left, found.fold_numbers)
+    rows = ScoredRows(plan.scorer, scaled, scale, searched.left_out, searched.fold_numbers)
     out = [
-        _contender(left, found, f"{each.family.name}{suffix}", ((each, 1.0),))
-        for each in found.judged
+        _candidate(rows, searched, f"{each.family.name}{suffix}", ((each, 1.0),))
+        for each in searched.judged
     ]
-    if plan.blend and len(found.judged) > 1:
-        values = [found.values(each) for each in found.judged]
-        share = blend_weights(values, scaled.targets[left.rows], scaled.weight[left.rows])
+    if plan.blend and len(searched.judged) > 1:
+        values = [searched.values(each) for each in searched.judged]
+        share = blend_weights(values, scaled.targets[rows.rows], scaled.weight[rows.rows])
         members = tuple(
-            (each, float(part)) for each, part in zip(found.judged, share, strict=True) if part > 0
+            (each, float(part))
+            for each, part in zip(searched.judged, share, strict=True)
+            if part > 0
         )
         if len(members) > 1:
-            out.append(_contender(left, found, f"blend{suffix}", members))
+            out.append(_candidate(rows, searched, f"blend{suffix}", members))
     return out
 
 
-def _contender(
-    left: ScoredRows, found: SearchResult, name: str, members: tuple[tuple[Judged, float], ...]
-) -> Contender:
+def _candidate(
+    rows: ScoredRows, searched: SearchResult, name: str, members: tuple[tuple[Judged, float], ...]
+) -> ScoredCandidate:
     """A weighted sum of families as a candidate."""
-    values = np.sum([part * found.values(each) for each, part in members], axis=0)
+    values = np.sum([part * searched.values(each) for each, part in members], axis=0)
     seconds = sum(each.seconds for each, _ in members)
-    n_columns = len(left.learning) * len(members)
-    return left.contender(name, values, members, seconds=seconds, n_columns=n_columns)
+    n_columns = len(rows.learning) * len(members)
+    return rows.candidate(name, values, members, seconds=seconds, n_columns=n_columns)

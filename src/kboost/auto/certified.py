@@ -49,7 +49,7 @@ from kboost.selection.path_fit import PathFit
 
 _PATIENCE = 4  # values of C without a lower error
 _NEAR = 0.05  # gap up to which a model stands although the fit was cut short
-FAILED = "solver"  # the rule of a solver that gave up; a joint fit may stand in
+FAILED = "solver"  # the rule of a solver that failed; a joint fit may replace it
 _FOLLOWED = StopReason("path", "the error has not fallen, or there are too many columns.")
 _NO_COLUMNS = StopReason("path", "there are no columns.")
 
@@ -101,7 +101,7 @@ class CostTrials(Method[SizeTrial]):
             results = path.solve(C).results
             models.append(AdditiveModel.stack([(r.hypotheses, r.fit) for r in results]))
         parts = zip(models, self._folds, self._shifts, strict=True)
-        values = np.concatenate([m.decision(fold.X_left) + shift for m, fold, shift in parts])
+        values = np.concatenate([m.decision(fold.X_left_out) + shift for m, fold, shift in parts])
         n_columns = int(np.ceil(np.mean([_n_in_use(model.coef) for model in models])))
         return self._comparison.trial(n_columns, values, C)
 
@@ -117,7 +117,7 @@ class CostTrials(Method[SizeTrial]):
         _, plan, data = self._problem(kernels, fold.X, fold.targets + fold.mean, fold.weight)
         library = plan.library.build(data.rows, self._deadline, among=len(self._folds))
         if not has_columns(library):
-            raise OutOfTimeError("the time is over.")
+            raise OutOfTimeError("the time limit is reached.")
         return start_path(plan, library, data.rows, self._deadline), plan.shift
 
 
@@ -161,7 +161,7 @@ class CertifiedFit(Method[str]):
             return FITTED
         try:
             self.fit = fit_margin(self._plan, self._data, lambda number, snapshot: self._listeners)
-        except SolverError as error:  # a joint fit stands in
+        except SolverError as error:  # a joint fit replaces it
             return _failed(error)
         reasons = [result.reason for result in self.fit.results]
         ends = (*CUT_SHORT, FAILED)
@@ -184,7 +184,7 @@ def fit_certified(
     estimator.set_params(C=C)
     plan = replace(plan, C=C, calibration=None, max_seconds=deadline.seconds)
     if listeners:
-        plan = replace(plan, n_jobs=1)  # they hear of one step at a time
+        plan = replace(plan, n_jobs=1)  # they are called with one step at a time
     method = CertifiedFit(plan, data, listeners)
     reason = iterate(method, level=logging.DEBUG)
     if method.fit is None:

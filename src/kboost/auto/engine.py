@@ -1,7 +1,7 @@
 """How all rows are fitted: in one problem, in cells, or on few columns; judged on rows left out.
 
 Up to ONE_CELL distinct rows one least-squares problem holds all of them. With more rows, engines
-compete with the kernel and the ridge of the heaviest member:
+compete with the kernel and the ridge of the member of largest weight:
 
     cells                problems of CELL rows
     overlapping cells    which also learn from rows beyond their borders
@@ -66,7 +66,7 @@ class EngineChoice(NamedTuple):
 
 
 def engines_for(n_rows: int, n_features: int) -> tuple[Engine, ...]:
-    """The engines that compete for a table of so many distinct rows, the default first."""
+    """The engines that compete for a table of `n_rows` distinct rows, the default first."""
     if n_rows <= ONE_CELL:
         return (ONE_PROBLEM,)
     local = CELLS, OVERLAPPING

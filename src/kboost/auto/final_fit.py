@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kboost.auto.contender import Contender
+from kboost.auto.scored_candidate import ScoredCandidate
 from kboost.columns.cells import CellPart
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.iterate import Listener, Method, iterate
@@ -59,7 +59,7 @@ FEW_COLUMNS = Engine("one problem of few columns", columns=3000)
 
 
 def default_engine(n_rows: int) -> Engine:
-    """The engine for so many distinct rows, without evidence."""
+    """The engine for `n_rows` distinct rows, without evidence."""
     return ONE_PROBLEM if n_rows <= ONE_CELL else CELLS
 
 
@@ -72,10 +72,10 @@ class Member:
     weight: float
 
 
-def members_of(contender: Contender, learning: LearningRows) -> list[Member]:
+def members_of(candidate: ScoredCandidate, learning: LearningRows) -> list[Member]:
     """The members of a candidate, with kernels for these rows."""
     reference = learning.reference()
-    return [Member(each.kernel(*reference), each.ridge, part) for each, part in contender.members]
+    return [Member(each.kernel(*reference), each.ridge, part) for each, part in candidate.members]
 
 
 def fit_members(
@@ -95,10 +95,12 @@ def fit_members(
 ) -> SparseResult:
     """Fit the members one after another; the model is their weighted mean.
 
-    If time or Ctrl-C ends the fit, the members that are complete are the model. Without any, and
-    with `hurry`, it is the first member on as many rows as take no time, unless half of the columns
-    of a limit are there. Without `hurry`, the default with a limit on the columns, it is what there
-    is of the first member, and Ctrl-C or the time before there is anything is raised.
+    If time or Ctrl-C ends the fit, the model has the members that are complete. If there are none:
+
+    with `hurry`      the first member is fitted to a small sample of the rows, unless it has half
+                      of `max_columns` already
+    without `hurry`   (the default with `max_columns`) the model is the part of the first member
+                      that was fitted; if there is none, Ctrl-C or the end of the time is raised
     """
     hurry = max_columns is None if hurry is None else hurry
     data = SparseData(rows, location_of(X, n_jobs))
@@ -114,21 +116,21 @@ def fit_members(
         return _mean(fits.results, members)
     reason = next((r.reason for r in fits.results if r.reason.rule in CUT_SHORT), reason)
     if complete:
-        found = _mean([fits.results[p] for p in complete], [members[p] for p in complete])
-        return _cut(found, reason, f"{len(complete)} of {len(members)} members")
+        result = _mean([fits.results[p] for p in complete], [members[p] for p in complete])
+        return _cut(result, reason, f"{len(complete)} of {len(members)} members")
     n_found = fits.results[0].model.n_columns if fits.results else 0
     if hurry and (max_columns is None or 2 * n_found < max_columns):
         few = first_rows(rows, _hurried(deadline))
         n_few = len(few.center_rows)
         plan = _plan(members[0], ONE_PROBLEM, width, labels, max_columns, random_state)
         plan = plan if max_columns is None else replace(plan, selection=Random())
-        found = fit(plan, replace(data, rows=few), NO_LIMIT)
+        result = fit(plan, replace(data, rows=few), NO_LIMIT)
         fitted = f"{n_few:,} of {n_rows:,} distinct rows" if n_few < n_rows else "all rows"
-        return _cut(found, reason, fitted)
+        return _cut(result, reason, fitted)
     if fits.results:
         return fits.results[0]
     if reason.rule == OUT_OF_TIME.rule:
-        raise OutOfTimeError("the time is over.")
+        raise OutOfTimeError("the time limit is reached.")
     raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
 
 
@@ -143,17 +145,18 @@ def fit_in_time(
 ) -> SparseResult:
     """Fit the members and rows that there is time for, by the seconds per row and member.
 
-    The heaviest members come first; with too little time for one of them, it learns from some rows.
+    Members of large weight come first; with too little time for one of them, it learns from some
+    rows.
     """
     n_rows = len(rows.center_rows)
-    left, each = _SAFE * deadline.remaining, row_seconds * n_rows
-    if each * len(members) <= left or not deadline.remaining:
+    seconds_left, each = _SAFE * deadline.remaining, row_seconds * n_rows
+    if each * len(members) <= seconds_left or not deadline.remaining:
         return fit_members(members, X, rows, deadline=deadline, **options)
     by_weight = sorted(members, key=lambda member: -member.weight)
-    kept = by_weight[: max(1, int(left / each))]
+    kept = by_weight[: max(1, int(seconds_left / each))]
     fitted = f"{len(kept)} of {len(members)} members"
-    if each > left:
-        rows = first_rows(rows, max(HURRIED, int(left / row_seconds)))
+    if each > seconds_left:
+        rows = first_rows(rows, max(HURRIED, int(seconds_left / row_seconds)))
         fitted = f"{len(rows.center_rows):,} of {n_rows:,} distinct rows"
     result = fit_members(kept, X, rows, deadline=deadline, **options)
     return result if result.reason.rule in CUT_SHORT else _cut(result, OUT_OF_TIME, fitted)
@@ -269,14 +272,14 @@ def _mean(results: Sequence[SparseResult], members: Sequence[Member]) -> SparseR
 
 def _share_centers(parts: Sequence[Any]) -> None:
     """Keep equal arrays of centres, which are most of a model, in memory and in pickles once."""
-    known: list[Any] = []
+    distinct: list[Any] = []
     for part in parts:
         if not isinstance(part, CellPart):
             continue
         centers = part.centers
-        same = (each for each in known if each.dtype == centers.dtype)
-        kept = next((each for each in same if np.array_equal(each, centers)), None)
-        if kept is None:
-            known.append(centers)
+        same = (each for each in distinct if each.dtype == centers.dtype)
+        equal = next((each for each in same if np.array_equal(each, centers)), None)
+        if equal is None:
+            distinct.append(centers)
         else:
-            part.centers = kept
+            part.centers = equal

@@ -20,9 +20,9 @@ import numpy as np
 
 from kboost._typing import FloatArray
 from kboost.auto.candidates import ENDED, candidates_of
-from kboost.auto.contender import Contender, ScoredRows
 from kboost.auto.final_fit import CELLS, members_of
 from kboost.auto.plan import AutoPlan
+from kboost.auto.scored_candidate import ScoredCandidate, ScoredRows
 from kboost.auto.search import search_in_cells
 from kboost.auto.trial_rows import TrialRows
 from kboost.core.deadline import NO_LIMIT, Deadline
@@ -39,7 +39,7 @@ _SPREAD_PARTS = 4  # of the rows left out, for the spread of a score
 class FinalistStep:
     """A finalist with its score on rows of the whole table."""
 
-    finalist: Contender
+    finalist: ScoredCandidate
 
     def __str__(self) -> str:
         return f"{self.finalist.name}: score {self.finalist.score:.4g}"
@@ -47,11 +47,11 @@ class FinalistStep:
 
 def judge_finalists(
     plan: AutoPlan,
-    candidates: Sequence[Contender],
+    candidates: Sequence[ScoredCandidate],
     learning: LearningRows,
     deadline: Deadline = NO_LIMIT,
     listeners: Sequence[Listener] = (),
-) -> tuple[list[Contender], StopReason]:
+) -> tuple[list[ScoredCandidate], StopReason]:
     """The candidates, the best first: finalists with their new scores, then the others.
 
     Without time to judge both finalists, without a score, or after Ctrl-C, the candidates stay as
@@ -65,11 +65,11 @@ def judge_finalists(
 
 def _judge(
     plan: AutoPlan,
-    candidates: Sequence[Contender],
+    candidates: Sequence[ScoredCandidate],
     learning: LearningRows,
     deadline: Deadline,
     listeners: Sequence[Listener],
-) -> tuple[list[Contender], StopReason]:
+) -> tuple[list[ScoredCandidate], StopReason]:
     first = candidates[0]
     scaled = replace(learning, targets=first.scale.apply(learning.targets))
     same = [c for c in candidates if c.scale.kind == first.scale.kind]
@@ -95,15 +95,19 @@ class FinalistTrials(Method[FinalistStep]):
     def __init__(
         self,
         plan: AutoPlan,
-        finalists: Sequence[Contender],
+        finalists: Sequence[ScoredCandidate],
         scaled: LearningRows,
         deadline: Deadline,
     ) -> None:
         self._finalists, self._scaled, self._deadline = finalists, scaled, deadline
         self._trial = TrialRows(scaled)
-        left = self._trial.fold.left
+        left_out = self._trial.fold.left_out
         self._scored = ScoredRows(
-            plan.scorer, scaled, finalists[0].scale, left, np.arange(len(left)) % _SPREAD_PARTS
+            plan.scorer,
+            scaled,
+            finalists[0].scale,
+            left_out,
+            np.arange(len(left_out)) % _SPREAD_PARTS,
         )
         self.trace = []
 
@@ -119,8 +123,10 @@ class FinalistTrials(Method[FinalistStep]):
         seconds = finalist.seconds + time.perf_counter() - start
         return FinalistStep(self._rescored(finalist, values, seconds))
 
-    def _rescored(self, finalist: Contender, values: FloatArray, seconds: float) -> Contender:
-        return self._scored.contender(
+    def _rescored(
+        self, finalist: ScoredCandidate, values: FloatArray, seconds: float
+    ) -> ScoredCandidate:
+        return self._scored.candidate(
             finalist.name, values, finalist.members,
             seconds=seconds, n_columns=finalist.n_columns,
         )  # fmt: skip

@@ -5,7 +5,7 @@
 2. The weights of a blend are found on the same rows (auto/blend.py). Each candidate and the blend
    has a score there; the best one is the model. "size" and "speed" prefer few columns: the smallest
    model of two engines whose error stays within a tolerance (auto/small_model.py).
-3. With many rows the best candidate, and what comes of learning it again inside cells, are fitted
+3. With many rows the best candidate, and the one learned again inside cells, are fitted
    in cells to a sample, and judged on other rows (auto/finalists.py).
 4. The winner is fitted to all rows: by column generation (auto/certified.py), or its members one
    by one, and their weighted sum is one additive model (auto/final_fit.py).
@@ -19,11 +19,11 @@ from typing import Any
 
 from kboost.auto.candidates import ENDED, find_candidates, scales_for
 from kboost.auto.certified import FAILED, CertifiedResult, fit_certified
-from kboost.auto.contender import Contender
 from kboost.auto.engine import MANY_FEATURES, choose_engine
 from kboost.auto.final_fit import CUT_SHORT, ONE_CELL, Engine, Member, fit_in_time, members_of
 from kboost.auto.finalists import judge_finalists
 from kboost.auto.plan import AutoPlan
+from kboost.auto.scored_candidate import ScoredCandidate
 from kboost.auto.small_model import ENOUGH, MOST, smallest_models
 from kboost.auto.target_scale import TargetScale
 from kboost.core.deadline import NO_LIMIT, Deadline
@@ -40,12 +40,12 @@ SEARCH_CUT_SHORT = StopReason(
     "search", "max_seconds cut the search short; the best model so far is fitted to all rows."
 )
 _CANDIDATES = 0.65  # of the time for candidates of many rows
-_CERTIFIED = 0.8  # of the rest for column generation, before a joint fit stands in for it
+_CERTIFIED = 0.8  # of the rest for column generation, before a joint fit replaces it
 _STANDS_IN = {
-    INTERRUPTED.rule: "interrupted; a joint fit stands in for column generation.",
-    OUT_OF_TIME.rule: "max_seconds reached: a joint fit stands in for column generation; "
+    INTERRUPTED.rule: "interrupted; a joint fit replaces column generation.",
+    OUT_OF_TIME.rule: "max_seconds reached: a joint fit replaces column generation; "
     "raise max_seconds.",
-    "callback": "a callback requested the stop; a joint fit stands in for column generation.",
+    "callback": "a callback requested the stop; a joint fit replaces column generation.",
 }
 
 
@@ -54,8 +54,8 @@ class AutoResult:
     """The fitted sum of the members, and everything that was judged."""
 
     result: SparseResult | CertifiedResult
-    winner: Contender
-    candidates: tuple[Contender, ...]  # the best first
+    winner: ScoredCandidate
+    candidates: tuple[ScoredCandidate, ...]  # the best first
     engine: Engine | None = None  # of all columns, where engines competed
     failure: str = ""  # of column generation
 
@@ -78,7 +78,7 @@ def fit_auto(
         scales = [] if learning.labels else scales_for(plan, rows)
         n_rows = len(rows.center_rows)
         candidates, reason = _judged(plan, learning, n_rows, scales, deadline, listeners)
-    chosen = [candidates[0]]  # and what stands in for it
+    chosen = [candidates[0]]  # and what replaces it if it fails
     single = next(c for c in candidates if len(c.members) == 1)
     ended, failure = reason.rule in ENDED, ""
     if ended or not deadline.remaining:
@@ -90,8 +90,8 @@ def fit_auto(
         ended = small.reason.rule == INTERRUPTED.rule
         reason = small.reason if ended or small.reason.rule == OUT_OF_TIME.rule else reason
         failure = small.reason.message if small.reason.rule == FAILED else ""
-        chosen = [*small.contenders, single]
-        candidates = sorted([*candidates, *small.contenders], key=lambda c: -c.score)
+        chosen = [*small.candidates, single]
+        candidates = sorted([*candidates, *small.candidates], key=lambda c: -c.score)
     final = _Final(plan, X, rows, learning, () if ended else listeners)
     members = members_of(chosen[0], learning)
     if not ended:
@@ -111,7 +111,7 @@ def _judged(
     scales: Sequence[TargetScale],
     deadline: Deadline,
     listeners: Sequence[Listener],
-) -> tuple[list[Contender], StopReason]:
+) -> tuple[list[ScoredCandidate], StopReason]:
     """The candidates, the best first; with many distinct rows judged again in cells.
 
     With many features cells are far from local: nothing is gained by learning inside them.
@@ -146,17 +146,17 @@ class _Final:
             return self, COMPLETE
         learning = replace(self.learning, targets=scale.apply(self.learning.targets))
         n_rows = len(self.rows.center_rows)
-        found = choose_engine(members, n_rows, learning, deadline.share(3), deadline)
-        listeners = () if found.reason.rule == INTERRUPTED.rule else self.listeners
+        choice = choose_engine(members, n_rows, learning, deadline.share(3), deadline)
+        listeners = () if choice.reason.rule == INTERRUPTED.rule else self.listeners
         final = replace(
-            self, engine=found.engine, row_seconds=found.row_seconds, listeners=listeners
+            self, engine=choice.engine, row_seconds=choice.row_seconds, listeners=listeners
         )
-        return final, found.reason
+        return final, choice.reason
 
     def fit(
-        self, chosen: Sequence[Contender], members: Sequence[Member], deadline: Deadline
-    ) -> tuple[Contender, SparseResult | CertifiedResult]:
-        """The first that can be fitted; column generation that is cut short leaves the next one.
+        self, chosen: Sequence[ScoredCandidate], members: Sequence[Member], deadline: Deadline
+    ) -> tuple[ScoredCandidate, SparseResult | CertifiedResult]:
+        """The first candidate that can be fitted; the next one if column generation is cut short.
 
         `members` are those of the first.
         """
@@ -191,7 +191,7 @@ class _Final:
     def _rows_on(self, scale: TargetScale) -> IndexedRows:
         """All rows with transformed targets.
 
-        Where the search merged rows of one x, their mean is transformed, as it was there: the mean
+        Where the search merged rows of one x, their mean is transformed, as in the search: the mean
         of transformed targets is another one, to which the residuals do not belong.
         """
         merged = scale.kind != "identity" and len(self.learning) == len(self.rows.center_rows)

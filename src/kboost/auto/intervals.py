@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.auto.contender import Contender
+from kboost.auto.scored_candidate import ScoredCandidate
 from kboost.auto.target_scale import TargetScale, weighted_quantiles
 from kboost.data.indexed_rows import IndexedRows
 from kboost.metric.folds import LearningRows
@@ -41,8 +41,8 @@ class LeftOutResiduals:
         level = (1.0 + coverage) / 2 * (1.0 + 1.0 / self.total)
         if level > 1.0:
             return -np.inf, np.inf
-        place = int(np.ceil(level * len(self.upper) - 1e-9)) - 1
-        return -float(self.lower[place]), float(self.upper[place])
+        index = int(np.ceil(level * len(self.upper) - 1e-9)) - 1
+        return -float(self.lower[index]), float(self.upper[index])
 
 
 def left_out_residuals(
@@ -55,13 +55,15 @@ def left_out_residuals(
     )
 
 
-def residuals_of(winner: Contender, learning: LearningRows, rows: IndexedRows) -> LeftOutResiduals:
+def residuals_of(
+    winner: ScoredCandidate, learning: LearningRows, rows: IndexedRows
+) -> LeftOutResiduals:
     """The residuals of a candidate at the rows left out; `rows` are all rows, not merged."""
     y, predicted = learning.targets[winner.rows, 0], winner.values[:, 0]
     weight = learning.weight[winner.rows]
     if len(learning) == len(rows.center_rows):  # rows of one x are merged
-        places, counts = _rows_of_centers(rows, winner.rows)
-        y, weight = rows.targets[places, 0], rows.weight[places]
+        positions, counts = _rows_of_centers(rows, winner.rows)
+        y, weight = rows.targets[positions, 0], rows.weight[positions]
         predicted = np.repeat(predicted, counts)
     return left_out_residuals(winner.scale, y, predicted, weight)
 

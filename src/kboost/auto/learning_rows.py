@@ -4,7 +4,7 @@ Rows of one x are merged into one row with their mean target where they are rare
 and no row is in the training part and the left-out part of a fold at once. In a table of few
 distinct rows, such as one of categories alone, new rows repeat old ones, and leaving out all rows
 of one x would judge something else. Such a table shows itself by rows of one x with different
-targets. There each row occurs as often as its weight says, if weights are whole numbers, and rows
+targets. There each row is repeated by its weight, if weights are whole numbers, and rows
 are left out one by one.
 """
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kboost.auto.certified import Problem
-from kboost.auto.contender import Scorer
+from kboost.auto.scored_candidate import Scorer
 from kboost.metric.families import FAMILIES, MetricFamily
 from kboost.metric.rounds import ROUNDS
 

@@ -6,7 +6,7 @@ With the values f_k of the classes (two classes: -f and f), a matrix A and offse
 
 minimise the weighted log loss of rows left out, with Platt's targets, so that no probability is 0,
 and a weak penalty on the offsets. A is a multiple of the identity, a > 0, to compare candidates and
-for two classes. With more classes the values of one class also tell about the others: a free A,
+for two classes. With more classes the values of one class also inform about the others: a free A,
 
     with the penalty  c/2 |A - (tr A / K) I|^2  per total weight, on values of size 1,
 
@@ -79,8 +79,8 @@ def calibrate(values: FloatArray, shares: FloatArray, weight: FloatArray) -> Pro
 
     start = np.concatenate([[np.log(2.0 * unit)], np.zeros(n_classes)])
     bounds = [tuple(np.log(np.multiply(_SLOPES, unit)))] + [(-20.0, 20.0)] * n_classes
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-    return Probabilities(np.exp(found[0]) / unit * np.eye(n_classes), found[1:])
+    solution = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return Probabilities(np.exp(solution[0]) / unit * np.eye(n_classes), solution[1:])
 
 
 def calibrate_jointly(values: FloatArray, shares: FloatArray, weight: FloatArray) -> Probabilities:
@@ -119,13 +119,13 @@ def _free_matrix(values: FloatArray, shares: FloatArray, weight: FloatArray) -> 
         return value, np.concatenate([away.sum(axis=0) + penalty * b, slopes.ravel()])
 
     start = np.concatenate([np.zeros(n_classes), (2.0 * unit * identity).ravel()])
-    found = minimize(loss, start, jac=True, method="L-BFGS-B").x
-    return Probabilities(found[n_classes:].reshape(n_classes, -1) / unit, found[:n_classes])
+    solution = minimize(loss, start, jac=True, method="L-BFGS-B").x
+    return Probabilities(solution[n_classes:].reshape(n_classes, -1) / unit, solution[:n_classes])
 
 
 def _targets(shares: FloatArray, weight: FloatArray) -> FloatArray:
     """Platt's targets."""
-    doubt = shares / (weight @ shares + 2.0)  # what a row of a class leaves to the others
+    doubt = shares / (weight @ shares + 2.0)  # probability of a row that is given to other classes
     others = (doubt.sum(axis=1, keepdims=True) - doubt) / (shares.shape[1] - 1)
     return np.asarray(shares - doubt + others)
 

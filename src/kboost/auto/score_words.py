@@ -1,4 +1,4 @@
-"""A scikit-learn scoring in words: neg_log_loss is a log loss, of which the lowest is the best."""
+"""Scorings of scikit-learn in plain words: neg_log_loss is a log loss; the lowest is the best."""
 
 from __future__ import annotations
 

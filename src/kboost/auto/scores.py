@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from kboost._typing import FloatArray, IntArray
-from kboost.auto.contender import Scorer
 from kboost.auto.probabilities import calibrate, shares_of
+from kboost.auto.scored_candidate import Scorer
 from kboost.metric.folds import LearningRows
 
 
@@ -21,9 +21,9 @@ def negative_log_loss(rows: LearningRows) -> Scorer:
     """The score of labels."""
     shares, weight = shares_of(rows.targets), rows.weight
 
-    def score(values: FloatArray, left: IntArray) -> float:
-        logs = calibrate(values, shares[left], weight[left]).log_probabilities(values)
-        return float(np.average(np.sum(shares[left] * logs, axis=1), weights=weight[left]))
+    def score(values: FloatArray, left_out: IntArray) -> float:
+        logs = calibrate(values, shares[left_out], weight[left_out]).log_probabilities(values)
+        return float(np.average(np.sum(shares[left_out] * logs, axis=1), weights=weight[left_out]))
 
     return score
 
@@ -32,7 +32,7 @@ def negative_squared_error(rows: LearningRows) -> Scorer:
     """The score of numbers."""
     y, weight = rows.targets[:, 0], rows.weight
 
-    def score(values: FloatArray, left: IntArray) -> float:
-        return -float(np.average((values[:, 0] - y[left]) ** 2, weights=weight[left]))
+    def score(values: FloatArray, left_out: IntArray) -> float:
+        return -float(np.average((values[:, 0] - y[left_out]) ** 2, weights=weight[left_out]))
 
     return score

@@ -6,7 +6,7 @@ More rows    metrics are learned and judged on a random sample.
 
 Above the rows of one least-squares problem, width, ridge and metric can be learned again inside
 cells of the final size. Rows are as dense there as in the final model, but two cells are not the
-table: auto/finalists.py judges what comes of it.
+table: auto/finalists.py judges the result.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class SearchResult:
     reason: StopReason  # why no more were judged
 
     @property
-    def left(self) -> IntArray:
+    def left_out(self) -> IntArray:
         """Numbers of the rows left out."""
-        return np.concatenate([fold.left for fold in self.folds])
+        return np.concatenate([fold.left_out for fold in self.folds])
 
     @property
     def fold_numbers(self) -> IntArray:
         """The fold of each row left out."""
-        return np.repeat(np.arange(len(self.folds)), [len(fold.left) for fold in self.folds])
+        return np.repeat(np.arange(len(self.folds)), [len(fold.left_out) for fold in self.folds])
 
     def values(self, each: Judged) -> FloatArray:
         """The values of a family at the rows left out."""
@@ -114,8 +114,8 @@ def global_folds(rows: LearningRows) -> list[Fold]:
     numbers = np.arange(len(sample))
     first, second = numbers[:half], numbers[half:]
     return [
-        fold_of(sample, training[:size], np.concatenate([training[size:], left])[:_LEFT])
-        for training, left in ((first, second), (second, first))
+        fold_of(sample, training[:size], np.concatenate([training[size:], left_out])[:_LEFT])
+        for training, left_out in ((first, second), (second, first))
     ]
 
 
@@ -124,8 +124,8 @@ def local_folds(rows: LearningRows, judged: Judged) -> list[Fold]:
     reference = rows.X[:_REFERENCE], rows.weight[:_REFERENCE]
     kernel = judged.kernel(*reference)
     anchors = np.arange(min(_ANCHORS, len(rows)))
-    found = descend(rows.X, np.arange(len(rows)), _CELL_ROWS, kernel.pairing.view, anchors)
-    cells = list({int(cell[0]): cell[:_CELL_ROWS] for cell in found}.values())
+    branches = descend(rows.X, np.arange(len(rows)), _CELL_ROWS, kernel.pairing.view, anchors)
+    cells = list({int(cell[0]): cell[:_CELL_ROWS] for cell in branches}.values())
     folds = []
     for cell in cells[:_CELLS]:
         n_left = int(_CELL_LEFT * len(cell))

@@ -21,8 +21,8 @@ import numpy as np
 from kboost._typing import FloatArray
 from kboost.auto.basis_size import BasisTrials
 from kboost.auto.certified import CostTrials, Problem
-from kboost.auto.contender import Contender, ScoredRows, Scorer
 from kboost.auto.probabilities import calibrate, shares_of
+from kboost.auto.scored_candidate import ScoredCandidate, ScoredRows, Scorer
 from kboost.auto.search import global_folds
 from kboost.auto.target_scale import TargetScale
 from kboost.auto.trial import Comparison, Judge, SizeTrial
@@ -46,19 +46,19 @@ _TRAINING, _LEFT = 4000, 2000  # rows of the one fold above, at most
 class SmallModels:
     """The smallest model of each engine, the winner first; none if there was no time."""
 
-    contenders: tuple[Contender, ...]
+    candidates: tuple[ScoredCandidate, ...]
     reason: StopReason  # why no more were tried
 
 
 def smallest_models(
-    candidates: Sequence[Contender],
+    candidates: Sequence[ScoredCandidate],
     learning: LearningRows,
     scorer: Scorer,
     prefer: str,
     problem: Problem | None = None,
     deadline: Deadline = NO_LIMIT,
 ) -> SmallModels:
-    """Try both engines in growing sizes; after Ctrl-C the joint fits so far decide, if any.
+    """Try both engines in growing sizes; after Ctrl-C the choice is among the joint fits so far.
 
     `problem` states that of column generation; without one, or with many rows, it does not compete.
     """
@@ -70,24 +70,28 @@ def smallest_models(
         reason = search.try_joint(deadline if problem is None else deadline.share(2))
         if problem is not None and search.joint and reason.rule != INTERRUPTED.rule:
             reason = search.try_certified(problem, deadline)
-        return SmallModels(search.contenders(), reason), reason
+        return SmallModels(search.candidates(), reason), reason
 
-    found, reason = interruptible(search_sizes, None)  # Ctrl-C between the trials
-    return found or SmallModels((), reason)
+    models, reason = interruptible(search_sizes, None)  # Ctrl-C between the trials
+    return models or SmallModels((), reason)
 
 
 class _SmallModelSearch:
     """The trials of both engines on the same rows left out."""
 
     def __init__(
-        self, candidates: Sequence[Contender], learning: LearningRows, scorer: Scorer, prefer: str
+        self,
+        candidates: Sequence[ScoredCandidate],
+        learning: LearningRows,
+        scorer: Scorer,
+        prefer: str,
     ) -> None:
         singles = [c for c in candidates if len(c.members) == 1]
         self._best = best = singles[0]
         same = [c.members[0][0] for c in singles if c.scale.kind == best.scale.kind]
         self._mixture = mixture_of(same)
-        self._folds, self._left = _left_out(learning, best.scale, scorer)
-        judge, weight = _judge(self._left, learning), learning.weight[self._left.rows]
+        self._folds, self._scored = _left_out(learning, best.scale, scorer)
+        judge, weight = _judge(self._scored, learning), learning.weight[self._scored.rows]
         self._comparison = Comparison(judge, weight, _TOLERANCE[prefer])
         self._labels, self._most = learning.labels, MOST[prefer]
         self._seconds, self._cut_short = [0.0, 0.0], [False, False]  # of the engines
@@ -109,7 +113,7 @@ class _SmallModelSearch:
     def try_certified(self, problem: Problem, deadline: Deadline) -> StopReason:
         """Column generation over the mixture; nothing of it counts after Ctrl-C."""
         start, few = time.perf_counter(), self._comparison.smallest(self.joint, self.joint)
-        most = self._most if few is None else few.n_columns  # with more it cannot win
+        most = self._most if few is None else few.n_columns  # with more it cannot be the smallest
         trials = CostTrials(
             problem, self._mixture, self._folds, self._comparison, most=most, deadline=deadline
         )
@@ -120,7 +124,7 @@ class _SmallModelSearch:
         self._cut_short[1] = reason.rule == OUT_OF_TIME.rule
         return reason
 
-    def contenders(self) -> tuple[Contender, ...]:
+    def candidates(self) -> tuple[ScoredCandidate, ...]:
         """The smallest model of each engine; those close to the lowest error of both go first."""
         smallest, every = self._comparison.smallest, [*self.joint, *self.certified]
         near: list[SizeTrial] = []
@@ -135,18 +139,18 @@ class _SmallModelSearch:
                 continue
             (near if is_near else far).append(trial)
         order = [*sorted(near, key=lambda trial: trial.n_columns), *far]
-        return tuple(map(self._contender, order))
+        return tuple(map(self._candidate, order))
 
-    def _contender(self, trial: SizeTrial) -> Contender:
+    def _candidate(self, trial: SizeTrial) -> ScoredCandidate:
         best = self._best
         if trial.cost is None:
-            return self._left.contender(
+            return self._scored.candidate(
                 f"joint fit of {best.name}", trial.values, best.members,
                 seconds=self._seconds[0], n_columns=trial.n_columns, max_columns=trial.n_columns,
             )  # fmt: skip
         suffix = best.name.removeprefix(best.members[0][0].family.name)  # the scale of the target
         members = tuple((each, 1.0) for each in self._mixture)
-        return self._left.contender(
+        return self._scored.candidate(
             f"column generation{suffix}", trial.values, members,
             seconds=self._seconds[1], n_columns=trial.n_columns, cost=trial.cost,
         )  # fmt: skip
@@ -158,8 +162,8 @@ def _left_out(
     """Folds on the scale of the fits, and their rows left out."""
     scaled = replace(learning, targets=scale.apply(learning.targets))
     folds = _folds(scaled)
-    rows = np.concatenate([fold.left for fold in folds])
-    numbers = np.repeat(np.arange(len(folds)), [len(fold.left) for fold in folds])
+    rows = np.concatenate([fold.left_out for fold in folds])
+    numbers = np.repeat(np.arange(len(folds)), [len(fold.left_out) for fold in folds])
     return folds, ScoredRows(scorer, scaled, scale, rows, numbers)
 
 
@@ -175,12 +179,12 @@ def _folds(rows: LearningRows) -> list[Fold]:
     return [fold_of(rows, numbers[n_left:], numbers[:n_left])]
 
 
-def _judge(left: ScoredRows, learning: LearningRows) -> Judge:
+def _judge(rows: ScoredRows, learning: LearningRows) -> Judge:
     """The squared error of numbers on the original scale, or of calibrated probabilities."""
-    targets, weight = learning.targets[left.rows], learning.weight[left.rows]
+    targets, weight = learning.targets[rows.rows], learning.weight[rows.rows]
 
     def of_numbers(values: FloatArray) -> FloatArray:
-        away = left.on_original_scale(values)[0] - targets
+        away = rows.on_original_scale(values)[0] - targets
         return np.asarray(np.sum(away**2, axis=1))
 
     def of_labels(values: FloatArray) -> FloatArray:

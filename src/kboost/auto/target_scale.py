@@ -61,8 +61,8 @@ class TargetScale:
         if self.kind == "identity":
             return self
         levels = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
-        found = _quantiles((y - values)[:, 0], levels, weight)
-        return replace(self, residuals=tuple(found.tolist()))
+        quantiles = _quantiles((y - values)[:, 0], levels, weight)
+        return replace(self, residuals=tuple(quantiles.tolist()))
 
     def invert_exactly(self, values: FloatArray) -> FloatArray:
         """The targets whose transform has these values; infinite ones stay so."""
@@ -82,8 +82,8 @@ def weighted_quantiles(values: FloatArray, levels: FloatArray, weight: FloatArra
     """The smallest values that shares `levels` of the weight do not exceed."""
     order = np.argsort(values, kind="stable")
     share = np.cumsum(weight[order]) / weight.sum()
-    place = np.searchsorted(share, levels - 1e-12)  # sums of equal weights are rounded
-    return np.asarray(values[order][np.minimum(place, len(order) - 1)])
+    position = np.searchsorted(share, levels - 1e-12)  # sums of equal weights are rounded
+    return np.asarray(values[order][np.minimum(position, len(order) - 1)])
 
 
 def _quantiles(values: FloatArray, levels: FloatArray, weight: FloatArray | None) -> FloatArray:

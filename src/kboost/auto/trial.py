@@ -49,7 +49,7 @@ class Comparison:
         return SizeTrial(n_columns, values, losses, self._mean(losses), cost)
 
     def smallest(self, trials: Sequence[SizeTrial], every: Sequence[SizeTrial]) -> SizeTrial | None:
-        """The one of the fewest columns among the trials that come close to the best of all."""
+        """The trial with the fewest columns among those close to the best."""
         if not every:
             return None
         best = min(every, key=lambda trial: trial.error)

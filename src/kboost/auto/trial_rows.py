@@ -22,8 +22,8 @@ class TrialRows:
     """Rows to fit, and rows left out, of a table in random order; labels are stratified."""
 
     def __init__(self, learning: LearningRows) -> None:
-        training, left = _parts(learning)
-        self.fold = fold_of(learning, training, left)
+        training, left_out = _parts(learning)
+        self.fold = fold_of(learning, training, left_out)
         self._labels = learning.labels
         targets = self.fold.targets + self.fold.mean
         self._rows: Any = indexed_rows(self.fold.X, targets, self.fold.weight)
@@ -41,7 +41,7 @@ class TrialRows:
         )  # fmt: skip
         if fitted.reason.rule in CUT_SHORT:
             return fitted.reason
-        return np.asarray(fitted.model.decision(self.fold.X_left))
+        return np.asarray(fitted.model.decision(self.fold.X_left_out))
 
 
 def _parts(learning: LearningRows) -> tuple[IntArray, IntArray]:

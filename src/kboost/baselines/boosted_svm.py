@@ -55,7 +55,7 @@ class BoostedSVMClassifier(BoostedSVMBase):
     max_seconds : float or None, default=None
         Time limit of the fit, half of it for the folds. The error of a kernel is that of the folds
         within the limit; without time for one, the first kernel is taken, and without time for a
-        round the heavier class.
+        round the majority class.
     memory_budget : int, default=2**30
         Bytes for kernel matrices; matrices that do not fit are computed as needed. If the machines
         of a fold or a round need more, the fit is refused with the number that would do. Under

@@ -1,6 +1,6 @@
 """One support vector machine on the sum of the kernels.
 
-CG-Boost (2.3) names a third penalty beside the two norms of the coefficients, that of the RKHS,
+CG-Boost (2.3) names a third penalty besides the two norms of the coefficients, that of the RKHS,
 block by block:
 
     minimise  1/2 sum_p coef_p' K_p coef_p + C sum_i w_i loss_i(f),   f = sum_p K_p coef_p + bias.

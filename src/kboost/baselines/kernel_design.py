@@ -50,7 +50,7 @@ class KernelDesignClassifier(MixtureSVMClassifier):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes; "balanced" gives all classes the same weight.
     max_seconds : float or None, default=None
-        Time limit of the fit; without time for a kernel the model is the heavier class.
+        Time limit of the fit; without time for a kernel the model is the majority class.
     tol : float, default=1e-3
         Tolerance of libsvm.
     memory_budget : int, default=2**32

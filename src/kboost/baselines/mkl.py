@@ -60,7 +60,7 @@ class MKLClassifier(MixtureSVMClassifier):
     max_iter : int, default=500
         Steps per binary problem.
     max_seconds : float or None, default=None
-        Time limit of the fit; without time for an SVM the model is the heavier class.
+        Time limit of the fit; without time for an SVM the model is the majority class.
     tol : float, default=0.01
         Stop at this relative duality gap. The SVMs are solved to a twentieth of it.
     memory_budget : int, default=2**32
@@ -215,8 +215,8 @@ class MKLClassifier(MixtureSVMClassifier):
         gaps = np.array([None if step is None else step.gap for step in last], dtype=np.float64)
         self.kernel_weights_ = weights[0] if single else weights
         self.objective_ = objectives[0] if single else objectives
-        known = not np.isnan(gaps).any()
-        self.dual_gap_ = None if not known else gaps[0] if single else gaps
+        complete = not np.isnan(gaps).any()
+        self.dual_gap_ = None if not complete else gaps[0] if single else gaps
         self.stop_reason_ = scalar_or_list([result.reason for result in results])
         self.trace_ = scalar_or_list([result.trace for result in results])
         self.n_iter_ = max(1, *(0 if step is None else step.iteration for step in last))

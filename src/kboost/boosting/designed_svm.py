@@ -69,17 +69,17 @@ def fit_designed_svms(
         rows, signs = problem.rows, problem.signs
         X, centers, weight = data.rows.X[rows], data.centers[rows], data.rows.weight[rows]
         try:
-            given: list[Any] = [*_kernel_in_time(data.kernels, X, centers, until)]
+            base: list[Any] = [*_kernel_in_time(data.kernels, X, centers, until)]
         except OutOfTimeError:
             return _constant(len(data.kernels), signs, weight, until)
-        kernel = design(  # which gives up the matrix as soon as it can
-            given.pop(0), signs, weight, plan.loss, plan.max_iter, deadline=given[0],
+        kernel = design(  # which releases the matrix as soon as it can
+            base.pop(0), signs, weight, plan.loss, plan.max_iter, deadline=base[0],
             listeners=listeners(output),
         )  # fmt: skip
         weights = kernel.weights * _scale(kernel, weight, plan.scaling)
         K = np.ascontiguousarray((kernel.values * weights) @ kernel.values.T)
-        left = max(until.remaining, _LEAST_SECONDS)
-        duals, bias, _ = solve_dual(K, signs, plan.C * weight, plan.tol, left)
+        seconds_left = max(until.remaining, _LEAST_SECONDS)
+        duals, bias, _ = solve_dual(K, signs, plan.C * weight, plan.tol, seconds_left)
         v = signs * duals
         coef = kernel.coef @ (weights * (v @ kernel.values))
         function = MixtureFunction(kernel.centers, coef, np.ones(len(data.kernels)), bias)
@@ -100,17 +100,17 @@ def _kernel_in_time(
     K = kernel_sum(kernels, X, centers, deadline.check)
     if deadline.seconds is None:
         return K, deadline
-    a_pass, left = max(now() - start, _PAIR * n * n), deadline.remaining
+    a_pass, seconds_left = max(now() - start, _PAIR * n * n), deadline.remaining
     first = _FIRST * a_pass + n * min(n, most_rank(kernels, X, n)) ** 2 / _FLOPS
-    if left < first + _LAST * a_pass:
+    if seconds_left < first + _LAST * a_pass:
         raise OutOfTimeError("no time is left for a round.")
-    return K, deadline.share(left / (left - _LAST * a_pass))
+    return K, deadline.share(seconds_left / (seconds_left - _LAST * a_pass))
 
 
 def _constant(
     n_kernels: int, signs: FloatArray, weight: FloatArray, deadline: Deadline
 ) -> DesignResult:
-    """The model without the time for a kernel: the heavier class."""
+    """The model without the time for a kernel: the majority class."""
     none, bias = np.zeros(0, dtype=np.intp), float(signs @ weight / weight.sum())
     function = MixtureFunction(none, np.zeros(0), np.ones(n_kernels), bias)
     reason, no_columns_yet = no_columns(deadline), np.zeros((0, 0))

@@ -33,7 +33,7 @@ _MAX_DRAWN = 2.0**62  # rows per round, so that their number is an integer
 _SAMPLE = 200  # rows whose kernel values are timed
 _FEW_ROWS = 2_000  # up to here a round takes about a second
 LEAST_BUDGET = 1 << 26  # bytes that a machine may take under any budget
-_ROUND = 3  # a round may take one part in so many of a limited time
+_ROUND = 3  # a round may take this part of a time limit: 1 / 3
 
 
 @dataclass(frozen=True)
@@ -114,20 +114,20 @@ def _distinct_rows(plan: BoostingPlan, data: SVMData, rows: IntArray) -> int:
     return min(_n_drawn(plan, data.rows.weight[rows]), len(rows))
 
 
-def rows_in_memory(plan: BoostingPlan, data: SVMData, wanted: int, deadline: Deadline) -> int:
+def rows_in_memory(plan: BoostingPlan, data: SVMData, n_rows: int, deadline: Deadline) -> int:
     """The most rows of a support vector machine that fit into the memory budget.
 
     Fewer than the wanted ones are an error, but not under a time limit, which lowers their number
     anyway.
     """
     n_jobs = min(plan.n_jobs, len(data.kernels))
-    needed = sample_bytes(data.kernels, wanted, n_jobs)
+    needed = sample_bytes(data.kernels, n_rows, n_jobs)
     if needed <= max(plan.memory_budget, LEAST_BUDGET):
-        return wanted
+        return n_rows
     if deadline.seconds is None:
         raise ValueError(
             f"memory_budget must be at least {needed} bytes for support vector machines on "
-            f"{wanted} rows; got memory_budget={plan.memory_budget}."
+            f"{n_rows} rows; got memory_budget={plan.memory_budget}."
         )
     return max(2, rows_within(data.kernels, max(plan.memory_budget, LEAST_BUDGET), n_jobs))
 

@@ -199,7 +199,7 @@ def negative_slope(margins: FloatArray, loss: str) -> FloatArray:
 
 
 def design_bytes(n_rows: int, rank: int) -> int:
-    """The memory of a design on so many rows, with a base kernel of at most this rank."""
+    """The memory of a design on `n` rows, with a base kernel of at most this rank."""
     rank = min(rank, n_rows)
     return 8 * (3 * n_rows**2 + 3 * n_rows * rank + 5 * rank**2)
 

@@ -7,7 +7,7 @@ lowest error (D1, S1) or the weighted vote of all of them (D2, S2):
 
 A round with an error of 1/2 or more is not taken: the distribution is reset and rows are drawn
 again, at most `MAX_RESETS` times in a row. A round without an error is taken with a capped weight.
-Both are in the trace. If no round is taken, the model is the heavier class.
+Both are in the trace. If no round is taken, the model is the majority class.
 """
 
 from __future__ import annotations
@@ -96,20 +96,20 @@ class BoostingRounds(Method[Round]):
         self._kernels.update(drawn, errors)
         self.n_trained[drawn] += 1
         classifier, error = choose(svms, predicted, errors, adaboost, self._settings.vote)
-        taken = error < 0.5 - TIE
+        accepted = error < 0.5 - TIE
         record = Round(
             iteration=len(self.weights),
-            outcome="reset" if not taken else "perfect" if error == 0 else "taken",
+            outcome="reset" if not accepted else "perfect" if error == 0 else "taken",
             error=error,
-            weight=float(adaboost.weights(np.array([error]))[0]) if taken else 0.0,
+            weight=float(adaboost.weights(np.array([error]))[0]) if accepted else 0.0,
             kernels=tuple(svm.kernel for svm in classifier.svms),
             n_trained=len(drawn),
             n_rows=len(rows),
             one_class=not len(svms[0].support),
             seconds=time.monotonic() - self._started,
         )
-        self._resets = 0 if taken else self._resets + 1
-        if taken:
+        self._resets = 0 if accepted else self._resets + 1
+        if accepted:
             adaboost.extend(classifier.predicted, record.weight)
             self.rounds.append((classifier.svms, classifier.votes))
             self.weights.append(record.weight)
@@ -156,7 +156,7 @@ class BoostingRounds(Method[Round]):
         self._started -= self.trace[-1].seconds
 
     def certify(self) -> None:
-        """Without a round the model is the heavier class."""
+        """Without a round the model is the majority class."""
         if not self.weights:
             self._take_constant()
 
@@ -181,7 +181,7 @@ class BoostingRounds(Method[Round]):
 
 
 def constant_rounds(adaboost: AdaBoost, n_kernels: int, deadline: Deadline) -> BoostedSVMs:
-    """The model of a problem for which there was no time: the heavier class."""
+    """The model of a problem for which there was no time: the majority class."""
     rounds, weight, record = _constant(adaboost)
     trace = Rounds([record])
     n_trained = np.zeros(n_kernels, dtype=np.intp)
@@ -190,7 +190,7 @@ def constant_rounds(adaboost: AdaBoost, n_kernels: int, deadline: Deadline) -> B
 
 
 def _constant(adaboost: AdaBoost) -> tuple[tuple[Sequence[SVM], FloatArray], float, Round]:
-    """A round with the heavier class, its weight and its record."""
+    """A round with the majority class, its weight and its record."""
     adaboost.reset()
     sign = 1.0 if adaboost.distribution @ adaboost.targets > 0 else -1.0
     error = adaboost.errors(np.full((1, len(adaboost.targets)), sign))

@@ -62,14 +62,14 @@ def bench(data: Data, estimator: Any, *, test_size: float, seed: int) -> list[Be
     train, held_out = split(data, test_size, seed)
     if held_out is None:
         raise ValueError("--test-size must be above 0 for a comparison; got 0.")
-    given = prepared = train.X, held_out.X
+    inputs = prepared = train.X, held_out.X
     before = data.preparation()
     if before is not None:
         prepared = before.fit_transform(train.X, train.y), before.transform(held_out.X)
     lines = []
     for name, model in _models(data, estimator, len(train.y)).items():
-        own = model is estimator and preparation_for(data, estimator) is None
-        learn, test = given if own else prepared
+        same_input = model is estimator and preparation_for(data, estimator) is None
+        learn, test = inputs if same_input else prepared
         lines.append(_measure(name, model, learn, train.y, test, held_out.y))
     return lines
 

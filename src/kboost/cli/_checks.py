@@ -22,7 +22,7 @@ from kboost._optional import require
 from kboost._typing import BoolArray, FloatArray
 from kboost.cli._data import Data
 
-MOST_ROWS = 5_000  # that are looked at
+MOST_ROWS = 5_000  # that are checked
 FEW_ROWS = 30  # below which nothing is said about leaks and ids
 GIVES_AWAY = {"regression": 0.99, "classification": 0.95}
 QUANTITY = 6  # classes that are whole numbers, from which on they may be a quantity
@@ -33,11 +33,11 @@ MOST_LINES = 5  # of one kind
 
 def notes_on(data: Data) -> list[str]:
     """Remarks on the columns and the target."""
-    found = [*_task(data)]
+    remarks = [*_task(data)]
     if data.is_table:
         for lines in (_leaks(data), _ids(data), _repeated(data)):
-            found += _few(list(lines))
-    return found
+            remarks += _few(list(lines))
+    return remarks
 
 
 def _task(data: Data) -> Iterator[str]:
@@ -68,8 +68,8 @@ def _leaks(data: Data) -> Iterator[str]:
 
 def dependence(column: Any, y: FloatArray, *, labels: bool) -> float:
     """How far a column alone determines the target, in the order of the column."""
-    known = column.notna().to_numpy()
-    column, y = column[known], y[known]
+    present = column.notna().to_numpy()
+    column, y = column[present], y[present]
     if len(y) < FEW_ROWS:
         return 0.0
     numbers = column.dtype.kind in "fM"

@@ -1,4 +1,4 @@
-"""The console of the commands: words from data are printed as they are.
+"""The console of the commands: strings from data are printed literally.
 
 rich takes [bold] as markup and :bell: as a picture, and a terminal takes control characters as
 commands. Here strings are neither; styles are given to `rich.text.Text` only.
@@ -18,7 +18,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud
 
 
 class PlainConsole(Console):
-    """A console that prints strings as they are."""
+    """A console that prints strings literally."""
 
     def on_broken_pipe(self) -> None:
         """Leave it to the command line, which knows the exit code."""

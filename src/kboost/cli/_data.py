@@ -39,7 +39,7 @@ class Data:
         return self.raw is not None
 
     @property
-    def has_gaps(self) -> bool:
+    def has_missing(self) -> bool:
         """Whether a matrix has missing values; those of a table are in its columns."""
         numbers = isinstance(self.X, np.ndarray) and self.X.dtype.kind == "f"
         return numbers and bool(np.isnan(self.X).any())
@@ -48,7 +48,7 @@ class Data:
         """The unfitted transformer; None for a matrix without missing values."""
         if self.is_table:
             return preparation(self.X, self.task)
-        return TablePreparation(target_type=self.task) if self.has_gaps else None
+        return TablePreparation(target_type=self.task) if self.has_missing else None
 
     def part(self, rows: Any) -> Data:
         """A subset of the rows."""
@@ -65,8 +65,8 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the options say about columns."""
+class DataOptions:
+    """The options that describe the data."""
 
     task: str | None = None
     drop: Sequence[str] = ()
@@ -85,34 +85,34 @@ class Asked:
 def load(
     path: Any,
     target: str | None,
-    asked: Asked | None = None,
+    options: DataOptions | None = None,
     *,
     n_features: int | None = None,
     distinct: bool = True,
 ) -> Data:
     """Read a file as a learning problem; `distinct` targets are those of training."""
-    asked = asked or Asked()
-    table = read_table(path, n_features=n_features, na=asked.na)
+    options = options or DataOptions()
+    table = read_table(path, n_features=n_features, na=options.na)
     if table.frame is None:
-        return _matrix(table, path, asked)
-    frame, missing = _numbered(table.frame), MISSING if asked.na is None else ()
+        return _matrix(table, path, options)
+    frame, missing = _numbered(table.frame), MISSING if options.na is None else ()
     names = [str(name) for name in frame.columns]
     if target is None or target not in names:
         got = "no --target" if target is None else f"--target {target}{meant(target, names)}"
         raise ValueError(f"--target must be a column of {path}, one of {_names(frame)}; got {got}.")
     if len(names) == 1:
         raise ValueError(f"{path} must have a column besides the target; it has only {target}.")
-    y, kept, task = target_of(frame[target], asked.task, missing, distinct=distinct)
+    y, kept, task = target_of(frame[target], options.task, missing, distinct=distinct)
     frame = frame.loc[kept]
-    columns = tuple(_columns(frame.drop(columns=target), missing, asked))
+    columns = tuple(_columns(frame.drop(columns=target), missing, options))
     rows = tidy(frame, columns)
     if not rows.shape[1]:
         raise ValueError(f"{path} must have a usable column; all columns were left out.")
     data = Data(rows, y, task, target, columns, int((~kept).sum()), len(kept), frame)
-    if asked.groups is not None:
-        data = replace(data, groups=as_text(frame[asked.groups]).fillna("").to_numpy(dtype=str))
-    if asked.split_by is not None:
-        data = replace(data, order=_order(frame[asked.split_by]), order_name=asked.split_by)
+    if options.groups is not None:
+        data = replace(data, groups=as_text(frame[options.groups]).fillna("").to_numpy(dtype=str))
+    if options.split_by is not None:
+        data = replace(data, order=_order(frame[options.split_by]), order_name=options.split_by)
     return data
 
 
@@ -122,7 +122,7 @@ def load_test(path: Any, data: Data, na: Sequence[str] | None) -> Data:
     if (table.frame is None) == data.is_table:
         raise ValueError(f"--test must be a file of the same kind as the data; got {path}.")
     if table.frame is None:
-        return replace(_matrix(table, path, Asked(task=data.task)), target=data.target)
+        return replace(_matrix(table, path, DataOptions(task=data.task)), target=data.target)
     frame, missing = _numbered(table.frame), MISSING if na is None else ()
     if data.target not in frame.columns:
         raise ValueError(f"--test must be a file with the target {data.target!r}; got {path}.")
@@ -135,19 +135,19 @@ def load_test(path: Any, data: Data, na: Sequence[str] | None) -> Data:
     )
 
 
-def labels_like(y: Any, known: Any, path: Any) -> Any:
+def labels_like(y: Any, classes: Any, path: Any) -> Any:
     """Labels as words, or as numbers, as those of training are."""
-    y, known = np.asarray(y), np.asarray(known)
-    if known.dtype.kind == "U":
+    y, classes = np.asarray(y), np.asarray(classes)
+    if classes.dtype.kind == "U":
         return y.astype(str)
-    if y.dtype.kind == "U" and known.dtype.kind != "O":
-        words = {str(label): label for label in np.unique(known)}
+    if y.dtype.kind == "U" and classes.dtype.kind != "O":
+        words = {str(label): label for label in np.unique(classes)}
         strange = [label for label in y.tolist() if label not in words]
         if strange:
             raise ValueError(
-                f"{path} must have labels of the fit, such as {known[0]}; got {strange[0]!r}."
+                f"{path} must have labels of the fit, such as {classes[0]}; got {strange[0]!r}."
             )
-        return np.array([words[label] for label in y.tolist()], dtype=known.dtype)
+        return np.array([words[label] for label in y.tolist()], dtype=classes.dtype)
     return y
 
 
@@ -156,17 +156,17 @@ def _numbered(frame: Any) -> Any:
     return frame.set_axis(range(1, len(frame) + 1), axis=0)
 
 
-def _columns(frame: Any, missing: Sequence[str], asked: Asked) -> Iterator[Column]:
-    """What the columns are taken for, and what the options say."""
+def _columns(frame: Any, missing: Sequence[str], options: DataOptions) -> Iterator[Column]:
+    """The columns with their types, by inference or by the options."""
     names = [str(name) for name in frame.columns]
-    drop = columns_named(asked.drop, names, "--drop")
-    use = columns_named(asked.use, names, "--use")
-    for option, name in (("--groups", asked.groups), ("--split-by", asked.split_by)):
+    drop = columns_named(options.drop, names, "--drop")
+    use = columns_named(options.use, names, "--use")
+    for option, name in (("--groups", options.groups), ("--split-by", options.split_by)):
         if name is not None and name not in names:
             columns_named([name], names, option)
             raise ValueError(f"{option} must be one column of the table; got {name!r}.")
     for column in describe(frame, missing):
-        if column.name == asked.groups:
+        if column.name == options.groups:
             yield Column(column.name, "left out", column.n_missing, "groups the rows")
         elif column.name in drop:
             yield Column(column.name, "left out", column.n_missing, "asked for")
@@ -187,7 +187,7 @@ def _used(column: Column, values: Any) -> Column:
 
 
 def _order(column: Any) -> Any:
-    """Numbers in the order of a column of numbers or dates; gaps come first."""
+    """Numbers in the order of a column of numbers or dates; missing values come first."""
     numbers, n_values = as_numbers(column), int((column.notna() & (column != "")).sum())
     if numbers.notna().sum() < 0.9 * n_values:
         dates = as_dates(column)
@@ -214,8 +214,8 @@ def _is_number(name: str) -> bool:
     return True
 
 
-def _matrix(table: Table, path: Any, asked: Asked) -> Data:
-    if asked.groups or asked.split_by or asked.drop or asked.use:
+def _matrix(table: Table, path: Any, options: DataOptions) -> Data:
+    if options.groups or options.split_by or options.drop or options.use:
         raise ValueError(
             f"--drop, --use, --groups and --split-by require a table; got the matrix {path}."
         )
@@ -224,14 +224,14 @@ def _matrix(table: Table, path: Any, asked: Asked) -> Data:
     if table.X.shape[1] == 0:
         raise ValueError(f"{path} must have features; X has none.")
     y, X = table.y, table.X
-    known = ~np.isnan(y) if y.dtype.kind == "f" else np.ones(len(y), dtype=bool)
-    if not known.any():
+    present = ~np.isnan(y) if y.dtype.kind == "f" else np.ones(len(y), dtype=bool)
+    if not present.any():
         raise ValueError(f"{path} must contain targets; all values of y are missing.")
-    if not known.all():
-        X, y = X[known], y[known]
-    task = asked.task or task_of(y)
+    if not present.all():
+        X, y = X[present], y[present]
+    task = options.task or task_of(y)
     if task == "classification" and y.dtype.kind == "f" and (y % 1 == 0).all():
         y = y.astype(np.int64)
     if task == "classification" and len(np.unique(y)) < 2:
         raise ValueError(f"the target y must have at least two values; got {str(y[0])!r}.")
-    return Data(X, y, task, "y", n_without_target=int((~known).sum()), n_read=len(known))
+    return Data(X, y, task, "y", n_without_target=int((~present).sum()), n_read=len(present))

@@ -16,7 +16,7 @@ from kboost._optional import require
 from kboost.cli import _show
 from kboost.cli._checks import notes_on
 from kboost.cli._console import PlainConsole
-from kboost.cli._data import Asked, load, load_test
+from kboost.cli._data import DataOptions, load, load_test
 from kboost.cli._files import check_writable
 from kboost.cli._guard import INTERRUPTED
 from kboost.cli._holdout import Holdout
@@ -46,13 +46,13 @@ class FitOptions:
     as_json: bool = False
 
 
-def run_fit(path: Path, target: str | None, asked: Asked, options: FitOptions) -> None:
+def run_fit(path: Path, target: str | None, data_options: DataOptions, options: FitOptions) -> None:
     """Run the command."""
     console = PlainConsole(quiet=options.as_json)
     output = options.output or Path(f"{path.name.split('.')[0]}.kboost")
     check_writable(output, options.report, inputs=(path, options.test))
-    data = load(path, target, asked)
-    test = None if options.test is None else load_test(options.test, data, asked.na)
+    data = load(path, target, data_options)
+    test = None if options.test is None else load_test(options.test, data, data_options.na)
     holdout = Holdout(options.test_size, options.seed, options.cv, test, str(options.test))
     remarks = notes_on(data)
     _show.show_data(console, data, path, remarks)
@@ -70,13 +70,13 @@ def run_fit(path: Path, target: str | None, asked: Asked, options: FitOptions) -
         _check_reportable(model)
     _show.show_plan(console, data, model, reason, holdout.plan)
     result = learn(data, model, reason, console, holdout=holdout, live=not options.as_json)
-    kboost.save_model(result.model, output, notes=notes_of(result, asked.na))
+    kboost.save_model(result.model, output, notes=notes_of(result, data_options.na))
     try:
         _show.show_result(console, result)
         if options.report is not None:
             n = len(result.scored[0].test.y if result.scored else result.data.y)
             with clock(console, f"writing the report on {n:,} rows"):
-                _write_report(result, options.report, output, asked.na)
+                _write_report(result, options.report, output, data_options.na)
         _finish(console, result, output, options, remarks)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted; the model is saved to {output}.") from None

@@ -45,7 +45,9 @@ class Holdout:
         if self.test is not None:
             return [(data, self.test)]
         if self.cv is not None:
-            return [(data.part(train), data.part(left)) for train, left in self._folds(data)]
+            return [
+                (data.part(train), data.part(held_out)) for train, held_out in self._folds(data)
+            ]
         return [split(data, self.test_size, self.seed)]
 
     @property
@@ -79,8 +81,8 @@ class Holdout:
         rows = np.arange(n)
         if data.order is not None:
             rank = np.unique(data.order, return_inverse=True)[1]
-            for train, left in TimeSeriesSplit(cv).split(np.arange(n_units)):
-                yield np.flatnonzero(rank <= train[-1]), np.flatnonzero(np.isin(rank, left))
+            for train, held_out in TimeSeriesSplit(cv).split(np.arange(n_units)):
+                yield np.flatnonzero(rank <= train[-1]), np.flatnonzero(np.isin(rank, held_out))
         elif data.groups is not None:
             folds = GroupKFold(cv, shuffle=True, random_state=self.seed)
             yield from folds.split(rows, groups=data.groups)
@@ -95,13 +97,13 @@ def split(data: Data, test_size: float, seed: int) -> Part:
     if test_size == 0:
         return data, None
     if data.order is not None:
-        train, left = _last(data, test_size)
+        train, held_out = _last(data, test_size)
     elif data.groups is not None:
         one = GroupShuffleSplit(1, test_size=test_size, random_state=seed)
-        train, left = next(one.split(data.y, groups=data.groups))
+        train, held_out = next(one.split(data.y, groups=data.groups))
     else:
-        train, left = _drawn(data, test_size, seed)
-    return data.part(np.sort(train)), data.part(np.sort(left))
+        train, held_out = _drawn(data, test_size, seed)
+    return data.part(np.sort(train)), data.part(np.sort(held_out))
 
 
 def _last(data: Data, test_size: float) -> tuple[IntArray, IntArray]:
@@ -123,7 +125,7 @@ def _drawn(data: Data, test_size: float, seed: int) -> tuple[IntArray, IntArray]
         counts = np.unique(data.y, return_counts=True)[1]
         enough = counts.min() >= 2 and test_size * n >= len(counts)
         by = data.y if enough else None
-    train, left = train_test_split(
+    train, held_out = train_test_split(
         np.arange(n), test_size=test_size, random_state=seed, stratify=by
     )
-    return train, left
+    return train, held_out

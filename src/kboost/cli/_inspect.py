@@ -22,8 +22,8 @@ def run_inspect(path: Path, *, as_json: bool) -> None:
         facts["columns"] = [str(name) for name in fitted.feature_names_in_]
     if hasattr(inner, "classes_"):
         facts["classes"] = inner.classes_.tolist()
-    known = ("target", "task", "rows", "scores", "scored", "written_by")
-    facts |= {name: notes[name] for name in known if name in notes}
+    own_notes = ("target", "task", "rows", "scores", "scored", "written_by")
+    facts |= {name: notes[name] for name in own_notes if name in notes}
     if as_json:
         facts["preparation"] = _preparation(fitted)
         print(in_json(facts))

@@ -133,9 +133,9 @@ def estimator_for(
     else:
         cls: Any = getattr(kboost, name, None)
         if name not in kboost.__all__ or not hasattr(cls, "fit"):
-            known = [n for n in kboost.__all__ if hasattr(getattr(kboost, n), "fit")]
+            names = [n for n in kboost.__all__ if hasattr(getattr(kboost, n), "fit")]
             raise ValueError(
-                f"--estimator must be one of {', '.join(known)}; got {name!r}{meant(name, known)}."
+                f"--estimator must be one of {', '.join(names)}; got {name!r}{meant(name, names)}."
             )
         estimator, reason = cls(), "chosen with --estimator."
         kind = "classifier" if data.task == "classification" else "regressor"
@@ -143,30 +143,30 @@ def estimator_for(
             raise ValueError(f"--estimator must be a {kind} for a {data.task}; got {name!r}.")
     if given.get("max_seconds") is not None:
         reason = _DEFAULT_TIME.sub("", reason)
-    known = estimator.get_params(deep=False)
-    wanted = {k: v for k, v in given.items() if v is not None and k in known}
+    parameters = estimator.get_params(deep=False)
+    chosen = {k: v for k, v in given.items() if v is not None and k in parameters}
     for text in params:
         key, equals, value = text.partition("=")
-        if not equals or key not in known:
+        if not equals or key not in parameters:
             raise ValueError(
                 f"--set must be NAME=VALUE with a parameter of {type(estimator).__name__}; "
-                f"got {text!r}{meant(key, known)}."
+                f"got {text!r}{meant(key, parameters)}."
             )
-        wanted[key] = _literal(value)
+        chosen[key] = _literal(value)
     fraction = given.get("validation_fraction")
-    solver = wanted.get("solver", known.get("solver"))
+    solver = chosen.get("solver", parameters.get("solver"))
     if fraction is not None and _is_solver(solver):
-        wanted["solver"] = replace(solver_settings(solver), early_stopping=fraction)
-    elif fraction is not None and not known.keys() & {"solver", "early_stopping"}:
+        chosen["solver"] = replace(solver_settings(solver), early_stopping=fraction)
+    elif fraction is not None and not parameters.keys() & {"solver", "early_stopping"}:
         raise ValueError(
             "--validation-fraction must belong to an estimator with early stopping; got "
             f"{type(estimator).__name__}."
         )
-    return estimator.set_params(**wanted), reason
+    return estimator.set_params(**chosen), reason
 
 
 def with_budget(estimator: Any, n_rows: int, params: Sequence[str]) -> Any:
-    """The estimator with a time limit, unless it has one or `--set` says that it has none."""
+    """The estimator with a time limit, unless it has one or `--set` removes it."""
     asked = any(text.startswith("max_seconds=") for text in params)
     if not asked and estimator.get_params(deep=False).get("max_seconds", 0) is None:
         estimator.set_params(max_seconds=search_seconds(n_rows))
@@ -219,9 +219,9 @@ class _Run:
         before, estimator = preparation_for(rows, self.estimator), clone(self.estimator)
         limit = estimator.get_params(deep=False).get("max_seconds")
         if isinstance(limit, int | float) and limit > 0:
-            left = limit - (time.perf_counter() - self.started)
-            share = max(left / (self.n_fits - self.n_done), limit / self.n_fits)
-            estimator.set_params(max_seconds=share)  # a fit that took longer starves no other
+            seconds_left = limit - (time.perf_counter() - self.started)
+            share = max(seconds_left / (self.n_fits - self.n_done), limit / self.n_fits)
+            estimator.set_params(max_seconds=share)  # a long fit leaves time for the others
         words = f"fit {self.n_done + 1} of {self.n_fits}, to {len(rows.y):,} rows"
         self.last = None
         with shown(self.console, estimator, live=self.live, words=words) as progress:
@@ -251,11 +251,11 @@ class _Run:
         if self.last is None:
             return
         try:
-            found = scores(self.last, test.X, test.y, learn.y)
+            results = scores(self.last, test.X, test.y, learn.y)
         except KeyboardInterrupt:
             self.interrupted = True
             return
-        self.scored.append(Scored(self.last, learn, test, found))
+        self.scored.append(Scored(self.last, learn, test, results))
 
 
 def _is_solver(value: Any) -> bool:

@@ -1,6 +1,6 @@
 """Progress of a fit on a terminal: terms, objective, gap, validation error, time left.
 
-The screen is drawn several times a second, so that the clock ticks while nothing else is known.
+The screen is drawn several times a second, so that the clock runs between the steps.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Progress(logging.Handler):
         self.last: Step | None = None
         self.tried: Tried | None = None
         self.estimate: TimeEstimate | None = None  # logged by the fit itself
-        self.now = ""  # what else the log says: a family of kernels, a fold, its error
+        self.now = ""  # other lines of the log: a family of kernels, a fold, its error
 
     def emit(self, record: logging.LogRecord) -> None:
         """Record a step."""
@@ -86,17 +86,17 @@ class Progress(logging.Handler):
             out.append(("now", self.now))
         if self.tried is not None:
             out.append(("choosing C", f"{self.tried.C:.3g}, held-out error {self.tried.error:.4g}"))
-        last, left = self.last, None if self.estimate is None else self.estimate.seconds
+        last, seconds = self.last, None if self.estimate is None else self.estimate.seconds
         if last is not None:
             out.append(("terms", f"{last.n_columns:,}"))
             out.append(("objective", f"{last.objective:.6g}"))
             out.append(("gap", "not known" if last.gap is None else f"{last.gap:.1e}"))
             if last.validation_error is not None:
                 out.append(("validation error", f"{last.validation_error:.4g}"))
-            if left is None:
-                left = seconds_left(self._first or last, last, **self._limits)
-        if left is not None:
-            out.append(("time left", f"about {left:.0f} s" if left >= 1 else "a moment"))
+            if seconds is None:
+                seconds = seconds_left(self._first or last, last, **self._limits)
+        if seconds is not None:
+            out.append(("time left", f"about {seconds:.0f} s" if seconds >= 1 else "a moment"))
         return out
 
 
@@ -120,7 +120,7 @@ def shown(console: Console, estimator: Any, *, live: bool, words: str = "") -> I
 
 @contextmanager
 def clock(console: Console, words: str) -> Iterator[None]:
-    """Show on a terminal what is done, and for how long; elsewhere say what is done."""
+    """Show progress and time on a terminal; elsewhere print one line."""
     if not console.is_terminal:
         console.print(styled((f"  {words}", "dim")))
         yield

@@ -1,4 +1,4 @@
-"""What a model file knows about its origin: target, rows, columns, scores, and which rows.
+"""The notes in a model file on its origin: target, rows, columns, scores, and hashes of rows.
 
 The rows are known by the smallest of their hashes: of new rows with hashes as small, those that
 were rows of the fit are among them.
@@ -36,8 +36,8 @@ def notes_of(result: FitResult, na: Sequence[str] | None = None) -> dict[str, An
         "columns": [{**vars(column), **_range(data, column)} for column in data.columns],
         "hashes": [f"{value:0{_HEX}x}" for value in np.sort(row_hashes(data.X))[:HASHES].tolist()],
     }
-    found: dict[str, Any] = plain(notes)
-    return found
+    plain_notes: dict[str, Any] = plain(notes)
+    return plain_notes
 
 
 def row_hashes(X: Any) -> Any:
@@ -53,15 +53,15 @@ def row_hashes(X: Any) -> Any:
 def share_of_training_rows(notes: dict[str, Any], X: Any) -> float:
     """An estimate of the share of rows that the model was fitted to; 0 if nothing is known."""
     try:
-        known = np.array([int(word, 16) for word in notes.get("hashes", [])], dtype=np.uint64)
+        hashes = np.array([int(word, 16) for word in notes.get("hashes", [])], dtype=np.uint64)
     except (TypeError, ValueError, OverflowError):
         return 0.0
     new = row_hashes(X)
-    if not len(known) or not len(new):
+    if not len(hashes) or not len(new):
         return 0.0
-    all_known = len(known) < HASHES
-    comparable = new if all_known else new[new <= known.max()]
-    return float(np.isin(comparable, known).mean()) if len(comparable) else 0.0
+    all_known = len(hashes) < HASHES
+    comparable = new if all_known else new[new <= hashes.max()]
+    return float(np.isin(comparable, hashes).mean()) if len(comparable) else 0.0
 
 
 def text(notes: dict[str, Any], name: str) -> str | None:
@@ -78,17 +78,17 @@ def na_words(notes: dict[str, Any]) -> list[str] | None:
 
 def ranges(notes: dict[str, Any]) -> dict[str, tuple[float, float]]:
     """The smallest and largest number of each column, dates in days since 1970."""
-    found = {}
+    out = {}
     for column in notes.get("columns") or ():
         if isinstance(column, dict) and isinstance(column.get("range"), list):
             low, high = (*column["range"], None, None)[:2]
             if all(isinstance(v, int | float) and math.isfinite(v) for v in (low, high)):
-                found[str(column.get("name"))] = (float(low), float(high))
-    return found
+                out[str(column.get("name"))] = (float(low), float(high))
+    return out
 
 
 def as_days(values: Any) -> Any:
-    """Numbers as they are, dates in days since 1970, without gaps."""
+    """Numbers unchanged, dates in days since 1970, without missing values."""
     values = values.dropna()
     if values.dtype.kind == "M":
         return values.to_numpy().astype("datetime64[us]").astype(np.int64) / 86_400e6

@@ -12,7 +12,7 @@ from kboost._optional import require
 from kboost.cli._console import printable
 from kboost.cli._files import check_writable, rows_of
 from kboost.cli._names import columns_named
-from kboost.cli._new_rows import surprises
+from kboost.cli._new_rows import unfamiliar_values
 from kboost.cli._notes import na_words
 from kboost.cli._results import as_json as in_json
 from kboost.persistence import load_with_notes
@@ -38,7 +38,7 @@ def run_predict(
         _check_suffix(output)
     fitted, notes = load_with_notes(model)
     X, frame = rows_of(fitted, data, na_words(notes) if na is None else na, fill=True)
-    warnings = surprises(fitted, notes, frame, X)
+    warnings = unfamiliar_values(fitted, notes, frame, X)
     table = predictions(fitted, X)
     if keep:
         table = _with_columns(table, frame, keep, data)
@@ -76,13 +76,13 @@ def predictions(model: Any, X: Any) -> Any:
 
 
 def _with_columns(table: Any, frame: Any, keep: Sequence[str], path: Path) -> Any:
-    """The predictions after columns of the file, which are left as they are."""
+    """The predictions after columns of the file, which are unchanged."""
     if frame is None:
         raise ValueError(f"--keep must name columns of a table; {path} is a matrix.")
     names = columns_named(keep, [str(name) for name in frame.columns], "--keep")
-    taken = [name for name in names if name in table.columns]
-    if taken:
-        raise ValueError(f"--keep must name other columns than those written; got {taken[0]!r}.")
+    clashing = [name for name in names if name in table.columns]
+    if clashing:
+        raise ValueError(f"--keep must name other columns than those written; got {clashing[0]!r}.")
     kept = frame[list(dict.fromkeys(names))].reset_index(drop=True)
     pd = require("pandas", extra="cli", what="kboost predict")
     return pd.concat([kept, table], axis=1)
@@ -91,10 +91,10 @@ def _with_columns(table: Any, frame: Any, keep: Sequence[str], path: Path) -> An
 def without_formulas(table: Any) -> Any:
     """The table with an apostrophe before text that a spreadsheet would take for a formula."""
     out = table.rename(columns=_as_text)
-    for place in range(out.shape[1]):
-        column = out.iloc[:, place]
+    for j in range(out.shape[1]):
+        column = out.iloc[:, j]
         if column.dtype.kind not in "biufM":
-            out.isetitem(place, column.map(_as_text))
+            out.isetitem(j, column.map(_as_text))
     return out
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kboost.cli import _notes, _show
 from kboost.cli._console import PlainConsole, printable
-from kboost.cli._data import Asked, labels_like, load
+from kboost.cli._data import DataOptions, labels_like, load
 from kboost.cli._files import check_writable, rows_for_model
 from kboost.cli._live import clock
 from kboost.cli._results import as_json as in_json
@@ -18,8 +18,8 @@ from kboost.report import check_reportable, write_report
 from kboost.report.scores import is_classifier
 from kboost.tables import Table
 
-SEEN = 0.05  # share of rows of the fit, from which on it is said
-MOSTLY_SEEN = 0.5  # from which on the report says that the rows are those of the fit
+SEEN = 0.05  # share of rows of the fit that is reported
+MOSTLY_SEEN = 0.5  # share from which the report treats the rows as those of the fit
 
 
 def run_report(
@@ -39,7 +39,7 @@ def run_report(
     n_features = getattr(fitted, "n_features_in_", None)
     target = target or _notes.text(notes, "target")
     na = _notes.na_words(notes) if na is None else na
-    rows = load(data, target, Asked(task=task, na=na), n_features=n_features, distinct=False)
+    rows = load(data, target, DataOptions(task=task, na=na), n_features=n_features, distinct=False)
     X = rows_for_model(fitted, Table(rows.raw, rows.X), data)
     seen = _notes.share_of_training_rows(notes, X)
     warnings = []

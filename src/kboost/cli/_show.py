@@ -39,7 +39,7 @@ CANDIDATES = 8  # of a search that are listed
 MOST_WITHOUT_TARGET = 0.01  # share of the rows that are left out without a warning
 IMPORTANT, SMALLEST = 5, 0.005  # columns that are named, and their shares
 _STEPS = {
-    "number": "numbers: the median in place of a gap, and a 0/1 number that marks gaps",
+    "number": "numbers: the median in place of a missing value, and a 0/1 number that marks it",
     "date": "dates: as the numbers days since 1970, month, weekday, hour, where they vary",
     "category": f"categories: a 0/1 number per value; with more than {MAX_LEVELS} values the mean "
     "target and the frequency of each, or what does better on rows left out",
@@ -81,10 +81,10 @@ def show_data(console: Console, data: Data, path: Any, remarks: Sequence[str] = 
 def _listed(columns: Sequence[Column]) -> list[Column]:
     """As many columns as are shown: those left out, and the first of the others."""
     unused = sum(column.kind == "left out" for column in columns)
-    left, out = max(0, MAX_COLUMNS - unused), []
+    room, out = max(0, MAX_COLUMNS - unused), []
     for column in columns:
-        if column.kind == "left out" or left > 0:
-            left -= column.kind != "left out"
+        if column.kind == "left out" or room > 0:
+            room -= column.kind != "left out"
             out.append(column)
     return out[:MAX_COLUMNS]
 
@@ -121,7 +121,7 @@ def words_of(data: Data) -> str:
 
 def pipeline_words(data: Data) -> list[str]:
     """Describe the preparation, one line per kind of columns."""
-    if data.has_gaps:
+    if data.has_missing:
         return ["TablePreparation", _STEPS["number"]]
     if not data.is_table:
         return ["none: the features are numbers already"]
@@ -173,7 +173,7 @@ def show_result(console: Console, result: FitResult) -> None:
 
 
 def show_model(console: Console, model: Any) -> None:
-    """Print what competed, if anything did, and the model."""
+    """Print the candidates of a search, if there was one, and the model."""
     if hasattr(model, "leaderboard_"):
         console.print(leaderboard(model))
     for line in model_words(model):

@@ -96,10 +96,10 @@ def fit(
 
     Ctrl-C ends the fit and saves the best model so far.
     """
-    from kboost.cli._data import Asked
+    from kboost.cli._data import DataOptions
     from kboost.cli._fit import FitOptions, run_fit
 
-    asked = Asked(task, drop or (), use or (), na, groups, split_by)
+    data_options = DataOptions(task, drop or (), use or (), na, groups, split_by)
     options = FitOptions(
         output=output,
         report=report,
@@ -113,7 +113,7 @@ def fit(
         seed=seed,
         as_json=as_json,
     )
-    run_fit(data, target, asked, options)
+    run_fit(data, target, data_options, options)
 
 
 @app.command(epilog="For example: kboost predict m.kboost new.csv --keep id --output p.csv")
@@ -181,11 +181,11 @@ def suggest(
     from kboost.cli import _show
     from kboost.cli._checks import notes_on
     from kboost.cli._console import PlainConsole
-    from kboost.cli._data import Asked, load
+    from kboost.cli._data import DataOptions, load
     from kboost.cli._learn import estimator_for
     from kboost.cli._results import as_json as in_json
 
-    rows = load(data, target, Asked(task=task, na=na))
+    rows = load(data, target, DataOptions(task=task, na=na))
     estimator, reason = estimator_for(rows, None, ())
     if as_json:
         print(in_json({"estimator": repr(estimator), "reason": reason, "task": rows.task}))
@@ -214,11 +214,11 @@ def bench(
     from kboost.cli._bench import bench as compare
     from kboost.cli._bench import show_bench
     from kboost.cli._console import PlainConsole
-    from kboost.cli._data import Asked, load
+    from kboost.cli._data import DataOptions, load
     from kboost.cli._learn import estimator_for
     from kboost.cli._results import as_json as in_json
 
-    rows = load(data, target, Asked(task=task, na=na))
+    rows = load(data, target, DataOptions(task=task, na=na))
     model, _ = estimator_for(rows, estimator, set_ or (), random_state=seed)
     with PlainConsole(stderr=True, quiet=as_json).status("fitting"):
         lines = compare(rows, model, test_size=test_size, seed=seed)

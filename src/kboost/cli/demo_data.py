@@ -56,8 +56,8 @@ def demo_table(n_rows: int = 1200, seed: int = 7) -> Any:
 def _with(rng: np.random.Generator, values: Any, share: float, words: list[str]) -> Any:
     """Values, some of them replaced by words for missing values."""
     out = np.asarray(values, dtype=object)
-    gone = rng.random(len(out)) < share
-    out[gone] = rng.choice(words, int(gone.sum()))
+    replaced = rng.random(len(out)) < share
+    out[replaced] = rng.choice(words, int(replaced.sum()))
     return out
 
 

@@ -163,7 +163,7 @@ class ActiveLibrary(KernelLibrary):
         d edge / d log width = sum_n p_n k_n |x_n - s|^2 / width^2        (unscaled)
 
         These are sums of p k times 1, x and |x|^2: one matrix product. For rows that are very many
-        widths apart this loses all digits; distances are then computed from differences.
+        widths away this loses all digits; distances are then computed from differences.
         """
         centers, square = theta[:, :-1] - self._mean, np.exp(2 * theta[:, -1])
         distance = sqeuclidean(self._moments[:, 1:-1], centers) if self._is_far else None

@@ -26,7 +26,7 @@ from kboost.kernels.views import View
 
 MAX_WIDTH = 1024  # centres per block; wide enough for BLAS
 COPIES = 32  # of a column in a master and its solver, an upper bound measured with HiGHS
-_CACHE_LINE = 8  # numbers; fewer than one column in so many are copied out of a cached block
+_CACHE_LINE = 8  # numbers; less than this share of a cached block is copied out of it: 1 / 8
 
 Centers: TypeAlias = slice | IntArray
 Visit: TypeAlias = Callable[[int, Centers, FloatArray], None]  # (kernel, centres, values (n, m))
@@ -129,13 +129,13 @@ class BlockSource:
         out = self.columns(kernel, centers)
         with self._keeping:
             self._n_kept += len(centers)
-            taken = 8 * self._copies * self._n_kept * self._X.shape[0]
-            while self._cacheable and self._cache.bytes_used > 7 * self._budget // 8 - taken:
+            used = 8 * self._copies * self._n_kept * self._X.shape[0]
+            while self._cacheable and self._cache.bytes_used > 7 * self._budget // 8 - used:
                 self._cache.drop(self._cacheable.popitem()[0])
         return out
 
     def release(self, count: int) -> None:
-        """Say that a solver has given up so many of the columns it kept."""
+        """Count columns as released by a solver that kept them."""
         with self._keeping:
             self._n_kept = max(0, self._n_kept - count)
 
@@ -161,8 +161,8 @@ class BlockSource:
             return
         pool = ThreadPoolExecutor(min(self._n_jobs, len(work)))
         try:
-            for done in [pool.submit(self._in_slot, piece) for piece in work]:
-                done.result()
+            for future in [pool.submit(self._in_slot, piece) for piece in work]:
+                future.result()
         finally:
             pool.shutdown(cancel_futures=True)
 

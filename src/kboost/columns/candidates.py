@@ -209,8 +209,8 @@ class CandidateColumns:
             return
         # chunks are too small for several BLAS threads
         with one_blas_thread(), ThreadPoolExecutor(self._n_jobs) as workers:
-            for done in [workers.submit(fill_chunk, start) for start in starts]:
-                done.result()
+            for future in [workers.submit(fill_chunk, start) for start in starts]:
+                future.result()
 
 
 class _Columns:

@@ -48,8 +48,8 @@ class CellPart:
 
     def __call__(self, X: Any) -> FloatArray:
         out = np.zeros((X.shape[0], self.coef.shape[1]))
-        for which, rows in self.tree.rows_by_cell(X):
-            first, last = self.starts[which : which + 2]
+        for cell, rows in self.tree.rows_by_cell(X):
+            first, last = self.starts[cell : cell + 2]
             step = max(1, _BLOCK // max(1, last - first))
             centers = self.centers[first:last].astype(np.float64)
             for start in range(0, len(rows) if last > first else 0, step):

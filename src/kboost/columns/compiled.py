@@ -9,7 +9,7 @@ and linear terms are one vector. Squared distances are |x|^2 - 2 x.c + |c|^2 on 
 mean of the centres, with |c|^2 known. Rounding makes that wrong by about 4 eps (|x|^2 + |c|^2);
 where an exponent could change by more than 1e-11, distances are computed from differences.
 
-Terms with several views and functions of the user stay as they are.
+Terms with several views and functions of the user are not compiled.
 """
 
 from __future__ import annotations

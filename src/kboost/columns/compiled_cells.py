@@ -45,11 +45,11 @@ class CompiledCells:
         if len(X) == 1:
             return self._sum(self._cell_of(X[0]), viewed)
         out = np.empty((len(X), self.coef.shape[1]))
-        for which, rows in self.tree.rows_by_cell(X):
-            step = max(1, _BLOCK // max(1, int(self._sizes[which])))
+        for cell, rows in self.tree.rows_by_cell(X):
+            step = max(1, _BLOCK // max(1, int(self._sizes[cell])))
             for start in range(0, len(rows), step):
                 chunk = rows[start : start + step]
-                out[chunk] = self._sum(which, viewed[chunk])
+                out[chunk] = self._sum(cell, viewed[chunk])
         return out
 
     def _cell_of(self, row: FloatArray) -> int:

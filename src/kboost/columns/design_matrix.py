@@ -214,8 +214,8 @@ class DesignMatrix:
         out = np.empty((len(rows), len(ids)), dtype=self._buffer.dtype)
         out[stored] = self._buffer[:, : self.size][rows[stored], columns]
         if not stored.all():
-            made = np.empty((len(rows) - int(stored.sum()), len(ids)), dtype=out.dtype)
-            out[~stored] = self._candidates.values(ids, rows[~stored], out=made)
+            computed = np.empty((len(rows) - int(stored.sum()), len(ids)), dtype=out.dtype)
+            out[~stored] = self._candidates.values(ids, rows[~stored], out=computed)
         return out.astype(np.float64)
 
     def first_rows(self, count: int, dtype: Any = np.float64) -> Iterator[tuple[slice, FloatArray]]:

@@ -26,8 +26,8 @@ from kboost.kernels.shared import evaluate
 
 ZERO = 1e-9  # values up to this are 0, so that rounding does not decide a sign
 _CHUNK = 1 << 22  # values per kernel at a time
-_BLOCK = 1 << 20  # the same, between two looks at a limited time
-_WORK = 3  # matrices beside distances, products and one for each thread
+_BLOCK = 1 << 20  # the same, between two checks of the time limit
+_WORK = 3  # matrices besides distances, products and one for each thread
 
 
 @dataclass(frozen=True)
@@ -141,12 +141,12 @@ class Gram:
         self._chunk = max(1, min(_CHUNK, budget // (32 * (len(pairings) + _WORK))))
         rows_of_sample = self.n_rows if sample is None else min(sample, self.n_rows)
         most = budget // (8 * self.n_rows**2)  # matrices
-        left = budget - sample_bytes(kernels, rows_of_sample, n_jobs)
+        remaining = budget - sample_bytes(kernels, rows_of_sample, n_jobs)
         if len(kernels) + max(len(pairings), n_jobs) + 2 <= most:
             rows = np.arange(self.n_rows)
             for j, values in self._evaluate(range(len(kernels)), rows, rows):
                 self._matrices[j] = np.ascontiguousarray(values.T)
-        elif 8 * len(pairings) * self.n_rows**2 <= left:
+        elif 8 * len(pairings) * self.n_rows**2 <= remaining:
             for pairing in pairings:
                 before_block()
                 self._blocks[pairing] = pairing.compute_viewed(*self._views[pairing.view])

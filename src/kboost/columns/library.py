@@ -32,7 +32,7 @@ class KernelLibrary:
 
     `center_of_row` is the centre of each training row, if centres are given; `measured_on` are the
     rows and weights on which columns are scaled, if not the training rows; `copies` is how many
-    copies of a column a master and its solver hold, which count against the memory budget.
+    copies of a column that a master and its solver hold, which count against the memory budget.
 
     `before_block` is called before each block of a scan, and may raise. Columns are measured centre
     by centre until `enough`; the centres from there on are left out of the library. A block has at
@@ -174,7 +174,7 @@ class KernelLibrary:
     def values(self, ids: IntArray, *, keep: bool = True) -> FloatArray:
         """Columns at the training rows, (n, len(ids)), Fortran order.
 
-        `keep` says that the caller holds on to them, which counts against the memory budget.
+        With `keep` the caller keeps them, which counts against the memory budget.
         """
         out = np.empty((self.n_rows, len(ids)), order="F")
         make = self._source.kept_columns if keep else self._source.columns
@@ -184,7 +184,7 @@ class KernelLibrary:
         return out
 
     def release(self, count: int) -> None:
-        """Say that so many of the columns that were kept are held no longer."""
+        """Count columns as released that were kept."""
         self._source.release(count)
 
     def hypotheses(self, ids: IntArray) -> list[KernelColumn]:
@@ -196,7 +196,7 @@ class KernelLibrary:
         ]
 
     def _center(self, c: int) -> Any:
-        """One centre, (1, d); cut out once, as columns of all kernels and outputs ask for it."""
+        """One centre, (1, d); extracted once for the columns of all kernels and outputs."""
         if c not in self._single:
             self._single[c] = self.centers[[c]]
         return self._single[c]

@@ -20,14 +20,14 @@ class BaseRun:
         return None
 
     def finish(self) -> Fit:
-        """The last fit as it is."""
+        """The last fit, unchanged."""
         return self.fit
 
     def check_optimum(self) -> None:
-        """Raise if the optimum is no model; a fit that a limit ended is not checked."""
+        """Raise if the optimum is not a usable model; a fit that a limit ended is not checked."""
 
     def complete(self, fit: Fit) -> Fit:
-        """An earlier fit as it is."""
+        """An earlier fit, unchanged."""
         return fit
 
     def cut_short(self, fit: Fit) -> Fit:

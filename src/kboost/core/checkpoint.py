@@ -5,9 +5,10 @@ and reports every step. A run is known by its place in the fit, the numbers of t
 and by a digest of what it works on: the same fit makes the same runs in the same order, so a fit
 that starts again finds what its runs had reached. A method that can continue is `Resumable`:
 
-    identity    a digest of its problem; a run of another problem at the same place is not taken up
+    identity    a digest of its problem; a run of another problem at the same place is not continued
     state       what the next step depends on: lists, dicts, arrays, numbers and text
-    restore     take up a state; the stop rules then look at the trace before the next step
+    restore     continue from a state; the stop rules are then called with the trace before the next
+    step
 
     method               state                                        the model is the same
     column generation    columns of each step, random numbers of      within the solver's tolerance
@@ -21,7 +22,7 @@ optimum does not depend on their order (`at_once`), else, and for held-out rows 
 step, which differs by rounding only.
 
 All other loops (members of a blend, engines, sizes, paths, series) contain such runs, and are
-repeated with them. What is no such run (the choice of a ridge, a calibration) is computed again. A
+repeated with them. Everything else (the choice of a ridge, a calibration) is computed again. A
 search of an infinite library begins again.
 
 Where states are kept is a `Store`; the one for files is in persistence/checkpoints.py.
@@ -140,7 +141,7 @@ class SavedRun:
             self._key = f"{place.path} {type(method).__name__} {identity}"
 
     def restore(self) -> bool:
-        """Bring the method to where it was; False if it was nowhere."""
+        """Restore the state of the method; False if there is none."""
         state = self._place.store.get(self._key) if self._place and self._key else None
         if state is None:
             return False

@@ -5,7 +5,7 @@
 
 Nothing here depends on the method: a method is the choice of formulation, oracle, master and stop
 rule. The certificate covers the whole library: an oracle that did not price all columns in the
-last step does so once more at the end.
+last step prices them at the end.
 
 A solver that fails once there are columns ends the steps. The last finished step stands, with the
 best bound so far.

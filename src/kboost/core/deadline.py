@@ -61,7 +61,7 @@ class Deadline:
     def check(self) -> None:
         """Raise if no time is left."""
         if self.remaining == 0.0:
-            raise OutOfTimeError("the time is over.")
+            raise OutOfTimeError("the time limit is reached.")
 
     def __reduce__(self) -> Any:
         """Other processes get the time of day: monotonic clocks differ between processes."""

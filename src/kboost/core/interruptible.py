@@ -1,4 +1,4 @@
-"""A computation that is no loop of steps, under the driver: Ctrl-C in it is caught there."""
+"""A single computation run by the driver, which catches Ctrl-C inside it."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ callbacks), stop rules, the time limit, the choice of the step to keep, Ctrl-C, 
         if reason := stop(trace) or listeners or deadline: break
     method.finish(); method.certify()
 
-A fit always ends with a model and a reason. A time limit that strikes inside a step
+A fit always ends with a model and a reason. A time limit that is reached inside a step
 (`OutOfTimeError`) and Ctrl-C end the loop; what was kept last stands.
 """
 
@@ -48,14 +48,14 @@ class Method(ABC, Generic[Record]):
         """Bring the last step into its final form, once no more steps follow."""
 
     def certify(self) -> None:
-        """Complete the certificate, whatever ended the steps but Ctrl-C."""
+        """Complete the certificate, unless Ctrl-C ended the steps."""
 
     def abort(self) -> None:
         """Ctrl-C was pressed: stop what still runs elsewhere."""
 
 
 class Listener(Protocol):
-    """Hears of every step and may ask to stop."""
+    """Called with every step; may request the end."""
 
     def on_step(self, trace: Sequence[Any]) -> StopReason | None:
         """A step was made; a reason ends the steps."""

@@ -94,8 +94,8 @@ class AdditiveModel:
             return out
         pool = ThreadPoolExecutor(min(n_jobs, len(chunks)))
         try:
-            for done in [pool.submit(add, rows) for rows in chunks]:
-                done.result()
+            for future in [pool.submit(add, rows) for rows in chunks]:
+                future.result()
         finally:
             pool.shutdown(cancel_futures=True)
         return out

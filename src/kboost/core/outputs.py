@@ -39,7 +39,7 @@ def solve_outputs(
 def until_interrupted(work: Callable[[], Result], deadline: Deadline) -> tuple[Result, bool]:
     """Return `work()` and whether Ctrl-C cut it short.
 
-    The work runs in a thread and looks at the deadline, which Ctrl-C calls off: what the work then
+    The work runs in a thread and checks the deadline, which Ctrl-C cancels: what the work then
     returns is the best so far. A second Ctrl-C, or one that the work itself meets, is raised.
     """
     pool = ThreadPoolExecutor(1)

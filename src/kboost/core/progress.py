@@ -12,7 +12,7 @@ from kboost.core.trace import Step
 
 @dataclass(frozen=True)
 class TimeEstimate:
-    """How far a fit has come towards the limit that will end it, and the seconds to get there."""
+    """The progress of a fit towards the limit that will end it, and the seconds left."""
 
     done: int
     limit: int

@@ -187,7 +187,7 @@ class ResumableSearch(Protocol):
         """Earlier columns as a proposal, with a price of 0; they count as taken."""
 
     def position(self) -> Any:
-        """What the next proposal depends on beside the fit and the columns taken."""
+        """What the next proposal depends on besides the fit and the columns taken."""
 
     def resume(self, position: Any) -> None:
         """Continue from a position, with the columns of then."""

@@ -16,7 +16,7 @@ class Round:
 
     `outcome` is "taken"; "perfect": taken without an error, with a capped weight; "reset": an error
     of 1/2 or more, not taken, and the distribution is reset; or "constant": no draw was taken, and
-    the model is the heavier class.
+    the model is the majority class.
     """
 
     iteration: int  # rounds taken before

@@ -1,7 +1,7 @@
 """Stop rules: each returns None for a trace, or the reason to stop.
 
 A rule is a frozen dataclass that is called with the trace. The reason is a value: which rule, and
-a sentence with what to change to go on.
+a sentence that states what to change in order to continue.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def fewer_centers(deadline: Deadline, kept: int, of: int, reason: StopReason) ->
 
 
 def imprecise(gap: float) -> StopReason:
-    """The columns so far are more than the solver's digits can tell apart."""
+    """The solver's precision does not suffice for the columns so far."""
     return StopReason(
         "precision",
         f"the solver's precision ended the fit: a step was solved to a relative gap of {gap:.1e} "
@@ -71,12 +71,12 @@ def imprecise(gap: float) -> StopReason:
 
 
 def solver_failed(error: SolverError) -> StopReason:
-    """The solver gave up on the problem of a step."""
+    """The solver failed on the problem of a step."""
     return StopReason("solver", f"the solver failed, and the last finished step stands: {error}")
 
 
 class StopRule(Protocol):
-    """Called with the trace after every step; None means go on."""
+    """Called with the trace after every step; None means continue."""
 
     def __call__(self, trace: Sequence[Any]) -> StopReason | None: ...
 
@@ -85,7 +85,8 @@ class StopRule(Protocol):
 class PriceBelow:
     """TR2: no column is worth more than `tol`.
 
-    A price is no distance: the reason says "optimal" only if the relative gap is within `tol` too.
+    A price is not a distance to the optimum: the reason says "optimal" only if the relative gap is
+    within `tol` too.
     """
 
     tol: float
@@ -127,7 +128,7 @@ class ErrorPriceBelow:
 
 @dataclass(frozen=True)
 class GapBelow:
-    """The certificate is tight enough, whatever the prices say."""
+    """The certificate is tight enough, whatever the prices are."""
 
     tol: float
 
@@ -185,8 +186,8 @@ class ValidationStall:
 
     def __call__(self, trace: Sequence[Step]) -> StopReason | None:
         errors = [step.validation_error for step in trace]
-        known = [e for e in errors if e is not None]
-        best = errors.index(min(known)) if known else len(trace)
+        measured = [e for e in errors if e is not None]
+        best = errors.index(min(measured)) if measured else len(trace)
         counted = sum(step.n_columns >= self.least_columns for step in trace[best + 1 :])
         if counted < self.patience:
             return None
@@ -217,5 +218,5 @@ def _or_tol(has_tol: bool) -> str:
 
 
 def _as_far(last: Step) -> str:
-    """What the certificate is relative to, where the library cannot be looked through."""
+    """What the certificate is relative to, where the library cannot be searched completely."""
     return " as far as the search could see (the library is infinite)" if last.relative else ""

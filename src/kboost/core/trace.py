@@ -26,19 +26,21 @@ def better_bound(one: float | None, other: float | None) -> float | None:
 
 @dataclass(frozen=True)
 class Step:
-    """One round of the loop, as it stood before the stop rules looked at it."""
+    """One round of the loop, as it was before the stop rules were called."""
 
     iteration: int  # columns were added this many times before
     n_columns: int  # columns generated so far
     objective: float
     bound: float | None  # best lower bound of the optimum so far
-    price: float  # best price of the columns not yet taken, among those looked at
+    price: float  # best price of the columns not yet taken, among those priced
     n_priced: int
     seconds: float  # since the start, to a microsecond
     converged: bool = True
     validation_error: float | None = None
-    complete: bool = True  # whether the whole library was looked at
-    error_price: float | None = None  # best price looked at of the columns at error points
+    complete: bool = True  # whether the whole library was priced
+    error_price: float | None = (
+        None  # best price of the columns at error points, among those priced
+    )
     relative: bool = False  # price and bound are those of a search of an infinite library
 
     @property
@@ -58,7 +60,7 @@ class Step:
     ) -> Step:
         """The next step of a trace; the bound is the best so far, it need not be monotone.
 
-        A bound relative to a search stands for its own step only: a column found later may
+        A bound relative to a search holds for its own step only: a column found later may
         break it.
         """
         before = trace[-1].bound if trace and not proposal.relative else None
@@ -90,10 +92,6 @@ class Step:
 
 class Trace(list[Step]):
     """The steps of a fit; `trace.values("objective")` is one quantity as an array."""
-
-    def improved_by(self, validation_error: float) -> bool:
-        """Whether an error is lower than all so far."""
-        return not self or validation_error < float(np.nanmin(self.values("validation_error")))
 
     def certify(self, bound: float | None) -> None:
         """Add to the last step a bound that was found after it."""

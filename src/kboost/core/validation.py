@@ -34,8 +34,8 @@ class ValidationMonitor:
 def columns_at(X: Any, hypotheses: Sequence[Hypothesis]) -> FloatArray:
     """Values of hypotheses at the rows of X, (n, m), a family at a time."""
     if hasattr(X, "columns_at"):  # rows that are elsewhere
-        there: FloatArray = X.columns_at(hypotheses)
-        return there
+        values: FloatArray = X.columns_at(hypotheses)
+        return values
     members: dict[Family, list[int]] = {}
     for number, hypothesis in enumerate(hypotheses):
         members.setdefault(hypothesis.family, []).append(number)

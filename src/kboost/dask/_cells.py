@@ -90,7 +90,7 @@ class BranchFitting(Method[CellStep]):
     def advance(self) -> CellStep | StopReason:
         if self._results is None:
             self._send()
-            # each is brought as soon as it is there: together they are the model
+            # each is fetched as soon as it is ready: together they are the model
             self._results = as_completed(self._futures, with_results=True)
         future, result = next(self._results, (None, None))
         if future is None or result is None:
@@ -111,7 +111,7 @@ class BranchFitting(Method[CellStep]):
     def parts(self) -> tuple[list[tuple[CellPart, float]], int]:
         """The part of each partition and its objective, and how many cells were fitted."""
         out, first, n_fitted = [], 0, 0
-        if not self._fitted:  # perhaps the tree was not even cut
+        if not self._fitted:  # perhaps without a tree yet
             return [], 0
         for top, count in self._partitions:
             branches = range(first, first + count)

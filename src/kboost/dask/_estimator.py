@@ -105,14 +105,14 @@ class OnCluster:
         float
             The score.
         """
-        given = {"X": self.predict(X), "y": y, "sample_weight": sample_weight}
-        there = [each for each in given.values() if each is not None]
-        if all(map(is_dask_collection, there)) and same_parts(*there):
+        arguments = {"X": self.predict(X), "y": y, "sample_weight": sample_weight}
+        collections = [each for each in arguments.values() if each is not None]
+        if all(map(is_dask_collection, collections)) and same_parts(*collections):
             client = find_client(self.client)
-            return score_on_workers(client, *given.values(), labels=is_classifier(self))
+            return score_on_workers(client, *arguments.values(), labels=is_classifier(self))
         predicted, y, weight = (
             per_row(find_client(self.client), name, each) if is_dask_collection(each) else each
-            for name, each in given.items()
+            for name, each in arguments.items()
         )
         metric = accuracy_score if is_classifier(self) else r2_score
         return float(metric(y, predicted, sample_weight=weight))

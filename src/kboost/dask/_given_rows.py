@@ -1,4 +1,4 @@
-"""The partitions of a collection as they were given: frames or arrays of any kinds of columns."""
+"""The partitions of a collection, unchanged: frames or arrays with columns of any kind."""
 
 from __future__ import annotations
 

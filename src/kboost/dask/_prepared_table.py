@@ -27,7 +27,7 @@ class PreparedTable(PartitionedTable):
 
 
 class OrderedRows:
-    """Rows of a table in some order, brought to the client as they are indexed."""
+    """Rows of a table in some order, sent to the client as they are indexed."""
 
     ndim = 2
 
@@ -40,7 +40,7 @@ class OrderedRows:
 
     @property
     def n_reference(self) -> int:
-        """How many rows stand for all of them where transforms are fitted."""
+        """The number of rows in the sample on which transforms are fitted."""
         return min(len(self), _REFERENCE, max(1, _ENTRIES // max(1, self.shape[1])))
 
     def __getitem__(self, key: Any) -> FloatArray:

@@ -20,7 +20,7 @@ Sums = tuple[int, FloatArray]  # rows, and weight, mean, M, E of each target: (4
 
 
 def same_parts(*collections: Any) -> bool:
-    """Whether the partitions are as many, and of the same lengths as far as they are known."""
+    """Whether the partitions agree in number and, where they are known, in lengths."""
     parts = [_lengths(each) for each in collections]
     return all(
         len(part) == len(parts[0])
@@ -36,8 +36,8 @@ def _lengths(values: Any) -> list[float]:
 
 def score_on_workers(client: Client, predicted: Any, y: Any, weight: Any, *, labels: bool) -> float:
     """The accuracy or R squared of collections with the same partitions."""
-    given = [predicted, y] if weight is None else [predicted, y, weight]
-    blocks = zip(*(np.ravel(each.to_delayed()).tolist() for each in given), strict=True)
+    collections = [predicted, y] if weight is None else [predicted, y, weight]
+    blocks = zip(*(np.ravel(each.to_delayed()).tolist() for each in collections), strict=True)
     futures = [
         client.submit(sums_of, *client.compute(list(block)), labels=labels, pure=False)
         for block in blocks

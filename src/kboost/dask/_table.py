@@ -100,16 +100,16 @@ class PartitionedTable:
     def _whole(self, feature: int, n_asked: int) -> FloatArray | None:
         """All values of a feature, if they are cached or many of them are requested."""
         with self._lock:
-            kept = self._features.pop(feature, None)
-        if kept is None and _MANY * n_asked >= self.shape[0]:
-            asked = [self._submit(take, part, slice(None), feature) for part in self._parts]
-            kept = np.concatenate(self.client.gather(asked), dtype=self.dtype)
-        if kept is not None:
+            values = self._features.pop(feature, None)
+        if values is None and _MANY * n_asked >= self.shape[0]:
+            futures = [self._submit(take, part, slice(None), feature) for part in self._parts]
+            values = np.concatenate(self.client.gather(futures), dtype=self.dtype)
+        if values is not None:
             with self._lock:
-                self._features[feature] = kept
+                self._features[feature] = values
                 for oldest in list(self._features)[: -min(_KEPT, max(8, self.shape[1] // 3))]:
                     self._features.pop(oldest)
-        return kept
+        return values
 
     def _fetch(self, rows: IntArray, feature: int | None) -> FloatArray:
         width = () if feature is not None else (self.shape[1],)
@@ -150,8 +150,8 @@ class PartitionedTable:
     ) -> list[IntArray]:
         """As in columns/cell_tree.py: large branches are split here, their cells on the workers."""
         self._hold(rows)
-        known = self._splits(rows, view)
-        large = descend(self, rows, self._large(rows, size), view, anchors, known)
+        splits = self._splits(rows, view)
+        large = descend(self, rows, self._large(rows, size), view, anchors, splits)
         cells: dict[int, IntArray] = {}
         insides, futures = [], []
         for inside in {id(branch): branch for branch in large}.values():
@@ -160,7 +160,7 @@ class PartitionedTable:
                 cells |= dict.fromkeys(members.tolist(), inside)
                 continue
             all_positions, pieces = self.sent(inside, take, None)
-            here = np.flatnonzero(np.isin(inside, members))
+            members_at = np.flatnonzero(np.isin(inside, members))
             insides.append(inside)
             futures.append(
                 self.client.submit(
@@ -171,7 +171,7 @@ class PartitionedTable:
                     self.dtype,
                     size,
                     view,
-                    here,
+                    members_at,
                     pure=False,
                 )
             )
@@ -190,9 +190,9 @@ class PartitionedTable:
     ) -> CellTree:
         """The tree down to branches that workers split further; `on_branch` is called for each."""
         self._hold(rows)
-        known = None if shared else self._splits(rows, view)  # without an overlap
+        splits = None if shared else self._splits(rows, view)  # without an overlap
         large = self._large(rows, size)
-        return split_into_cells(self, rows, large, view, stream, known, on_branch, shared)[0]
+        return split_into_cells(self, rows, large, view, stream, splits, on_branch, shared)[0]
 
     def _large(self, rows: IntArray, size: int) -> int:
         """The largest number of rows of a branch that is sent to one worker."""
@@ -202,9 +202,9 @@ class PartitionedTable:
     def _splits(self, rows: IntArray, view: View) -> SplitCache:
         """The cached splits of a view, which selection and fit share."""
         with self._lock:
-            for known_rows, known_view, known in self._known_splits:
-                if known_rows is rows and known_view == view:
-                    return known
+            for cached_rows, cached_view, splits in self._known_splits:
+                if cached_rows is rows and cached_view == view:
+                    return splits
             self._known_splits.append((rows, view, {}))
             return self._known_splits[-1][2]
 

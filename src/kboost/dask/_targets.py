@@ -35,7 +35,7 @@ def _received(sent: Any, numbers: Any) -> Any:
 
 
 def _sent(block: Any) -> tuple[Any, Any]:
-    """Labels and their numbers, or a dtype and numbers, as short as they are."""
+    """Labels and their numbers, or a dtype and numbers, in the shortest type."""
     is_plain = not isinstance(block, pd.Series) or pd.api.types.is_numeric_dtype(block.dtype)
     values = np.asarray(block) if is_plain else block
     if not is_plain or (values.dtype.kind in "OU" and values.ndim == 1):

@@ -1,6 +1,6 @@
-"""The door for rows in the partitions of a cluster: the best mixture of kernels of a collection.
+"""Rows in the partitions of a cluster: the best mixture of kernels for a collection.
 
-How a table becomes numbers is learned on a random sample of the rows, apart from the means and
+The encoding of a table is learned on a random sample of the rows, except for the means and
 frequencies of categories, which are those of all rows. Each partition is prepared where it is. The
 search reads the rows that it needs; the members of its winner are fitted on the workers.
 """
@@ -59,13 +59,13 @@ class _Auto(OnCluster):
     ) -> tuple[Any, FloatArray]:
         """The rows as numbers, on the workers if they are many, and their weights."""
         client, X = find_client(self.client), row_blocks(X)
-        given = GivenRows(client, X)
-        n_rows = len(given)
+        collection = GivenRows(client, X)
+        n_rows = len(collection)
         check_not_empty(n_rows)
         check_length(y, n_rows)
         weight = check_weights(sample_weight, n_rows)
         drawn = self._drawn(weight, X.shape[1])
-        table = given.take(drawn)
+        table = collection.take(drawn)
         rows = self._fit_preparation(  # type: ignore[attr-defined]
             table, y[drawn], weight[drawn], task, deadline
         )
@@ -74,18 +74,18 @@ class _Auto(OnCluster):
         # a row is not encoded by its own target, in the sample as outside of it
         if len(drawn) < np.count_nonzero(weight) and counted_columns(self.preparation_):
             target = target_columns(y[drawn], weight[drawn], task)
-            parts = self._by_all_rows(given, y, weight, target)
+            parts = self._by_all_rows(collection, y, weight, target)
         else:
             changed = np.flatnonzero((rows != self.preparation_.transform(table)).any(axis=0))
-            parts = given.prepared(self.preparation_, drawn, changed, rows[:, changed])
+            parts = collection.prepared(self.preparation_, drawn, changed, rows[:, changed])
         return PreparedTable(client, parts, type(self).__name__), row_counts(weight)
 
-    def _by_all_rows(self, given: GivenRows, y: Any, weight: FloatArray, target: Any) -> list[Any]:
+    def _by_all_rows(self, rows: GivenRows, y: Any, weight: FloatArray, target: Any) -> list[Any]:
         """The partitions as numbers, with the means and frequencies of levels in all rows."""
-        levels = given.levels(self.preparation_)
+        levels = rows.levels(self.preparation_)
         encoder = with_all_rows(self.preparation_, levels, y, weight, target)
         self.preparation_ = encoder.preparation
-        return given.encoded(encoder)
+        return rows.encoded(encoder)
 
     def _drawn(self, weight: FloatArray, n_columns: int) -> IntArray:
         """The numbers of the rows on which the preparation is learned."""
@@ -117,7 +117,7 @@ class DaskAutoKernelRegressor(_Auto, AutoKernelRegressor):
     `fit` takes dask arrays or data frames of any kinds of columns, in partitions of any size; y and
     sample_weight may also be in memory. Up to 20,000 rows are computed and fitted on the client.
     With more, the preparation of the table is learned on at most 100,000 rows drawn at random,
-    apart from means and frequencies of categories of many values, which are those of all rows;
+    except for means and frequencies of categories of many values, which are those of all rows;
     kernels are compared on the rows that the local estimator would take, and all rows are fitted
     on the workers. Up to 50,000 rows (fewer, if there are more than 160 columns) the model is that
     of the local estimator, up to rounding.

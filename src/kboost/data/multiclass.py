@@ -1,7 +1,7 @@
 """Multiclass problems as binary problems, and values of the binary problems as class scores.
 
 One against one ("ovo"): one problem per pair of classes, on the rows of these two. The score of a
-class is the number of its wins; the sum of its values, squashed below 1/3, breaks ties. One against
+class is its number of votes; the sum of its values, mapped to below 1/3, breaks ties. One against
 the rest ("ovr"): one problem per class, on all rows; the score of a class is its value. Classes
 without rows have no problem and the lowest score. Two classes are a single problem.
 """

@@ -16,8 +16,11 @@ from kboost.exceptions import LongFitWarning
 
 MOST_ROWS = 5_000  # times the classes: so far the whole library is searched in a minute or so
 MOST_LABELS = 20  # whole numbers with more different values are quantities
-WIDE = 10  # features a row, in regression, that only halfspaces select among
-SEARCH_SECONDS, SEARCH_ROWS = 60.0, 20_000  # of AutoKernel, up to so many rows; then in proportion
+WIDE = 10  # features per row, in regression, from which halfspaces are needed to select
+SEARCH_SECONDS, SEARCH_ROWS = (
+    60.0,
+    20_000,
+)  # of AutoKernel, up to this number of rows; then in proportion
 CERTIFIED_ROWS = 4_000  # times outputs, up to which column generation competes in AutoKernel
 MOST_ENTRIES = 1 << 27  # of a sparse table up to which AutoKernel searches it as a dense one
 

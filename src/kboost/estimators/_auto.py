@@ -19,12 +19,12 @@ from kboost._rules import POSITIVE, check_params, either, one_of, optional
 from kboost._typing import FloatArray
 from kboost._validation import check_weights
 from kboost.auto.certified import CertifiedResult, Problem
-from kboost.auto.contender import Contender, Scorer
 from kboost.auto.final_fit import CUT_SHORT, ONE_PROBLEM
 from kboost.auto.fit import AutoResult, fit_auto, sentence
 from kboost.auto.learning_rows import row_counts
 from kboost.auto.plan import AutoPlan
 from kboost.auto.score_words import as_measured, best_word, figure_words, score_words
+from kboost.auto.scored_candidate import ScoredCandidate, Scorer
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.core.model import AdditiveModel
 from kboost.data.indexed_rows import IndexedRows
@@ -127,9 +127,9 @@ class AutoKernelBase(KernelEstimator):
             plan, X, rows, learning, deadline=deadline, listeners=callback_listeners(self)
         )
 
-    def _show_search(self, found: AutoResult, X: FloatArray) -> None:
+    def _show_search(self, search: AutoResult, X: FloatArray) -> None:
         """Set the fitted attributes that both estimators have."""
-        result = found.result
+        result = search.result
         if isinstance(result, CertifiedResult):
             model = result.estimator
             set_fitted(model, result.plan, result.fit)
@@ -141,8 +141,8 @@ class AutoKernelBase(KernelEstimator):
         self.kernels_ = model.kernels_
         self.n_columns_, self.columns_per_kernel_ = model.n_columns_, model.columns_per_kernel_
         self.dual_gap_ = None if model.dual_gap_ is None else float(np.max(model.dual_gap_))
-        self.leaderboard_ = [_line(c, X.shape[1]) for c in found.candidates]
-        self.reason_ = _reason(found, self.scoring_, self.prefer)
+        self.leaderboard_ = [_line(c, X.shape[1]) for c in search.candidates]
+        self.reason_ = _reason(search, self.scoring_, self.prefer)
         self.stop_reason_ = result.reason
 
     @abstractmethod
@@ -205,7 +205,7 @@ def _dense(rows: Any) -> FloatArray:
     return np.asarray(rows)
 
 
-def _line(candidate: Contender, n_features: int) -> dict[str, Any]:
+def _line(candidate: ScoredCandidate, n_features: int) -> dict[str, Any]:
     """A line of the leaderboard."""
     return {
         "candidate": candidate.name,
@@ -218,11 +218,11 @@ def _line(candidate: Contender, n_features: int) -> dict[str, Any]:
     }
 
 
-def _reason(found: AutoResult, scoring: str, prefer: str) -> str:
+def _reason(search: AutoResult, scoring: str, prefer: str) -> str:
     """Why this model, in words."""
-    winner, others = found.winner, [c for c in found.candidates if c is not found.winner]
+    winner, others = search.winner, [c for c in search.candidates if c is not search.winner]
     if winner.is_small:
-        return " ".join([_small_reason(found, scoring, prefer), sentence(found.failure)]).rstrip()
+        return " ".join([_small_reason(search, scoring, prefer), sentence(search.failure)]).rstrip()
     best = f"{winner.name} has the {best_word(scoring)} {score_words(scoring)}"
     words = f"{best} on rows left out, {_measured(scoring, winner)}"
     if others and others[0].score > winner.score:
@@ -233,32 +233,32 @@ def _reason(found: AutoResult, scoring: str, prefer: str) -> str:
         parts = [f"{weight:.2f} {each.family.name}" for each, weight in winner.members]
         words += f". The blend is {', '.join(parts)}"
     if prefer != "accuracy":
-        n_columns = found.result.model.n_columns
+        n_columns = search.result.model.n_columns
         words += f". It has {n_columns} columns; other numbers of columns were not compared"
-    if found.engine not in (None, ONE_PROBLEM) and found.result.reason.rule not in CUT_SHORT:
-        words += f". All rows are fitted in {found.engine.name}"
-    return f"{words}. {sentence(found.failure)}".rstrip()
+    if search.engine not in (None, ONE_PROBLEM) and search.result.reason.rule not in CUT_SHORT:
+        words += f". All rows are fitted in {search.engine.name}"
+    return f"{words}. {sentence(search.failure)}".rstrip()
 
 
-def _measured(scoring: str, candidate: Contender) -> str:
+def _measured(scoring: str, candidate: ScoredCandidate) -> str:
     """The score of a candidate, errors without their minus sign."""
     return figure_words(as_measured(scoring, candidate.score))
 
 
-def _small_reason(found: AutoResult, scoring: str, prefer: str) -> str:
+def _small_reason(search: AutoResult, scoring: str, prefer: str) -> str:
     """Why a model of few columns."""
-    winner, best = found.winner, found.candidates[0]
+    winner, best = search.winner, search.candidates[0]
     engine = "Column generation over" if winner.cost is not None else "A joint fit of"
     kernels = ", ".join(each.family.name for each, _ in winner.members)
     near = "has the lowest error" if best is winner else "stays close to the lowest error"
     words = (
-        f"{engine} {kernels} with {found.result.model.n_columns} columns {near} on rows left out, "
+        f"{engine} {kernels} with {search.result.model.n_columns} columns {near} on rows left out, "
         f"which {prefer!r} prefers: the {score_words(scoring)} is "
         f"{_measured(scoring, winner)}"
     )
     if best is not winner:
         words += f"; that of {best.name} is {_measured(scoring, best)}"
-    rival = next((c for c in found.candidates if c.is_small and c is not winner), None)
+    rival = next((c for c in search.candidates if c.is_small and c is not winner), None)
     if rival is not None and rival is not best:
         words += f", that of {rival.name}, about {rival.n_columns} columns, "
         words += f"{_measured(scoring, rival)}"

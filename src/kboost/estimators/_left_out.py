@@ -64,7 +64,7 @@ def named_scorer(
 ) -> Callable[[LeftOutModel, IntArray], float]:
     """The score of predictions for rows of these numbers; -inf where it is not defined.
 
-    Raises for a scorer that cannot score `perfect` predictions of all rows: it is one for another
+    Raises for a scorer that cannot score `perfect` predictions of all rows: it is meant for another
     kind of targets.
     """
     scorer: Any = get_scorer(name)

@@ -1,4 +1,4 @@
-"""The door for labels: a table in, the best mixture of kernels with probabilities out."""
+"""Classification of any table: the best mixture of kernels, with probabilities."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from sklearn.utils.validation import column_or_1d
 from kboost._estimator.base import flat
 from kboost._estimator.labels import check_two_classes, encode_labels
 from kboost._typing import FloatArray, IntArray
-from kboost.auto.contender import Scorer
 from kboost.auto.fit import AutoResult
 from kboost.auto.learning_rows import learning_rows
 from kboost.auto.probabilities import (
@@ -22,6 +21,7 @@ from kboost.auto.probabilities import (
     class_signs,
     shares_of,
 )
+from kboost.auto.scored_candidate import Scorer
 from kboost.auto.scores import negative_log_loss
 from kboost.core.deadline import Deadline, now
 from kboost.data.class_weight import class_factors
@@ -43,10 +43,10 @@ from kboost.selection.calibration import Calibration
 class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
     """The best mixture of kernels for the labels of a table, with calibrated probabilities.
 
-    Columns may be numbers, categories, strings, booleans, dates and short texts, with gaps. Kernels
-    of several families learn one width per feature; they are judged on rows they never saw, alone
-    and blended. The winner is fitted to all rows. Probabilities are calibrated on rows left out,
-    and the predicted class is the most probable one.
+    Columns may be numbers, categories, strings, booleans, dates and short texts, with missing
+    values. Kernels of several families learn one width per feature; they are judged on rows they
+    never saw, alone and blended. The winner is fitted to all rows. Probabilities are calibrated on
+    rows left out, and the predicted class is the most probable one.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         proportion to the rows above. There is always a model.
     prefer : {"accuracy", "size", "speed"}, default="accuracy"
         "size" takes the fewest columns within 5 % of the lowest squared error on rows left out, or
-        a little more if that may be chance; "speed" at most 256 columns within 10 %. For such a
-        model joint fits of few basis vectors compete with column generation.
+        a little more if the difference may be chance; "speed" at most 256 columns within 10 %. For
+        such a model joint fits of few basis vectors compete with column generation.
     scoring : str or None, default=None
         Name of a scikit-learn scorer that decides on rows left out; None: the log loss.
     class_weight : dict, "balanced" or None, default=None
@@ -255,7 +255,7 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
     def _margin_problem(
         self, kernels: Sequence[Kernel], X: FloatArray, targets: FloatArray, weight: FloatArray
     ) -> tuple[KernelBoostClassifier, MarginPlan, TrainingData]:
-        """The problem of column generation; a row of several classes is one row of each."""
+        """The problem of column generation; a row of several classes becomes one row per class."""
         estimator = KernelBoostClassifier(
             list(kernels), random_state=self.random_state, n_jobs=self.n_jobs
         )
@@ -274,9 +274,11 @@ class AutoKernelClassifier(ClassifierMixin, AutoKernelBase):
         labels = classes[shares.argmax(axis=1)]
         scorer = named_scorer(self.scoring, labels, weight, LeftOutModel(labels, shares, classes))
 
-        def score(values: FloatArray, left: IntArray) -> float:
-            logs = calibrate(values, shares[left], weight[left]).log_probabilities(values)
-            return scorer(LeftOutModel(classes[logs.argmax(axis=1)], np.exp(logs), classes), left)
+        def score(values: FloatArray, left_out: IntArray) -> float:
+            logs = calibrate(values, shares[left_out], weight[left_out]).log_probabilities(values)
+            return scorer(
+                LeftOutModel(classes[logs.argmax(axis=1)], np.exp(logs), classes), left_out
+            )
 
         return score
 

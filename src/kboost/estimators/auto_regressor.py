@@ -1,4 +1,4 @@
-"""The door for numbers: a table in, the best mixture of kernels out."""
+"""Regression on any table: the best mixture of kernels."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sklearn.utils.validation import _check_y
 from kboost._rules import FRACTION, check_params
 from kboost._typing import FloatArray
 from kboost._validation import check_numeric
-from kboost.auto.contender import Scorer
 from kboost.auto.intervals import LeftOutResiduals, interval, residuals_of
 from kboost.auto.learning_rows import learning_rows
+from kboost.auto.scored_candidate import Scorer
 from kboost.auto.scores import negative_squared_error
 from kboost.auto.target_scale import TargetScale
 from kboost.core.deadline import now
@@ -36,10 +36,10 @@ _LARGEST = 1e150  # beyond, squares overflow
 class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
     """The best mixture of kernels for the numbers of a table.
 
-    Columns may be numbers, categories, strings, booleans, dates and short texts, with gaps. Kernels
-    of several families learn one width per feature; they are judged on rows they never saw, alone
-    and blended, for a target with heavy tails also on a logarithmic scale. The winner is fitted to
-    all rows.
+    Columns may be numbers, categories, strings, booleans, dates and short texts, with missing
+    values. Kernels of several families learn one width per feature; they are judged on rows they
+    never saw, alone and blended, for a target with heavy tails also on a logarithmic scale. The
+    best one is fitted to all rows.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
         proportion to the rows above. There is always a model.
     prefer : {"accuracy", "size", "speed"}, default="accuracy"
         "size" takes the fewest columns within 5 % of the lowest squared error on rows left out, or
-        a little more if that may be chance; "speed" at most 256 columns within 10 %. For such a
-        model joint fits of few basis vectors compete with column generation.
+        a little more if the difference may be chance; "speed" at most 256 columns within 10 %. For
+        such a model joint fits of few basis vectors compete with column generation.
     scoring : str or None, default=None
         Name of a scikit-learn scorer that decides on rows left out; None: the squared error.
     n_jobs : int or None, default=None
@@ -243,7 +243,7 @@ class AutoKernelRegressor(RegressorMixin, AutoKernelBase):
             return negative_squared_error(rows)
         y = rows.targets[:, 0]
         scorer = named_scorer(self.scoring, y, rows.weight, _predictions(y))
-        return lambda values, left: scorer(_predictions(values[:, 0]), left)
+        return lambda values, left_out: scorer(_predictions(values[:, 0]), left_out)
 
 
 def _predictions(values: FloatArray) -> LeftOutModel:

@@ -317,7 +317,7 @@ def classifier_plan(
 
 
 def classifier_attributes(fit: MarginFit) -> dict[str, Any]:
-    """Fitted attributes of a classifier beside those of every margin model."""
+    """Fitted attributes of a classifier besides those of every margin model."""
     attributes: dict[str, Any] = {"C_": fit.C, "tuning_": fit.tuning}
     if fit.calibration is not None:
         attributes["calibration_"] = fit.calibration

@@ -54,7 +54,7 @@ class MKBoostClassifier(BoostedSVMBase):
         Tolerance of libsvm.
     max_seconds : float or None, default=None
         Time limit of the fit. With many rows a round then draws fewer of them, and without time
-        for a round the model is the heavier class.
+        for a round the model is the majority class.
     memory_budget : int, default=2**30
         Bytes for kernel matrices. Matrices that do not fit are computed in each round, from
         distances and products that are kept if these fit. If the machines of a round need more, the

@@ -365,8 +365,12 @@ def _check_combination(estimator: Any) -> None:
     )
     settings = solver_settings(solver)
     if estimator.penalty != "l1" and (infinite or isinstance(settings, Barrier)):
-        given = f"kernels={estimator.kernels!r}" if infinite else f"solver={estimator.solver!r}"
-        raise ValueError(f"penalty must be 'l1' with {given}; got penalty={estimator.penalty!r}.")
+        conflicting = (
+            f"kernels={estimator.kernels!r}" if infinite else f"solver={estimator.solver!r}"
+        )
+        raise ValueError(
+            f"penalty must be 'l1' with {conflicting}; got penalty={estimator.penalty!r}."
+        )
     if infinite and isinstance(settings, ColumnGeneration):
         for name, default in (("pricing", "scan"), ("stop_at_errors", False)):
             if (value := getattr(settings, name)) != default:

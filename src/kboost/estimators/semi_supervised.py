@@ -46,7 +46,7 @@ class SemiSupervisedKernelBoostClassifier(KernelBoostClassifier):
     (`unlabelled`); the classes may be anything else. The margin is required of the labelled rows
     only, but every row is a possible centre.
 
-    A fit without labelled rows, or with a single class beside -1, is an error. Without unlabelled
+    A fit without labelled rows, or with a single class besides -1, is an error. Without unlabelled
     rows the model is that of :class:`KernelBoostClassifier`, and a
     :class:`kboost.exceptions.AllLabelledWarning` is raised; a warnings filter makes it an error.
     Labels that are strings require an array of dtype object, so that -1 stays a number, or a string
@@ -174,7 +174,7 @@ def prepare_semi_supervised(
     elif mark is not None:
         warnings.warn(
             f"y has no unlabelled rows ({mark}) with a positive weight: the model is that of "
-            "KernelBoostClassifier; unlabelled=None says so.",
+            "KernelBoostClassifier; unlabelled=None states it.",
             AllLabelledWarning,
             stacklevel=2,
         )
@@ -213,7 +213,7 @@ def _written(numbers: Any) -> list[str]:
 
 
 def _check_labels(labels: Any, mark: int | str, *, all_labelled: bool) -> None:
-    """Raise for labels that cannot be learnt from; the message gives the likely reason."""
+    """Raise for labels without enough classes; the message gives the likely reason."""
     if not len(labels):
         raise ValueError(
             f"y must have labelled rows with a positive weight; got {mark}, which marks unlabelled "
@@ -224,7 +224,8 @@ def _check_labels(labels: Any, mark: int | str, *, all_labelled: bool) -> None:
     except TypeError as error:
         kinds = sorted({type(label).__name__ for label in labels})
         raise ValueError(
-            f"y must have labels of one kind beside {mark}, without gaps; got {', '.join(kinds)}."
+            f"y must have labels of one kind besides {mark}, without missing values; "
+            f"got {', '.join(kinds)}."
         ) from error
     if not isinstance(mark, str) and str(mark) in classes.tolist():
         raise ValueError(
@@ -239,6 +240,6 @@ def _check_labels(labels: Any, mark: int | str, *, all_labelled: bool) -> None:
         )
     if len(classes) < 2 and not all_labelled:
         raise ValueError(
-            f"y must have at least two labelled classes; got one class, {classes[0]}, beside "
+            f"y must have at least two labelled classes; got one class, {classes[0]}, besides "
             f"{mark}, which marks unlabelled rows: if {mark} is a class, set unlabelled=None."
         )

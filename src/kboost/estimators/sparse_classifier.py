@@ -85,7 +85,7 @@ class SparseKernelClassifier(KernelClassifierMixin, SparseKernelBase):
         Steps, at most; a fit in cells is one step.
     max_seconds : float or None, default=None
         Time limit of the fit, checked after each step. The choice of kernels and ridge gets at
-        most half of it: with little time it uses fewer rows, and when its time is over it is the
+        most half of it: with little time it uses fewer rows, and when its time is used up it is the
         best so far, or a default (`stop_reason_` mentions it).
     early_stopping : float, EarlyStopping or None, default=None
         Fraction of the rows to hold out; the fit stops when their error no longer falls, and the
@@ -325,17 +325,17 @@ class SparseKernelClassifier(KernelClassifierMixin, SparseKernelBase):
     def _stream_classes(self, classes: Any, *, first: bool) -> Any:
         """The labels of a stream: those given in the first call, or of an earlier fit."""
         earlier = getattr(self, "classes_", None)
-        given = None if classes is None else distinct_labels(classes, "classes")[0]
+        labels = None if classes is None else distinct_labels(classes, "classes")[0]
         if first:
-            if given is None and earlier is None:
+            if labels is None and earlier is None:
                 raise ValueError(
                     "classes must be given in the first call of partial_fit; got classes=None."
                 )
-            return earlier if given is None else given
-        if given is not None and not np.array_equal(given, self.classes_):
+            return earlier if labels is None else labels
+        if labels is not None and not np.array_equal(labels, self.classes_):
             raise ValueError(
                 f"classes must be those of the first call, {self.classes_.tolist()}; "
-                f"got classes={given.tolist()}."
+                f"got classes={labels.tolist()}."
             )
         return earlier
 

@@ -61,7 +61,7 @@ class SparseKernelRegressor(RegressorMixin, SparseKernelBase):
         Steps, at most; a fit in cells is one step.
     max_seconds : float or None, default=None
         Time limit of the fit, checked after each step. The choice of kernels and ridge gets at
-        most half of it: with little time it uses fewer rows, and when its time is over it is the
+        most half of it: with little time it uses fewer rows, and when its time is used up it is the
         best so far, or a default (`stop_reason_` mentions it).
     early_stopping : float, EarlyStopping or None, default=None
         Fraction of the rows to hold out; the fit stops when their error no longer falls, and the

@@ -1,8 +1,8 @@
 """The preparation of a table in ONNX: one input per column, encoded as in kboost.preparation.
 
-    number, boolean   (n, 1) of the dtype of the graph           a gap is NaN
-    category          (n, 1) strings                             a gap is ""
-    date              (n, 1) int64, microseconds since 1970      a gap is that of datetime64, NaT
+    number, boolean   (n, 1) of the dtype of the graph           missing: NaN
+    category          (n, 1) strings                             missing: ""
+    date              (n, 1) int64, microseconds since 1970      missing: NaT of datetime64
 
 A table of numbers only is one input X, (n, columns). A month follows from the days since 1 March of
 the year 0 in whole numbers: 400 years have 146097 days, and from March on, month m of a year begins
@@ -92,12 +92,12 @@ def _encoded(b: Builder, name: str, encoding: Any) -> str:
 
 
 def _number(b: Builder, column: str, encoding: NumberEncoding) -> str:
-    gaps = b.op("IsNaN", column)
+    missing = b.op("IsNaN", column)
     out = []
     if encoding.has_value:
-        out.append(b.op("Where", gaps, b.double(encoding.fill), column))
+        out.append(b.op("Where", missing, b.double(encoding.fill), column))
     if encoding.has_indicator:
-        out.append(b.cast(gaps, DOUBLE))
+        out.append(b.cast(missing, DOUBLE))
     return _joined(b, out)
 
 
@@ -118,7 +118,7 @@ def _joined_levels(b: Builder, column: str, encoding: JoinedEncoding) -> str:
 
 
 def _looked_up(b: Builder, column: str, levels: list[str], table: Any) -> str:
-    """The rows of a table: of each level, of unseen levels, of gaps."""
+    """The rows of a table: of each level, of unseen levels, of missing values."""
     n = len(levels)
     places = {"": n + 1} | {level: i for i, level in enumerate(levels)}
     codes = b.op(
@@ -133,10 +133,10 @@ def _looked_up(b: Builder, column: str, levels: list[str], table: Any) -> str:
 
 
 def _date(b: Builder, column: str, encoding: DateEncoding) -> str:
-    gaps = b.op("Equal", column, b.whole(_NAT))
-    dates = b.op("Where", gaps, b.whole(encoding.fill), column)
+    missing = b.op("Equal", column, b.whole(_NAT))
+    dates = b.op("Where", missing, b.whole(encoding.fill), column)
     out = [_PARTS[part](b, dates) for part in encoding.parts]
-    return _joined(b, out + [b.cast(gaps, DOUBLE)] * encoding.has_indicator)
+    return _joined(b, out + [b.cast(missing, DOUBLE)] * encoding.has_indicator)
 
 
 def _whole_days(b: Builder, dates: str) -> str:

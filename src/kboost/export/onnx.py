@@ -34,10 +34,10 @@ def to_onnx(model: Any, *, dtype: str = "float64", opset: int = OPSET) -> Any:
     onnx.ModelProto
         Its input is a dense ``X`` of shape (n, n_features). An AutoKernel estimator of a table with
         columns other than numbers has one input of shape (n, 1) per column that is used, with its
-        name: strings ("" is a gap), or dates as int64, microseconds since 1970. The outputs have
-        the shapes of the methods of the estimator: ``label``, ``decision`` and, if there is a
-        `predict_proba`, ``probabilities`` of a classifier; ``prediction`` of a regressor;
-        ``label`` and ``decision`` of a novelty detector.
+        name: strings ("" is a missing value), or dates as int64, microseconds since 1970. The
+        outputs have the shapes of the methods of the estimator: ``label``, ``decision`` and, if
+        there is a `predict_proba`, ``probabilities`` of a classifier; ``prediction`` of a
+        regressor; ``label`` and ``decision`` of a novelty detector.
 
     See Also
     --------

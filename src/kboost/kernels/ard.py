@@ -15,8 +15,8 @@ only `G = scale A * E` is needed, and all of them come from one product with the
 
 All parameters are positive; L-BFGS runs on their logarithms, with a weak Gaussian prior around the
 start (without it theta of an irrelevant feature decreases forever). A few steps on a quarter of the
-rows come first: they cost 1/64 and get close to the optimum. When the time is over, the best
-parameters so far are returned.
+rows come first: they cost 1/64 and get close to the optimum. When the time limit is reached, the
+best parameters so far are returned.
 """
 
 from __future__ import annotations
@@ -189,15 +189,15 @@ def _fit(X: FloatArray, y: FloatArray, weight: FloatArray, over: Callable[[], bo
     targets = (y - mean) / np.where(spread > 0, spread, 1.0)
     d = max(1, Z.shape[1])
     start = np.concatenate([np.full(Z.shape[1], -np.log(d)), np.log([1.0, 0.1, 0.1])])
-    found, value, finished = start, np.nan, True
+    parameters, value, finished = start, np.nan, True
     for rows, steps in ((len(Z) // 4, _SHORT), (len(Z), _LONG)):
         if finished and (rows >= 50 or rows == len(Z)):
             part = Z[:rows], targets[:rows], unit[:rows]
-            found, now, finished = _search(*part, found, start, steps, over)
-            value = value if np.isnan(now) else now
+            parameters, likelihood_now, finished = _search(*part, parameters, start, steps, over)
+            value = value if np.isnan(likelihood_now) else likelihood_now
     theta = np.zeros(X.shape[1])
-    theta[standard.scale > 0] = np.exp(found[:-3])
-    scale, offset, noise = np.exp(found[-3:])
+    theta[standard.scale > 0] = np.exp(parameters[:-3])
+    scale, offset, noise = np.exp(parameters[-3:])
     root = np.sqrt(theta / 2)
     view = Standardize(standard.exponent, standard.shift, standard.scale * root)
     kernel = Gaussian(1.0, on=view).resolve_on(Sample(X, weight))
@@ -221,20 +221,20 @@ def _search(
     Z: FloatArray,
     y: FloatArray,
     weight: FloatArray,
-    found: FloatArray,
+    start: FloatArray,
     prior: FloatArray,
     steps: int,
     over: Callable[[], bool],
 ) -> tuple[FloatArray, float, bool]:
-    """L-BFGS from `found`: the parameters, L there without the prior, and whether it converged."""
-    bounds = [(_LOWEST, _HIGHEST)] * (len(found) - 1) + [(_LEAST_NOISE, _HIGHEST)]
+    """L-BFGS from `start`: the parameters, L there without the prior, and whether it converged."""
+    bounds = [(_LOWEST, _HIGHEST)] * (len(start) - 1) + [(_LEAST_NOISE, _HIGHEST)]
 
     def penalised(logs: FloatArray) -> tuple[float, FloatArray]:
         value, slope = likelihood(Z, y, weight, logs)
         away = logs - prior
         return value + 0.5 * _PRIOR * float(away @ away), slope + _PRIOR * away
 
-    best, value, finished = minimise_until(over, penalised, found, bounds, maxiter=steps, ftol=1e-5)
+    best, value, finished = minimise_until(over, penalised, start, bounds, maxiter=steps, ftol=1e-5)
     if finished:
         return best, likelihood(Z, y, weight, best)[0], True
     return best, value - 0.5 * _PRIOR * float((best - prior) @ (best - prior)), False

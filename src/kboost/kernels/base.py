@@ -9,6 +9,7 @@ diagonals of the pairings, and sums and products of kernels combine profiles of 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, replace
 from numbers import Real
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from kboost._typing import FloatArray
-from kboost.kernels.pairings import PairFunction, Pairing, function_name
+from kboost.kernels.pairings import BLOCKS, PairFunction, Pairing, function_name
 from kboost.kernels.rows import as_rows
 from kboost.kernels.sample import Sample
 from kboost.kernels.views import View
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from kboost.kernels.folding import Monomial
 
 
-class Kernel:
+class Kernel(ABC):
     """Base of all kernels: immutable, hashable, equal by value, called as ``k(X, Z)``.
 
     Examples
@@ -43,22 +44,22 @@ class Kernel:
     __array_ufunc__: ClassVar[None] = None  # numpy scalars leave ``2 * k`` to ``__rmul__``
 
     @property
+    @abstractmethod
     def is_psd(self) -> bool:
         """Whether every matrix ``k(X)`` is declared positive semi-definite."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def pairings(self) -> tuple[Pairing, ...]:
         """The distinct blocks the kernel is a profile of; the kernel must be resolved."""
-        raise NotImplementedError
 
+    @abstractmethod
     def resolve_on(self, sample: Sample) -> Kernel:
         """Return the kernel with its parameters computed on a shared sample."""
-        raise NotImplementedError
 
+    @abstractmethod
     def combine(self, blocks: Mapping[Pairing, FloatArray]) -> FloatArray:
         """Return the profile of the blocks in a new array, unchecked."""
-        raise NotImplementedError
 
     def monomials(self) -> tuple[Monomial, ...] | None:
         """Return the kernel as a sum of powers of dot products, None if it is not one."""
@@ -132,7 +133,7 @@ class ViewKernel(Kernel):
     columns: Any = None
     on: Any = None
 
-    kind: ClassVar[str]
+    kind: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         columns = self.columns
@@ -146,9 +147,9 @@ class ViewKernel(Kernel):
         """True unless a subclass overrides it."""
         return True
 
+    @abstractmethod
     def profile(self, block: FloatArray) -> FloatArray:
         """Return the kernel values of a block, in a new array."""
-        raise NotImplementedError
 
     def parameters(self, sample: Sample, view: View) -> dict[str, Any]:
         """Return the checked parameters that ``resolve`` replaces."""
@@ -163,7 +164,13 @@ class ViewKernel(Kernel):
         """The block the kernel is a profile of."""
         if isinstance(self.on, str) or any(isinstance(c, str) for c in self.columns or ()):
             raise ValueError(f"{self!r} must be resolved first; call its resolve(X).")
-        return Pairing(self.pair(), View(self.columns, self.on))
+        kind = self.pair()
+        if not callable(kind) and kind not in tuple(BLOCKS):
+            raise ValueError(
+                f"kind must be one of {', '.join(map(repr, BLOCKS))} in a kernel class without a "
+                f"method pair; got {type(self).__name__}.kind={kind!r}."
+            )
+        return Pairing(kind, View(self.columns, self.on))
 
     @property
     def pairings(self) -> tuple[Pairing, ...]:

@@ -58,11 +58,11 @@ def library_on(sample: Sample) -> list[Kernel]:
     varying = max(1, int((transform.scale > 0).sum()))
     ranks = sample.view(None, "ranks" if isinstance(sample.X, np.ndarray) else transform)
     square = sample.width("mean", "sqeuclidean", standard)
-    city = sample.width("mean", "cityblock", ranks)
+    cityblock = sample.width("mean", "cityblock", ranks)
     kernels: list[Kernel] = [
         Linear(on=transform),
         Polynomial(2, gamma=1.0 / varying, on=transform),
         *(Gaussian(f * square, on=transform) for f in GAUSSIAN_WIDTHS),
-        *(Laplacian(f * city, on=ranks.transform) for f in LAPLACIAN_WIDTHS),
+        *(Laplacian(f * cityblock, on=ranks.transform) for f in LAPLACIAN_WIDTHS),
     ]
     return [kernel.resolve_on(sample) for kernel in kernels]

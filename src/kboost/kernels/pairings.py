@@ -79,9 +79,13 @@ class Pairing:
 
 def _checked(function: PairFunction, VX: Matrix, VZ: Matrix) -> FloatArray:
     """Call a user's function and check what it returns."""
-    result = function(VX, VZ)
-    block = np.asarray(result.toarray() if sparse.issparse(result) else result)
     name = function_name(function)
+    try:
+        result = function(VX, VZ)
+    except Exception as error:
+        error.add_note(f"Raised by kernel function {name} on rows {VX.shape} and {VZ.shape}.")
+        raise
+    block = np.asarray(result.toarray() if sparse.issparse(result) else result)
     if block.dtype.kind not in "fiub":
         raise ValueError(
             f"kernel function {name} must return real numbers; got dtype {block.dtype}."

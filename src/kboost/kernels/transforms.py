@@ -12,6 +12,7 @@ Transforms with equal parameters are equal, so that views can be shared.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, cast
@@ -32,17 +33,17 @@ MAX_KNOTS = 256
 FEW_ROWS = 16  # up to which rows are ranked one after another
 
 
-class Transform:
+class Transform(ABC):
     """Base class of fitted transforms; ``type(t)(*t.arrays)`` makes an equal one."""
 
     @property
+    @abstractmethod
     def n_features(self) -> int:
         """Number of features the transform was fitted on."""
-        raise NotImplementedError
 
+    @abstractmethod
     def apply(self, X: Matrix) -> Matrix:
         """Return the transformed rows."""
-        raise NotImplementedError
 
     @property
     def arrays(self) -> tuple[np.ndarray[Any, Any], ...]:

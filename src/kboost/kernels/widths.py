@@ -25,6 +25,11 @@ MEDIAN_ROWS = 1000
 
 def width(rule: str, metric: str, rows: Matrix, weights: FloatArray) -> float:
     """Return ``gamma`` by a rule, for ``metric`` "sqeuclidean" or "cityblock"."""
+    if metric not in ("sqeuclidean", "cityblock"):
+        raise ValueError(
+            f"gamma={rule!r} requires 'sqeuclidean' or 'cityblock' distances; got {metric!r}; "
+            "give gamma as a number."
+        )
     weights = weights / (weights.max(initial=0.0) or 1.0)  # their squares and sums stay finite
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         spread = _spread(rule, metric, rows, weights)

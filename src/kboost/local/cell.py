@@ -40,7 +40,7 @@ class CellPlan:
     rule: str = "max-res"
 
     def columns_per_cell(self, n_cells: int) -> int | None:
-        """Columns per cell, at most, if there are so many cells; None: all rows."""
+        """Columns per cell, at most, for this number of cells; None: all rows."""
         return columns_per_cell(self.cells, self.max_columns, n_cells)
 
     def split(

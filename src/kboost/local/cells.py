@@ -1,8 +1,8 @@
 """A fit in cells: one problem per cell (local/cell.py), which threads share.
 
 Several partitions, with borders at different places, are averaged. If time or Ctrl-C ends the fit,
-the mean is over the complete partitions, or else the fullest one is taken alone: an empty cell
-would pull the mean to zero.
+the mean is over the complete partitions, or else the one with most cells is taken alone: an empty
+cell would pull the mean to zero.
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@ rounds, each with more work per candidate and fewer candidates:
    kernels/ard.py, summed over the cells;
 3. the best of both rounds, at more widths and ridges, on whole cells.
 
-With a time limit each round gets a third of the time, and what earlier rounds did not use. When
-time is over, candidates tested in the same cells are compared; a round without results changes
-nothing, and if no round has any, the choice is a Gaussian on standardised features.
+With a time limit each round gets a third of the time, and what earlier rounds did not use. When the
+time limit is reached, candidates tested in the same cells are compared; a round without results
+changes nothing, and if no round has any, the choice is a Gaussian on standardised features.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 All rows of a cell are learned from, and the last half of them is judged, in less than half the time
 that all would take. The order of the rows in a cell must therefore be random.
 
-A case is a trial and multiples of its width and ridge. When time is over, only results from the
-same cells are compared.
+A case is a trial and multiples of its width and ridge. When the time limit is reached, only results
+from the same cells are compared.
 """
 
 from __future__ import annotations

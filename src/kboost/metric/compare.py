@@ -25,7 +25,7 @@ from kboost.metric.rounds import (
     starts_for,
 )
 
-_FAR = 1.5  # families with so many times the lowest error of the first fold end there
+_FAR = 1.5  # families with this multiple of the lowest error of the first fold end there
 COMPARED = StopReason("compared", "every family was compared.")
 
 
@@ -116,7 +116,7 @@ class FamilyComparison(Method[FamilyStep]):
     def identity(self) -> str:
         """The folds, and the families in question."""
         names = [(f.name, f.name in self._starts) for f in self._families]
-        targets = [array for fold in self._folds for array in (fold.targets, fold.targets_left)]
+        targets = [array for fold in self._folds for array in (fold.targets, fold.targets_left_out)]
         return digest(names, self._rounds, self._most, *targets)
 
     def state(self) -> Any:
@@ -162,9 +162,9 @@ class FamilyComparison(Method[FamilyStep]):
         if before is not None:
             start = before.length, before.ridge
             return learn_rounds(family, fold, self._rounds, until, before.scale, [start])
-        starts, known = starts_for(fold), self._fits.get(family.name)
-        if known and len(starts) > 1:  # folds meet in one minimum
-            starts.append((known[0][0].length, known[0][0].ridge))
+        starts, fits = starts_for(fold), self._fits.get(family.name)
+        if fits and len(starts) > 1:  # so that folds agree on one minimum
+            starts.append((fits[0][0].length, fits[0][0].ridge))
         return learn_rounds(family, fold, self._rounds, until, None, starts)
 
     def _near(self) -> list[MetricFamily]:

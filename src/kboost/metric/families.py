@@ -83,7 +83,7 @@ def families_for(
     n_targets: int = 1,
     families: Sequence[MetricFamily] = FAMILIES,
 ) -> list[MetricFamily]:
-    """The families that can be searched on so many rows at a reasonable cost."""
+    """The families that can be searched on `n` rows at a reasonable cost."""
     dense_enough = n_rows >= max(_ARD_ROWS, _ARD_ROWS_PER_FEATURE * n_features)
     with_ard = dense_enough and n_features <= _ARD_FEATURES and n_targets <= _ARD_TARGETS
     return [

@@ -2,7 +2,7 @@
 
 Rows are distinct and in a random order that depends on their content only, so the parts are equal
 for every order of the input, and rows of one x are never on both sides. Labels are stratified:
-the rows of each class are dealt to the parts in turn.
+the rows of each class are assigned to the parts in turn.
 """
 
 from __future__ import annotations
@@ -69,15 +69,15 @@ def deal(rows: LearningRows, n_parts: int) -> IntArray:
 def fold_of(
     rows: LearningRows,
     training: IntArray,
-    left: IntArray,
+    left_out: IntArray,
     reference: tuple[FloatArray, FloatArray] | None = None,
 ) -> Fold:
     """A fold of these rows."""
-    inside, outside = rows.take(training), rows.take(left)
+    inside, outside = rows.take(training), rows.take(left_out)
     mean = inside.mean
     return Fold(
         inside.X, inside.targets - mean, inside.weight,
-        outside.X, outside.targets - mean, outside.weight, mean, left, reference,
+        outside.X, outside.targets - mean, outside.weight, mean, left_out, reference,
     )  # fmt: skip
 
 

@@ -48,8 +48,8 @@ def _city_slopes(
     steep: FloatArray, Z: FloatArray, rows: FloatArray, coef: FloatArray, share: FloatArray
 ) -> FloatArray:
     out = np.zeros(Z.shape[1])
-    for d, (ours, theirs) in enumerate(zip(rows.T, Z.T, strict=True)):
-        signs = np.sign(ours[:, None] - theirs)
+    for d, (x, z) in enumerate(zip(rows.T, Z.T, strict=True)):
+        signs = np.sign(x[:, None] - z)
         slope = np.multiply(signs, steep, out=signs) @ coef
         out[d] = share @ np.sum(slope**2, axis=1)
     return np.sqrt(out)

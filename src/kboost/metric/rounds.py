@@ -52,11 +52,11 @@ class Fold:
     X: FloatArray
     targets: FloatArray  # (n, q)
     weight: FloatArray
-    X_left: FloatArray
-    targets_left: FloatArray
-    weight_left: FloatArray
+    X_left_out: FloatArray
+    targets_left_out: FloatArray
+    weight_left_out: FloatArray
     mean: FloatArray  # what was subtracted from all targets
-    left: IntArray  # numbers of the rows left out
+    left_out: IntArray  # numbers of the rows left out
     reference: tuple[FloatArray, FloatArray] | None = None  # rows and weights for transforms
     _ard: list[FloatArray] = field(default_factory=list, init=False, repr=False)
 
@@ -69,19 +69,19 @@ class Fold:
             base = unit_variance(*(self.reference or (self.X, self.weight)))
             Z = np.asarray(base.apply(self.X))
             seconds = deadline.seconds
-            found = fit_ard(
+            ard = fit_ard(
                 Z, self.targets, sample_weight=self.weight, n_rows=ARD_ROWS,
                 max_seconds=None if seconds is None else max(seconds, 1e-9),
             )  # fmt: skip
-            scale = 1.0 / found.widths
+            scale = 1.0 / ard.widths
             top = float(scale.max(initial=0.0))
             self._ard.append(np.maximum(scale / top, _LEAST) if top > 0 else np.ones(len(scale)))
         return self._ard[0]
 
     def error(self, values: FloatArray) -> float:
         """The weighted mean squared error on the rows left out, summed over targets."""
-        share = self.weight_left / self.weight_left.sum()
-        return float(share @ np.sum((values - self.targets_left) ** 2, axis=1))
+        share = self.weight_left_out / self.weight_left_out.sum()
+        return float(share @ np.sum((values - self.targets_left_out) ** 2, axis=1))
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class _Blocks:
         kernel = family.kernel(1.0, self.transform)
         self.inside = kernel.pairing.compute_viewed(self.Z, self.Z)
         start = time.perf_counter()
-        self.outside = kernel.pairing.compute_viewed(self.transform.apply(fold.X_left), self.Z)
+        self.outside = kernel.pairing.compute_viewed(self.transform.apply(fold.X_left_out), self.Z)
         self.seconds = time.perf_counter() - start
         self.single = self.inside.astype(np.float32), self.outside.astype(np.float32)
         self.values: dict[tuple[float, Any], tuple[FloatArray, FloatArray]] = {}  # of the kernel
@@ -212,7 +212,7 @@ def starts_for(fold: Fold) -> list[tuple[float, float]]:
 def fixed_error(kernel: Kernel, ridge: float, fold: Fold) -> float:
     """The error of a given kernel and ridge on the rows left out."""
     coef = ridge_solve(kernel(fold.X, fold.X), fold.targets, fold.weight, ridge)
-    return fold.error(kernel(fold.X_left, fold.X) @ coef)
+    return fold.error(kernel(fold.X_left_out, fold.X) @ coef)
 
 
 def mean_width(family: MetricFamily, Z: Any, weight: FloatArray) -> float:

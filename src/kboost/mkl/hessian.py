@@ -75,7 +75,7 @@ class HessianSearch:
 
 
 def newton_step(point: MKLPoint, root: FloatArray) -> FloatArray | None:
-    """The weights that minimise the quadratic model of J; None if there is no model."""
+    """The weights that minimise the quadratic model of J; None if there is no such model."""
     P = len(point.theta)
     size = float((root * root).sum()) / P
     if not size > 0:

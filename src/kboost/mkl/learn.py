@@ -11,7 +11,7 @@ import numpy as np
 
 from kboost._typing import FloatArray
 from kboost.columns.gram import MixtureFunction, kernel_matrices
-from kboost.core.deadline import NO_LIMIT, Deadline
+from kboost.core.deadline import Deadline
 from kboost.core.iterate import Listener, Method, iterate
 from kboost.core.outputs import solve_outputs
 from kboost.core.stopping import (
@@ -19,7 +19,6 @@ from kboost.core.stopping import (
     GapBelow,
     MaxIterations,
     StopReason,
-    StopRule,
     no_columns,
 )
 from kboost.core.trace import Step, Trace
@@ -138,32 +137,13 @@ def learn_mixtures(
             weighting = KernelWeighting(svm, plan.method, plan.p)
         except OutOfTimeError:
             return _constant(len(data.kernels), plan.p, problem.signs, upper, until)
-        return _learn(weighting, svm, stop, until, listeners(output))
+        reason = iterate(weighting, stop, deadline=until, listeners=listeners(output))
+        return _result(weighting, svm, reason)
 
     return solve_outputs(solve, len(data.problems), deadline, plan.n_jobs)
 
 
-def learn(
-    svm: MixtureSVM,
-    method: str,
-    p: float,
-    stop: StopRule,
-    *,
-    deadline: Deadline = NO_LIMIT,
-    listeners: Sequence[Listener] = (),
-) -> MKLResult:
-    """Learn kernel weights with |theta|_p <= 1 for one binary problem."""
-    return _learn(KernelWeighting(svm, method, p), svm, stop, deadline, listeners)
-
-
-def _learn(
-    weighting: KernelWeighting,
-    svm: MixtureSVM,
-    stop: StopRule,
-    deadline: Deadline,
-    listeners: Sequence[Listener],
-) -> MKLResult:
-    reason = iterate(weighting, stop, deadline=deadline, listeners=listeners)
+def _result(weighting: KernelWeighting, svm: MixtureSVM, reason: StopReason) -> MKLResult:
     point = weighting.best
     support = np.flatnonzero(point.duals)
     coef = (svm.signs * point.duals)[support]
@@ -174,7 +154,7 @@ def _learn(
 def _constant(
     n_kernels: int, p: float, signs: FloatArray, upper: FloatArray, deadline: Deadline
 ) -> MKLResult:
-    """The model without the time for an SVM: equal weights, and the heavier class."""
+    """The model without the time for an SVM: equal weights, and the majority class."""
     theta, n = np.full(n_kernels, n_kernels ** (-1.0 / p)), len(signs)
     bias = float(signs @ upper / upper.sum())
     nothing, zeros = np.zeros(0), np.zeros(n_kernels)

@@ -28,7 +28,7 @@ from kboost.solvers.libsvm import MOST_STEPS, solve_dual
 from kboost.solvers.svm_active_set import DualPoint, balanced, best_multiple, certified, from_guess
 
 _SHARE = 0.05  # accuracy of the SVMs relative to the tolerance of the weights
-_BEST = 1e-9  # best relative accuracy that is asked for
+_BEST = 1e-9  # best relative accuracy that is requested
 _LOOSE, _TIGHT = 1e-3, 1e-8  # tolerances of libsvm
 _MAX_FAILURES = 3  # of warm starts in a row, after which none is tried
 
@@ -132,8 +132,8 @@ class MixtureSVM:
         """By libsvm, with tighter tolerances as needed, refined by Newton's method."""
         best: DualPoint | None = None
         while True:
-            left = self._deadline.remaining
-            duals, _, steps = solve_dual(K, self.signs, self.upper, self._libsvm_tol, left)
+            seconds_left = self._deadline.remaining
+            duals, _, steps = solve_dual(K, self.signs, self.upper, self._libsvm_tol, seconds_left)
             point = certified(K, self.signs, self.upper, balanced(self.signs, self.upper, duals))
             if point.gap > self.accuracy and self._deadline.remaining:
                 exact = from_guess(K, self.signs, self.upper, duals, self.accuracy)

@@ -6,7 +6,7 @@ infinite; see columns/active.py). Each step
 1. scans the library of Gaussians at the rows, and starts from the best centres of every width, at
    least one width apart, and from the columns the model uses;
 2. moves the centres by the fixed point (25), `s <- sum_n q_n x_n`, `q_n ~ p_n k(x_n)`. For p of
-   both signs this is no ascent method: a move is accepted only if the edge rises, else halved;
+   both signs this is not an ascent method: a move is accepted only if the edge rises, else halved;
 3. moves centres and widths by gradient ascent (solvers/gradient_ascent.py), all starts at once;
    after a few steps only the best continue, finally twice as many as may be proposed;
 4. if no column of a sufficient price was found, repeats the search from more starts, and then from

@@ -8,7 +8,15 @@ import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.columns.candidates import CandidateColumns
-from kboost.core.protocols import Dictionary, EdgePricer, Fit, MasterRun, Problem, Proposal
+from kboost.core.protocols import (
+    ColumnPricer,
+    Dictionary,
+    EdgePricer,
+    Fit,
+    MasterRun,
+    Problem,
+    Proposal,
+)
 from kboost.formulations import TargetRows
 
 _COMPARED = 3  # times as many columns as are proposed are checked for correlation
@@ -112,6 +120,32 @@ class DictionaryCandidates(Candidates):
         )
 
 
+class DictionarySearch:
+    """A search of a dictionary, whose next proposal depends on the prices only."""
+
+    def __init__(self, candidates: DictionaryCandidates) -> None:
+        self._candidates = candidates
+
+    def bound(self, run: EdgePricer) -> float | None:
+        return self._candidates.bound(run)
+
+    def restore(self, proposal: Proposal) -> None:
+        self._candidates.restore(proposal.ids)
+
+    @property
+    def n_columns(self) -> int:
+        return self._candidates.n_columns
+
+    def proposed(self, ids: IntArray) -> Proposal:
+        return self._candidates.proposed(ids)
+
+    def position(self) -> None:
+        """Nothing: the prices decide."""
+
+    def resume(self, position: None) -> None:
+        """Nothing to do."""
+
+
 class CenterCandidates(Candidates):
     """Candidates of a library of kernel columns centred at training rows, drawn at random."""
 
@@ -164,6 +198,26 @@ class CenterCandidates(Candidates):
         """A proposal of no column."""
         ids = np.zeros(0, dtype=np.intp)
         return Proposal(ids, [], np.zeros((self.library.n_rows, 0)), 0.0, None, 0)
+
+
+class CenterSearch:
+    """A search among random columns, without a bound."""
+
+    def __init__(self, candidates: CenterCandidates) -> None:
+        self._candidates = candidates
+
+    def bound(self, run: ColumnPricer) -> float | None:
+        return None
+
+    @property
+    def n_columns(self) -> int:
+        return self._candidates.n_columns
+
+    def position(self) -> Any:
+        return self._candidates.position()
+
+    def resume(self, position: Any) -> None:
+        self._candidates.resume(position)
 
 
 def _best(prices: FloatArray) -> float:

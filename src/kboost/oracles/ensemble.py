@@ -12,7 +12,7 @@ are 0, rows with a positive residual are drawn instead.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.columns.candidates import CandidateColumns
 from kboost.core.protocols import ColumnPricer, Problem, Proposal
 from kboost.formulations import TargetRows
-from kboost.oracles.candidates import CenterCandidates
+from kboost.oracles.candidates import CenterCandidates, CenterSearch
 from kboost.solvers.forward_selection import LocalRule, select
 
 Draw = Literal["even", "residual"]
@@ -48,12 +48,12 @@ class EnsembleOracle:
         return EnsembleSearch(self, CenterCandidates(problem, self.max_columns, self.seed))
 
 
-class EnsembleSearch:
+class EnsembleSearch(CenterSearch):
     """The columns not yet taken."""
 
     def __init__(self, oracle: EnsembleOracle, candidates: CenterCandidates) -> None:
-        self._oracle, self._candidates = oracle, candidates
-        self._n_taken = 0
+        super().__init__(candidates)
+        self._oracle, self._n_taken = oracle, 0
 
     def propose(self, run: ColumnPricer) -> Proposal:
         candidates, oracle = self._candidates, self._oracle
@@ -79,23 +79,10 @@ class EnsembleSearch:
             return candidates.empty_proposal()
         return replace(self.proposed(kernel * candidates.library.n_centers + centers), price=price)
 
-    def bound(self, run: ColumnPricer) -> float | None:
-        return None
-
-    @property
-    def n_columns(self) -> int:
-        return self._candidates.n_columns
-
     def proposed(self, ids: IntArray) -> Proposal:
         self._n_taken += len(ids)
         values = self._candidates.library.values(ids if self._oracle.evaluate else ids[:0])
         return self._candidates.proposal(ids, values, 0.0, len(ids))
-
-    def position(self) -> Any:
-        return self._candidates.position()
-
-    def resume(self, position: Any) -> None:
-        self._candidates.resume(position)
 
     def _selected(
         self, run: ColumnPricer, count: int, among: BoolArray, rule: LocalRule

@@ -15,7 +15,7 @@ residual the kernels compete by the drop of the objective.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from kboost._typing import IntArray
 from kboost.columns.candidates import CandidateColumns
 from kboost.core.protocols import ColumnPricer, Problem, Proposal
 from kboost.formulations import TargetRows
-from kboost.oracles.candidates import CenterCandidates
+from kboost.oracles.candidates import CenterCandidates, CenterSearch
 
 Selection = Literal["random", "mp", "boost", "max-res"]
 
@@ -41,11 +41,12 @@ class ForwardOracle:
         return ForwardSearch(self, CenterCandidates(problem, self.max_columns, self.seed))
 
 
-class ForwardSearch:
+class ForwardSearch(CenterSearch):
     """The columns not yet taken."""
 
     def __init__(self, oracle: ForwardOracle, candidates: CenterCandidates) -> None:
-        self._oracle, self._candidates = oracle, candidates
+        super().__init__(candidates)
+        self._oracle = oracle
 
     def propose(self, run: ColumnPricer) -> Proposal:
         candidates, rule = self._candidates, self._oracle.selection
@@ -61,22 +62,9 @@ class ForwardSearch:
             return candidates.empty_proposal()
         return candidates.proposal(ids[[best]], values[:, [best]], float(prices[best]), len(ids))
 
-    def bound(self, run: ColumnPricer) -> float | None:
-        return None
-
-    @property
-    def n_columns(self) -> int:
-        return self._candidates.n_columns
-
     def proposed(self, ids: IntArray) -> Proposal:
         candidates = self._candidates
         return candidates.proposal(ids, candidates.library.values(ids), 0.0, len(ids))
-
-    def position(self) -> Any:
-        return self._candidates.position()
-
-    def resume(self, position: Any) -> None:
-        self._candidates.resume(position)
 
     def _drawn(self, run: ColumnPricer) -> IntArray:
         """The columns to price in this step."""

@@ -10,7 +10,7 @@ in random order. With Q = L L' the inner products of the basis so far,
 
 the drop in units of the variance of the targets. Candidates are tested in chunks; a candidate that
 is taken adds one row to the triangular solution of those after it in its chunk, so the decisions
-are those of the one-by-one rule. The pass stops before a chunk when the time is over.
+are those of the one-by-one rule. The pass stops before a chunk when the time limit is reached.
 """
 
 from __future__ import annotations

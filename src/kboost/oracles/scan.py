@@ -16,7 +16,7 @@ import numpy as np
 from kboost._typing import IntArray
 from kboost.core.coefficients import in_use
 from kboost.core.protocols import Dictionary, EdgePricer, Problem, Proposal
-from kboost.oracles.candidates import DictionaryCandidates
+from kboost.oracles.candidates import DictionaryCandidates, DictionarySearch
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,14 @@ class ScanOracle:
         )
 
 
-class ScanSearch:
+class ScanSearch(DictionarySearch):
     """The columns not yet taken."""
 
     def __init__(
         self, candidates: DictionaryCandidates, first: IntArray, growth: float = 0.0
     ) -> None:
-        self._candidates, self._first, self._growth = candidates, first, growth
+        super().__init__(candidates)
+        self._first, self._growth = first, growth
 
     def propose(self, run: EdgePricer) -> Proposal:
         candidates, library = self._candidates, self._candidates.library
@@ -68,22 +69,6 @@ class ScanSearch:
             return 0
         return int(self._growth * np.count_nonzero(in_use(run.fit.coef)))
 
-    def bound(self, run: EdgePricer) -> float | None:
-        return self._candidates.bound(run)
-
-    def restore(self, proposal: Proposal) -> None:
-        self._candidates.restore(proposal.ids)
-
-    @property
-    def n_columns(self) -> int:
-        return self._candidates.n_columns
-
     def proposed(self, ids: IntArray) -> Proposal:
         self._first = self._first[:0]
-        return self._candidates.proposed(ids)
-
-    def position(self) -> None:
-        """Nothing: the prices decide."""
-
-    def resume(self, position: None) -> None:
-        """Nothing to do."""
+        return super().proposed(ids)

@@ -3,7 +3,7 @@
 CG-Boost, Algorithm 5.1, with the kernels K_1 ... K_P in order of priority:
 
     step 5   for p = 1 ... P: the columns of K_p centred at error points (slack > 0);
-    step 6   none violated: stop, if TR1 is in force (`errors_only`);
+    step 6   none violated: stop, if TR1 applies (`errors_only`);
     step 7   for p = 1 ... P: all columns of K_p;
     step 8   none violated: the optimum (TR2).
 
@@ -25,7 +25,7 @@ import numpy as np
 
 from kboost._typing import BoolArray, IntArray
 from kboost.core.protocols import Dictionary, EdgePricer, Problem, Proposal
-from kboost.oracles.candidates import DictionaryCandidates
+from kboost.oracles.candidates import DictionaryCandidates, DictionarySearch
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class StratifiedOracle:
         )
 
 
-class StratifiedSearch:
+class StratifiedSearch(DictionarySearch):
     """The columns not yet taken."""
 
     def __init__(self, oracle: StratifiedOracle, candidates: DictionaryCandidates) -> None:
+        super().__init__(candidates)
         self._oracle = oracle
-        self._candidates = candidates
 
     def propose(self, run: EdgePricer) -> Proposal:
         candidates, library = self._candidates, self._candidates.library
@@ -71,25 +71,6 @@ class StratifiedSearch:
             priced=priced,
             at_errors=at_errors,
         )
-
-    def bound(self, run: EdgePricer) -> float | None:
-        return self._candidates.bound(run)
-
-    def restore(self, proposal: Proposal) -> None:
-        self._candidates.restore(proposal.ids)
-
-    @property
-    def n_columns(self) -> int:
-        return self._candidates.n_columns
-
-    def proposed(self, ids: IntArray) -> Proposal:
-        return self._candidates.proposed(ids)
-
-    def position(self) -> None:
-        """Nothing: the prices decide."""
-
-    def resume(self, position: None) -> None:
-        """Nothing to do."""
 
     def _groups(self, at_errors: BoolArray | None) -> Iterator[IntArray]:
         """Groups of columns in the order of steps 5 and 7."""

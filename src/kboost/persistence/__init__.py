@@ -1,6 +1,6 @@
 """Model files without pickle: arrays and JSON, checked before use.
 
-`container` reads and writes bytes, `coding` makes them few. `graph` says how values become nodes;
+`container` reads and writes bytes, `coding` compresses them. `graph` says how values become nodes;
 `packing` writes and `unpacking` reads them. `sparse_rows` and `unfolding` check what compiled code
 and recursion rely on, `registry` lists the allowed classes and their rules. `pickling` puts the
 same bytes into pickles.
@@ -46,7 +46,7 @@ def save_model(model: Any, path: Any, *, notes: Mapping[str, Any] | None = None)
     path : str or path-like
         File to write.
     notes : dict, optional
-        What else the file should know, as values of JSON: the target, scores, and so on.
+        Notes to store in the file, as values of JSON: the target, scores, and so on.
 
     See Also
     --------
@@ -113,7 +113,7 @@ def load_model(path: Any, *, max_bytes: int = _MAX_BYTES) -> Any:
 
 
 def load_with_notes(path: Any, *, max_bytes: int = _MAX_BYTES) -> tuple[Any, dict[str, Any]]:
-    """Read an estimator and what else its file knows.
+    """Read an estimator and the notes in its file.
 
     Parameters
     ----------
@@ -151,8 +151,8 @@ def load_with_notes(path: Any, *, max_bytes: int = _MAX_BYTES) -> tuple[Any, dic
     except MemoryError as error:
         raise ValueError(f"{path} must fit into memory; it does not.") from error
     except Exception as error:  # a forged file can provoke any error
-        known = type(error) in (ValueError, FormatError)
-        raise damaged(path, str(error).rstrip(".") if known else type(error).__name__) from error
+        expected = type(error) in (ValueError, FormatError)
+        raise damaged(path, str(error).rstrip(".") if expected else type(error).__name__) from error
 
 
 def _unpack(manifest: dict[str, Any], arrays: list[np.ndarray[Any, Any]]) -> Any:
@@ -170,12 +170,12 @@ def _unpack(manifest: dict[str, Any], arrays: list[np.ndarray[Any, Any]]) -> Any
 
 def _check_version(written_by: Any, name: str) -> None:
     """Warn, as scikit-learn does, of scikit-learn estimators from another version."""
-    theirs = written_by.get("scikit-learn") if isinstance(written_by, dict) else None
-    if theirs != sklearn.__version__:
+    written_version = written_by.get("scikit-learn") if isinstance(written_by, dict) else None
+    if written_version != sklearn.__version__:
         warning = InconsistentVersionWarning(
             estimator_name=name,
             current_sklearn_version=sklearn.__version__,
-            original_sklearn_version=str(theirs)[:20],
+            original_sklearn_version=str(written_version)[:20],
         )
         warnings.warn(warning, stacklevel=5)
 

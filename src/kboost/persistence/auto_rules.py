@@ -29,18 +29,20 @@ FIELDS = {
 }
 
 
-def part_fits(made: Any) -> bool:
+def part_fits(instance: Any) -> bool:
     """A transform of the target has residuals and two bounds; quantiles are in pairs."""
-    if isinstance(made, LeftOutResiduals):
-        return len(made.lower) == len(made.upper) > 0
-    return not isinstance(made, TargetScale) or bool(made.residuals and len(made.bounds) == 2)
+    if isinstance(instance, LeftOutResiduals):
+        return len(instance.lower) == len(instance.upper) > 0
+    return not isinstance(instance, TargetScale) or bool(
+        instance.residuals and len(instance.bounds) == 2
+    )
 
 
-def auto_fits(made: Any) -> bool:
+def auto_fits(instance: Any) -> bool:
     """The model reads what the preparation writes, and the head what the model writes."""
-    attributes = vars(made)
+    attributes = vars(instance)
     jobs = JOBS.holds(attributes["n_jobs"])
-    if not is_fitted(made):
+    if not is_fitted(instance):
         return jobs
     preparation, inner = attributes.get("preparation_"), attributes.get("estimator_")
     model = getattr(inner, "_model", None)
@@ -57,10 +59,10 @@ def auto_fits(made: Any) -> bool:
     ):
         return False
     classes, n_outputs = attributes.get("classes_"), len(model.bias)
-    if not hasattr(type(made), "predict_proba"):
+    if not hasattr(type(instance), "predict_proba"):
         scale, residuals = attributes.get("target_scale_"), attributes.get("residuals_")
-        known = isinstance(scale, TargetScale) and isinstance(residuals, LeftOutResiduals)
-        return known and n_outputs == 1
+        of_known_types = isinstance(scale, TargetScale) and isinstance(residuals, LeftOutResiduals)
+        return of_known_types and n_outputs == 1
     head = attributes.get("probabilities_")
     return (
         isinstance(head, Probabilities)

@@ -26,7 +26,7 @@ from kboost.persistence.packing import Packer
 from kboost.persistence.unpacking import unpacked
 
 _MAX_BYTES = 1 << 34
-_SHARE = 20  # one part in so many of the time is for writing
+_SHARE = 20  # at most 1 / 20 of the time is for writing
 
 
 @contextmanager
@@ -95,7 +95,7 @@ class CheckpointFile:
         return time.monotonic() >= self._next
 
     def open(self, fingerprint: str) -> None:
-        """Take up the states of this fit; one that the file does not know must be its last."""
+        """Take up the states of this fit; one that is not in the file must be its last."""
         fingerprint = " ".join((fingerprint, *_versions()))
         if self._fits is None:
             fits = _read(self._path) if os.path.exists(self._path) else {}
@@ -133,7 +133,7 @@ class CheckpointFile:
             try:
                 container.write(self._path, *_content(self._fits))
             except (OSError, ValueError) as error:
-                message = f"{self._path} was not written, and the fit goes on: {error}."
+                message = f"{self._path} was not written, and the fit continues: {error}."
                 warnings.warn(message, RuntimeWarning, stacklevel=2)
             now = time.monotonic()
             self._next = now + max(self._every, _SHARE * (now - start))

@@ -31,7 +31,7 @@ Array = np.ndarray[Any, Any]
 Code = Any  # JSON: 0, or [width, differences, divisors, lengths]
 
 PLAIN = 0
-MAX_CODED = 1 << 22  # bytes of an array; larger ones are written as they are
+MAX_CODED = 1 << 22  # bytes of an array; larger ones are written without coding
 _POWERS = tuple(10**k for k in range(10))
 _LARGEST = 1 << 53  # integers up to here are exact in float64
 _SHORT = 4  # columns and runs are segments if they are this long
@@ -45,13 +45,13 @@ def encode(flat: Array, shape: tuple[int, ...]) -> tuple[Code, bytes]:
         return plain
     values, lengths = _segments(flat, shape)
     segments = np.split(values, np.cumsum(_lengths(lengths, shape))[:-1])
-    found: list[tuple[int, IntArray]] = []
+    coded: list[tuple[int, IntArray]] = []
     for segment in segments:  # what divides one segment may divide the next
-        found.append(_divided(segment, dict.fromkeys(q for q, _ in found if q)))
+        coded.append(_divided(segment, dict.fromkeys(q for q, _ in coded if q)))
     candidates: list[tuple[Code, bytes]] = [plain]
     for differences in (0, 1):
-        width, body = _body(segments, found, bool(differences))
-        candidates.append(([width, differences, [q for q, _ in found], lengths], body))
+        width, body = _body(segments, coded, bool(differences))
+        candidates.append(([width, differences, [q for q, _ in coded], lengths], body))
     for code, body in sorted(candidates, key=lambda pair: len(zlib.compress(pair[1], 6))):
         if decode(code, body, flat.dtype, shape).tobytes() == flat.tobytes():
             return code, body
@@ -137,16 +137,16 @@ def same_bits(one: Array, other: Array) -> bool:
 
 
 def _body(
-    segments: list[Array], found: list[tuple[int, IntArray]], differences: bool
+    segments: list[Array], coded: list[tuple[int, IntArray]], differences: bool
 ) -> tuple[int, bytes]:
     """Width and bytes: the integers in planes, then the other segments in planes."""
     none = np.zeros(0, dtype=np.int64)
-    pieces = [np.diff(m, prepend=0) if differences else m for q, m in found if q]
+    pieces = [np.diff(m, prepend=0) if differences else m for q, m in coded if q]
     integers = np.concatenate([none, *pieces])
     zigzag = (integers << 1) ^ (integers >> 63)
     width = max(1, (int(zigzag.max(initial=0)).bit_length() + 7) // 8)
     planes = zigzag.astype("<i8").view(np.uint8).reshape(-1, 8)[:, :width]
-    rest = [s for (q, _), s in zip(found, segments, strict=True) if not q]
+    rest = [s for (q, _), s in zip(coded, segments, strict=True) if not q]
     bytes_ = np.concatenate(rest).view(np.uint8) if rest else np.zeros(0, dtype=np.uint8)
     itemsize = segments[0].dtype.itemsize
     return width, planes.T.tobytes() + bytes_.reshape(-1, itemsize).T.tobytes()

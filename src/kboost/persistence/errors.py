@@ -1,4 +1,4 @@
-"""The errors of files that are no model."""
+"""The errors of files that do not hold a model."""
 
 from __future__ import annotations
 

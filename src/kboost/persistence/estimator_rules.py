@@ -53,15 +53,15 @@ IF_PRESENT = {
 }
 
 
-def estimator_fits(made: Any) -> bool:
+def estimator_fits(instance: Any) -> bool:
     """A fitted estimator has a model of the right features and classes; others have none."""
-    attributes = vars(made)
+    attributes = vars(instance)
     if not _hold(attributes, {k: v for k, v in IF_PRESENT.items() if k in attributes}):
         return False
-    if not is_fitted(made):
+    if not is_fitted(instance):
         return True
     model = attributes.get("_model")
-    classes = [cls.__name__ for cls in type(made).__mro__]
+    classes = [cls.__name__ for cls in type(instance).__mro__]
     needed = [PRESENT, *(PRESENT_IN[name] for name in classes if name in PRESENT_IN)]
     return (
         isinstance(model, AdditiveModel | SVMEnsemble)
@@ -69,13 +69,13 @@ def estimator_fits(made: Any) -> bool:
         and names_fit(attributes)
         and model_sees(model, attributes["n_features_in_"])
         and _kernels_fit(attributes, model)
-        and _outputs_fit(made, model)
+        and _outputs_fit(instance, model)
     )
 
 
-def is_fitted(made: Any) -> bool:
+def is_fitted(instance: Any) -> bool:
     """Whether an estimator has more than its parameters."""
-    names = set(vars(made)) - set(type(made)._get_param_names())
+    names = set(vars(instance)) - set(type(instance)._get_param_names())
     return any(name.endswith("_") or name == "_model" for name in names)
 
 
@@ -117,15 +117,15 @@ def _kernels_fit(attributes: dict[str, Any], model: AdditiveModel | SVMEnsemble)
     )
 
 
-def _outputs_fit(made: Any, model: AdditiveModel | SVMEnsemble) -> bool:
+def _outputs_fit(instance: Any, model: AdditiveModel | SVMEnsemble) -> bool:
     """As many outputs as classes, binary problems or targets."""
-    attributes = vars(made)
+    attributes = vars(instance)
     n_outputs = len(model.n_rounds if isinstance(model, SVMEnsemble) else model.bias)
     if attributes.get("_flat", False) and n_outputs != 1:
         return False
     if isinstance(model, SVMEnsemble) and not _weights_fit(attributes, model):
         return False
-    if not hasattr(type(made), "predict_proba") and "classes_" not in attributes:
+    if not hasattr(type(instance), "predict_proba") and "classes_" not in attributes:
         return n_outputs >= 1
     return _classes_fit(attributes, n_outputs)
 

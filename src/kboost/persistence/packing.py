@@ -119,8 +119,8 @@ class Packer:
 
 
 def _reason(value: Any) -> str:
-    if callable(value) and not isinstance(value, type):
-        return f"files contain no code; got the function {getattr(value, '__name__', value)!r}"
+    if callable(value) and hasattr(value, "__name__") and not isinstance(value, type):
+        return f"files contain no code; got the function {value.__name__!r}"
     return f"files contain no {type(value).__module__}.{type(value).__qualname__}"
 
 

@@ -75,32 +75,35 @@ FIELDS = {
 }
 
 
-def part_fits(made: Any) -> bool:
+def part_fits(instance: Any) -> bool:
     """The sizes of an encoding agree, and its indices are valid."""
-    if isinstance(made, LevelEncoding):
-        groups = np.append(made.group, [made.group_of_gap, made.group_of_unseen])
-        fits = len(made.group) == len(made.levels) and made.n_groups == len(made.labels) >= 2
-        return bool(fits and (groups >= -1).all() and (groups < made.n_groups).all())
-    if isinstance(made, MeanEncoding):
-        shape = (len(made.levels) + 2, len(made.labels))
-        fits = made.means.shape == shape and made.log_count.shape == shape[:1]
-        return bool(fits and made.one_hot)
-    if isinstance(made, DateEncoding):
-        return set(made.parts) <= set(PARTS) and abs(made.fill) < 1 << 62
-    if isinstance(made, TextEncoding):
-        n = len(made.vocabulary)
-        words = all(len(word) == 3 for word in made.vocabulary)
+    if isinstance(instance, LevelEncoding):
+        groups = np.append(instance.group, [instance.group_of_gap, instance.group_of_unseen])
+        fits = (
+            len(instance.group) == len(instance.levels)
+            and instance.n_groups == len(instance.labels) >= 2
+        )
+        return bool(fits and (groups >= -1).all() and (groups < instance.n_groups).all())
+    if isinstance(instance, MeanEncoding):
+        shape = (len(instance.levels) + 2, len(instance.labels))
+        fits = instance.means.shape == shape and instance.log_count.shape == shape[:1]
+        return bool(fits and instance.one_hot)
+    if isinstance(instance, DateEncoding):
+        return set(instance.parts) <= set(PARTS) and abs(instance.fill) < 1 << 62
+    if isinstance(instance, TextEncoding):
+        n = len(instance.vocabulary)
+        words = all(len(word) == 3 for word in instance.vocabulary)
         return (
             words
-            and made.vocabulary == sorted(made.vocabulary)
-            and n == len(made.idf) == len(made.directions)
+            and instance.vocabulary == sorted(instance.vocabulary)
+            and n == len(instance.idf) == len(instance.directions)
         )
     return True
 
 
-def preparation_fits(made: Any) -> bool:
+def preparation_fits(instance: Any) -> bool:
     """There is one encoding per column, or None, and they fill the output in order."""
-    attributes = vars(made)
+    attributes = vars(instance)
     columns, encodings = attributes.get("columns_"), attributes.get("_encodings")
     if columns is None and encodings is None:
         return True
@@ -116,17 +119,17 @@ def preparation_fits(made: Any) -> bool:
         and BOOLEAN.holds(attributes.get("_is_matrix"))
     ):
         return False
-    if made._is_matrix and not all(
+    if instance._is_matrix and not all(
         isinstance(e, NumberEncoding) and e.has_value for e in encodings
     ):
         return False
     sizes = [0 if e is None else len(e.one_hot) for e in encodings]
-    places = [column.output for column in columns]
+    outputs = [column.output for column in columns]
     return bool(
-        [p.stop - p.start for p in places] == sizes
-        and places[0].start == 0
-        and all(left.stop == right.start for left, right in pairwise(places))
-        and flags.shape == (places[-1].stop,)
+        [p.stop - p.start for p in outputs] == sizes
+        and outputs[0].start == 0
+        and all(left.stop == right.start for left, right in pairwise(outputs))
+        and flags.shape == (outputs[-1].stop,)
     )
 
 

@@ -57,7 +57,7 @@ from kboost.persistence.rules import (
 def _part(
     path: str,
     rules_of: Mapping[str, Rule],
-    holds: Callable[[Any], bool] = lambda made: True,
+    holds: Callable[[Any], bool] = lambda instance: True,
     build: Callable[..., Any] | None = None,
 ) -> Entry:
     return Entry(f"kboost.{path}", rules_of, holds, build=build)
@@ -97,8 +97,10 @@ PARTS_OF_MODELS = [
         "kernels.functions.Precomputed", {"part": WHOLE, "width": WHOLE, "psd": BOOLEAN, **VIEWED}
     ),
     _part("kernels.algebra.Scaled", {"scale": FINITE, "kernel": KERNEL}),
-    _part("kernels.algebra.Sum", {"kernels": KERNELS}, lambda made: len(made.kernels) > 0),
-    _part("kernels.algebra.Product", {"kernels": KERNELS}, lambda made: len(made.kernels) > 0),
+    _part("kernels.algebra.Sum", {"kernels": KERNELS}, lambda instance: len(instance.kernels) > 0),
+    _part(
+        "kernels.algebra.Product", {"kernels": KERNELS}, lambda instance: len(instance.kernels) > 0
+    ),
     _part(
         "kernels.transforms.Standardize",
         {"exponent": EXPONENTS, "shift": VECTOR, "scale": VECTOR},
@@ -113,13 +115,13 @@ PARTS_OF_MODELS = [
     _part(
         "kernels.folding.Monomial",
         {"view": VIEW, "degree": WHOLE, "gamma": FINITE, "coef0": FINITE, "scale": FINITE},
-        lambda made: made.degree in (1, 2, 3),
+        lambda instance: instance.degree in (1, 2, 3),
     ),
     _part("kernels.folding.FoldedTerm", {"monomial": MONOMIAL, "tensor": TENSOR}),
     _part(
         "kernels.folding.Folded",
         {"terms": FOLDED_TERMS, "is_vector": BOOLEAN},
-        lambda made: len(made.terms) > 0,
+        lambda instance: len(instance.terms) > 0,
     ),
     _part(
         "columns.hypothesis.KernelPart",
@@ -204,7 +206,7 @@ PARTS_OF_MODELS = [
     _part(
         "selection.c_path.Tuning",
         {"C": VECTOR, "error": VECTOR, "n_columns": VECTOR, "best": WHOLE},
-        lambda made: 0 <= made.best < len(made.C),
+        lambda instance: 0 <= instance.best < len(instance.C),
     ),
     _part(
         "local.choice.LocalChoice",

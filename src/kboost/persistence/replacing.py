@@ -1,7 +1,7 @@
 """Write a file so that a reader sees the old content or the new one, and nothing else is lost.
 
-A link stays a link, a file keeps its permissions and its owner, devices and pipes are written to as
-they are, and /dev/stdout goes on where it is, also if it is a file.
+A link stays a link, a file keeps its permissions and its owner, devices and pipes are written
+directly, and /dev/stdout at its current position, also if it is a file.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def _is_number(value: Any) -> bool:
 
 
 _LARGEST = 1 << 53  # integers up to here are exact in float64
-_ROUNDS = 1 << 16  # so many rounds without SVMs need not be explained
+_ROUNDS = 1 << 16  # rounds without SVMs, at most
 NUMBER = Rule("a number", _is_number)
 FINITE = Rule("a finite number", lambda v: _is_number(v) and bool(np.isfinite(v)))
 WHOLE = Rule("an integer", lambda v: INTEGER.holds(v) and _is_number(v))
@@ -92,23 +92,23 @@ NUMBERS = Rule(
 )
 
 
-def ranks_fit(made: Any) -> bool:
+def ranks_fit(instance: Any) -> bool:
     """Every feature has knots, no more than a fit gives it, and the arrays have their number."""
-    starts = made.starts
+    starts = instance.starts
     return (
         len(starts) >= 1
         and starts[0] == 0
         and bool((starts[1:] > starts[:-1]).all())
         and bool((starts[1:] - starts[:-1] <= MAX_KNOTS).all())
-        and starts[-1] == len(made.values) == len(made.ranks)
-        and len(made.scale) == len(starts) - 1
+        and starts[-1] == len(instance.values) == len(instance.ranks)
+        and len(instance.scale) == len(starts) - 1
     )
 
 
-def kernel_part_fits(made: Any) -> bool:
+def kernel_part_fits(instance: Any) -> bool:
     """Centres and coefficients are consistent and finite."""
-    same = made.centers.shape[0] == len(made.coef) == len(made.indices)
-    return bool(same) and are_finite(made.centers, made.coef)
+    same = instance.centers.shape[0] == len(instance.coef) == len(instance.indices)
+    return bool(same) and are_finite(instance.centers, instance.coef)
 
 
 def are_finite(*arrays: Any) -> bool:
@@ -116,20 +116,20 @@ def are_finite(*arrays: Any) -> bool:
     return all(bool(np.isfinite(getattr(a, "data", a) if issparse(a) else a).all()) for a in arrays)
 
 
-def kernel_part(made: Any) -> KernelPart:
+def kernel_part(instance: Any) -> KernelPart:
     """The part with these fields; what is folded follows from them."""
-    return KernelPart(made.kernel, made.centers, made.coef, made.indices)
+    return KernelPart(instance.kernel, instance.centers, instance.coef, instance.indices)
 
 
-def tree_fits(made: Any) -> bool:
+def tree_fits(instance: Any) -> bool:
     """Children come after their parents; leaves have indices of cells."""
-    n = len(made.feature)
-    if not (n and len(made.threshold) == n and made.children.shape == (n, 2)):
+    n = len(instance.feature)
+    if not (n and len(instance.threshold) == n and instance.children.shape == (n, 2)):
         return False
-    leaf = made.feature < 0
-    inner = made.children[~leaf]
+    leaf = instance.feature < 0
+    inner = instance.children[~leaf]
     after = np.arange(n)[~leaf][:, None]
-    cells = made.children[leaf]
+    cells = instance.children[leaf]
     return bool(
         (inner > after).all()
         and (inner < n).all()
@@ -138,63 +138,63 @@ def tree_fits(made: Any) -> bool:
     )
 
 
-def cells_fit(made: Any) -> bool:
+def cells_fit(instance: Any) -> bool:
     """The centres are divided among the cells of the tree."""
-    starts = made.starts
+    starts = instance.starts
     return (
-        made.centers.shape[0] == len(made.coef)
-        and len(starts) == made.tree.n_cells + 1
+        instance.centers.shape[0] == len(instance.coef)
+        and len(starts) == instance.tree.n_cells + 1
         and starts[0] == 0
         and bool((starts[1:] >= starts[:-1]).all())
-        and starts[-1] == len(made.coef)
-        and are_finite(made.centers, made.coef)
+        and starts[-1] == len(instance.coef)
+        and are_finite(instance.centers, instance.coef)
     )
 
 
-def settings_hold(made: Any) -> bool:
+def settings_hold(instance: Any) -> bool:
     """Settings raise for values that break their rules."""
-    made.__post_init__()
+    instance.__post_init__()
     return True
 
 
-def outputs_fit(made: Any) -> bool:
+def outputs_fit(instance: Any) -> bool:
     """All parts have as many outputs as the bias, which is finite, and none is there twice."""
     return (
-        are_finite(made.bias)
-        and all(part.coef.shape[1] == len(made.bias) for part in made.parts)
-        and len(set(map(id, made.parts))) == len(made.parts)
+        are_finite(instance.bias)
+        and all(part.coef.shape[1] == len(instance.bias) for part in instance.parts)
+        and len(set(map(id, instance.parts))) == len(instance.parts)
     )
 
 
-def svm_group_fits(made: Any) -> bool:
+def svm_group_fits(instance: Any) -> bool:
     """The shapes of SVMs, their support and their rounds agree."""
-    m = len(made.bias)
+    m = len(instance.bias)
     return bool(
-        made.coef.shape == (len(made.support), m)
-        and len(made.rounds) == len(made.votes) == m
-        and made.output >= 0
-        and made.kernel >= 0
-        and (made.support >= 0).all()
-        and (made.rounds >= 0).all()
-        and (made.folded is None or _outputs_of(made.folded) == {m})
+        instance.coef.shape == (len(instance.support), m)
+        and len(instance.rounds) == len(instance.votes) == m
+        and instance.output >= 0
+        and instance.kernel >= 0
+        and (instance.support >= 0).all()
+        and (instance.rounds >= 0).all()
+        and (instance.folded is None or _outputs_of(instance.folded) == {m})
     )
 
 
-def svm_ensemble_fits(made: Any) -> bool:
+def svm_ensemble_fits(instance: Any) -> bool:
     """The kernels, centres and rounds of the SVMs exist, and rounds are not many more than SVMs."""
-    counts = made.n_rounds
+    counts = instance.n_rounds
     return (
-        all(isinstance(kernel, Kernel) for kernel in made.kernels)
+        all(isinstance(kernel, Kernel) for kernel in instance.kernels)
         and all(WHOLE.holds(count) and count >= 0 for count in counts)
-        and all(isinstance(group, SVMGroup) for group in made.groups)
-        and sum(counts) <= _ROUNDS + sum(len(group.rounds) for group in made.groups)
-        and are_finite(made.centers)
+        and all(isinstance(group, SVMGroup) for group in instance.groups)
+        and sum(counts) <= _ROUNDS + sum(len(group.rounds) for group in instance.groups)
+        and are_finite(instance.centers)
         and all(
             group.output < len(counts)
-            and group.kernel < len(made.kernels)
-            and (group.support < made.centers.shape[0]).all()
+            and group.kernel < len(instance.kernels)
+            and (group.support < instance.centers.shape[0]).all()
             and (group.rounds < counts[group.output]).all()
-            for group in made.groups
+            for group in instance.groups
         )
     )
 
@@ -277,4 +277,4 @@ def _term_accepts(term: FoldedTerm, d: int) -> bool:
 
 def same_length(*names: str) -> Callable[[Any], bool]:
     """Whether these fields have the same length."""
-    return lambda made: len({len(getattr(made, name)) for name in names}) == 1
+    return lambda instance: len({len(getattr(instance, name)) for name in names}) == 1

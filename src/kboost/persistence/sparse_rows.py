@@ -5,7 +5,7 @@ A CSR matrix of n rows and d columns is sound if
     indptr[0] = 0 <= indptr[1] <= ... <= indptr[n] = number of entries,
     0 <= indices < d, and they increase within each row.
 
-SciPy looks for less: with `indptr[n] = 0` it reads no other number of `indptr`, and its loops then
+SciPy checks less: with `indptr[n] = 0` it reads no other number of `indptr`, and its loops then
 run to wherever these point.
 """
 

@@ -10,9 +10,9 @@ from kboost.persistence.rules import POINTS, are_finite
 from kboost.solvers.growing_cholesky import GrowingCholesky
 
 
-def factor_fits(made: Any) -> bool:
-    """The factor is inside a square buffer of the layout that LAPACK is told of."""
-    buffer, size = made._buffer, made._size
+def factor_fits(instance: Any) -> bool:
+    """The factor is inside a square buffer of the layout passed to LAPACK."""
+    buffer, size = instance._buffer, instance._size
     return (
         buffer.dtype == np.float64
         and bool(buffer.flags.c_contiguous)
@@ -21,25 +21,27 @@ def factor_fits(made: Any) -> bool:
     )
 
 
-def sums_fit(made: Any) -> bool:
+def sums_fit(instance: Any) -> bool:
     """Each kernel has a basis and its factor, and the sums have a row per basis vector."""
-    n, q, n_kernels = len(made._kinds), len(made.bias), len(made.kernels)
+    n, q, n_kernels = len(instance._kinds), len(instance.bias), len(instance.kernels)
     if not (
-        len(made.centers) == len(made._factors) == n_kernels
-        and all(isinstance(factor, GrowingCholesky) for factor in made._factors)
-        and all(center is None or POINTS.holds(center) for center in made.centers)
-        and bool((made._kinds >= 0).all() and (made._kinds < n_kernels).all())
-        and made._G.shape == (n, n)
-        and made._b.shape == made.coef.shape == (n, q)
-        and made._s.shape == (n,)
-        and made._sum.shape == (q,)
+        len(instance.centers) == len(instance._factors) == n_kernels
+        and all(isinstance(factor, GrowingCholesky) for factor in instance._factors)
+        and all(center is None or POINTS.holds(center) for center in instance.centers)
+        and bool((instance._kinds >= 0).all() and (instance._kinds < n_kernels).all())
+        and instance._G.shape == (n, n)
+        and instance._b.shape == instance.coef.shape == (n, q)
+        and instance._s.shape == (n,)
+        and instance._sum.shape == (q,)
     ):
         return False
-    sizes = np.bincount(made._kinds, minlength=n_kernels).tolist()
-    basis = [0 if center is None else center.shape[0] for center in made.centers]
-    known = [center for center in made.centers if center is not None]
+    sizes = np.bincount(instance._kinds, minlength=n_kernels).tolist()
+    basis = [0 if center is None else center.shape[0] for center in instance.centers]
+    centers = [center for center in instance.centers if center is not None]
     return (
-        sizes == basis == [factor.size for factor in made._factors]
-        and len({center.shape[1] for center in known}) <= 1
-        and are_finite(made._G, made._b, made._s, made.coef, made.bias, *known)
+        sizes == basis == [factor.size for factor in instance._factors]
+        and len({center.shape[1] for center in centers}) <= 1
+        and are_finite(
+            instance._G, instance._b, instance._s, instance.coef, instance.bias, *centers
+        )
     )

@@ -1,6 +1,6 @@
-"""How much work a file asks for: the size of its objects when nothing is shared.
+"""The work that a file causes: the size of its objects when nothing is shared.
 
-A node that refers to the node before it twice stands for twice as much, and k such nodes in a chain
+A node that refers twice to the node before it has twice its size, and k such nodes in a chain
 for 2^k times as much: nothing to read, but all that walks through it (the terms of a kernel, a
 prediction) takes that long. With the values of a node and the bytes of its array counted once for
 every path that leads to it,
@@ -19,7 +19,7 @@ from typing import Any
 from kboost.persistence.errors import FormatError
 
 MAX_DEPTH = 100
-_VALUES = (64, 1 << 16)  # times what the file holds, and so many more
+_VALUES = (64, 1 << 16)  # a multiple of what the file holds, plus a constant
 _BYTES = (1024, 1 << 26)
 
 
@@ -45,12 +45,12 @@ def check_work(nodes: Sequence[Any], sizes: Sequence[int]) -> None:
 
 
 def _check_sum(
-    own: Sequence[int], references: Sequence[Sequence[int]], allowed: tuple[int, int]
+    sizes: Sequence[int], references: Sequence[Sequence[int]], allowed: tuple[int, int]
 ) -> None:
     times, more = allowed
-    limit = times * sum(own) + more
+    limit = times * sum(sizes) + more
     unfolded: list[int] = []
-    for size, earlier in zip(own, references, strict=True):
+    for size, earlier in zip(sizes, references, strict=True):
         unfolded.append(size + sum(unfolded[j] for j in earlier))
         if unfolded[-1] > limit:
             break
@@ -62,7 +62,7 @@ def _check_sum(
 
 
 def _values(node: Any) -> Iterator[Any]:
-    """The values of a node: scalars, and what is no list of them nor a dict by name."""
+    """The values of a node: scalars, and values that are neither a list nor a dict."""
     stack = [node]
     while stack:
         value = stack.pop()
@@ -75,10 +75,10 @@ def _values(node: Any) -> Iterator[Any]:
 
 
 def _references(values: Sequence[Any], i: int) -> list[int]:
-    found = (value.get("ref") for value in values if isinstance(value, dict))
-    return [j for j in found if type(j) is int and 0 <= j < i]
+    references = (value.get("ref") for value in values if isinstance(value, dict))
+    return [j for j in references if type(j) is int and 0 <= j < i]
 
 
 def _bytes_of(node: Any, sizes: Sequence[int]) -> int:
-    place = node.get("array") if isinstance(node, dict) else None
-    return sizes[place] if type(place) is int and 0 <= place < len(sizes) else 0
+    index = node.get("array") if isinstance(node, dict) else None
+    return sizes[index] if type(index) is int and 0 <= index < len(sizes) else 0

@@ -1,4 +1,4 @@
-"""Any table in, a matrix of numbers out: numbers, categories, dates and text, with their gaps."""
+"""Tables as matrices of numbers: numbers, categories, dates, text, and missing values in them."""
 
 from kboost.preparation.prepared_column import PreparedColumn
 from kboost.preparation.table_preparation import TablePreparation

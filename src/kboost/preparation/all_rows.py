@@ -1,9 +1,9 @@
 """Means and frequencies of levels over all rows, where a preparation was fitted to a sample.
 
 A sample has few rows of a rare level, or none. Its mean and frequency (level_means.py) need only
-sums, so all rows can tell them, wherever the rows are: each partition names the level and a hash of
-each of its rows. At most 100,000 levels of a category are told apart, the most frequent ones;
-others are taken for unseen.
+sums, so they can be those of all rows, wherever the rows are: each partition names the level and a
+hash of each of its rows. At most 100,000 levels of a category are distinguished, the most frequent
+ones; others are taken for unseen.
 """
 
 from __future__ import annotations
@@ -95,12 +95,12 @@ def with_all_rows(
     order = np.flatnonzero(weight > 0)
     hashes, y = rows.hashes[order], np.asarray(y)[order]
     weight = as_repetitions(weight[order], len(distinct_rows(hashes)))
-    made, encodings, tables = copy(preparation), list(preparation._encodings), {}
-    made.columns_ = list(preparation.columns_)
+    fitted, encodings, tables = copy(preparation), list(preparation._encodings), {}
+    fitted.columns_ = list(preparation.columns_)
     folds = folds_of(hashes, N_FOLDS)
     for j, given in zip(counted_columns(preparation), rows.columns, strict=True):
         column = given.take(order)
-        made.columns_[j] = replace(made.columns_[j], note=values_note(column, weight))
+        fitted.columns_[j] = replace(fitted.columns_[j], note=values_note(column, weight))
         column = _frequent(column, weight)
         old = _means_in(encodings[j])
         n, told_apart = len(column.levels), column.values < len(column.levels)
@@ -114,8 +114,8 @@ def with_all_rows(
         encodings[j] = replace(encodings[j], means=new) if encodings[j] is not old else new
         if new.labels and not is_repeated(levels, weight, hashes):
             tables[j] = np.stack([level_means(sums, fold) for fold in range(N_FOLDS)])
-    made._encodings = encodings
-    return TrainingEncoder(made, tables)
+    fitted._encodings = encodings
+    return TrainingEncoder(fitted, tables)
 
 
 def _read(preparation: TablePreparation, X: Any) -> dict[int, TypedColumn]:
@@ -132,9 +132,9 @@ def _means_in(encoding: Any) -> MeanEncoding:
 
 def _joined(pieces: Sequence[TypedColumn]) -> TypedColumn:
     levels: list[str] = sorted(set().union(*(piece.levels for piece in pieces)))
-    place = {level: i for i, level in enumerate(levels)}
+    index = {level: i for i, level in enumerate(levels)}
     codes = [
-        np.array([*(place[level] for level in piece.levels), -1], dtype=np.int32)[piece.values]
+        np.array([*(index[level] for level in piece.levels), -1], dtype=np.int32)[piece.values]
         for piece in pieces
     ]
     return replace(pieces[0], values=np.concatenate(codes), levels=levels)

@@ -26,7 +26,7 @@ CategoryEncoding = LevelEncoding | MeanEncoding | JoinedEncoding
 def fit_category(
     column: TypedColumn, target: Target | None, weight: FloatArray, how: str, max_levels: int
 ) -> CategoryEncoding | None:
-    """The encoding; None if there is no level to tell from the others."""
+    """The encoding; None if there is no level to distinguish."""
     if how in ("one-hot", "both"):
         one_hots = fit_levels(column, weight, max_levels)
         if how == "one-hot":

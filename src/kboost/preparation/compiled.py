@@ -1,8 +1,8 @@
-"""A fitted preparation for a row at a time: the same numbers as `transform`, with less to look at.
+"""A fitted preparation for a row at a time: the same numbers as `transform`, with fewer checks.
 
 An array of finite numbers is copied to its output columns. A single row (a dict, a frame of one
-row, an array with gaps or objects) is encoded value by value: numbers, booleans and strings are
-read here. Whatever else there is, in one value or in all, `transform` reads the row.
+row, an array with missing values or objects) is encoded value by value: numbers, booleans and
+strings are read here. Whatever else there is, in one value or in all, `transform` reads the row.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class CompiledPreparation:
         return self._preparation.transform(X) if rows is None else rows
 
     def _finite(self, X: Any) -> FloatArray | None:
-        """An array of numbers without gaps; None for other arrays."""
+        """An array of numbers without missing values; None for other arrays."""
         if not self._is_matrix or X.dtype.kind not in "fiub" or not len(X):
             return None
         rows: FloatArray = X.astype(np.float64, copy=False)
@@ -94,15 +94,15 @@ class CompiledPreparation:
     def _frame_row(self, X: Any) -> FloatArray | None:
         """A frame of one row; None if its columns are others, or a value is not read here."""
         values = X.to_numpy()
-        given = X.columns.tolist()
+        names = X.columns.tolist()
         if self._names is None or values.dtype.kind not in "fiubO":
             return None
-        if given == self._names:
+        if names == self._names:
             return self._row(values[0].tolist())
-        place = dict(zip(given, values[0].tolist(), strict=True))
-        if len(place) < len(given) or not place.keys() >= set(self._names):
+        by_name = dict(zip(names, values[0].tolist(), strict=True))
+        if len(by_name) < len(names) or not by_name.keys() >= set(self._names):
             return None
-        return self._row([place[name] for name in self._names])
+        return self._row([by_name[name] for name in self._names])
 
     def _row(self, values: Sequence[Any]) -> FloatArray | None:
         """One row, value by value; None if one of them is not read here."""
@@ -138,18 +138,18 @@ def _write_number(encoding: NumberEncoding, start: int, value: Any, out: list[fl
         value = math.nan
     elif not isinstance(value, float | int):
         return False
-    is_gap = math.isnan(value)
-    if encoding.kind == "boolean" and not is_gap and value not in (0, 1):
+    is_missing = math.isnan(value)
+    if encoding.kind == "boolean" and not is_missing and value not in (0, 1):
         return False
     if encoding.has_value:
-        number = float(encoding.fill if is_gap else value)
+        number = float(encoding.fill if is_missing else value)
         if not math.isfinite(number):
             return False
         out[start] = number
-    elif not is_gap and not math.isfinite(value):
+    elif not is_missing and not math.isfinite(value):
         return False
     if encoding.has_indicator:
-        out[start + encoding.has_value] = float(is_gap)
+        out[start + encoding.has_value] = float(is_missing)
     return True
 
 
@@ -169,9 +169,9 @@ def _write_level(
 
 
 def _outputs(encoding: CategoryEncoding) -> tuple[dict[Any, list[float]], list[float]]:
-    """The output of each level and of a gap, which is None; and that of an unseen level."""
-    known = encoding.means if isinstance(encoding, JoinedEncoding) else encoding
-    other = "".join(known.levels) + "?"  # longer than any of them
-    values = [*known.levels, None, other]
+    """The output of each level and of a missing value (None); and that of an unseen level."""
+    levels_of = encoding.means if isinstance(encoding, JoinedEncoding) else encoding
+    other = "".join(levels_of.levels) + "?"  # longer than any of them
+    values = [*levels_of.levels, None, other]
     rows = encoding.encode(strings("", values)).tolist()
     return dict(zip(values[:-1], rows[:-1], strict=True)), rows[-1]

@@ -30,12 +30,12 @@ def format_of(texts: Sequence[str]) -> str | None:
     n = len(texts)
     if n < _FEW:
         return None
-    some = texts[:: 1 + n // _SOME]
-    fits = [way for way in FORMATS if _read(some, way) is not None]
-    found = [(way, dates) for way in fits if (dates := _read(texts, way)) is not None]
-    if not found or any((dates != found[0][1]).any() for _, dates in found):
+    sample = texts[:: 1 + n // _SOME]
+    fits = [way for way in FORMATS if _read(sample, way) is not None]
+    readings = [(way, dates) for way in fits if (dates := _read(texts, way)) is not None]
+    if not readings or any((dates != readings[0][1]).any() for _, dates in readings):
         return None
-    return found[0][0]
+    return readings[0][0]
 
 
 def as_dates(column: TypedColumn, way: str) -> TypedColumn:

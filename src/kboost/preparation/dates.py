@@ -1,4 +1,4 @@
-"""Dates as numbers: days since 1970, and month, weekday and hour where they say something.
+"""Dates as numbers: days since 1970, and month, weekday and hour where they vary.
 
 Yearly and monthly data have no weekday: that of the first of a month is chance.
 """
@@ -19,10 +19,10 @@ _DAY = 86_400_000_000  # microseconds
 
 @dataclass(frozen=True)
 class DateEncoding:
-    """The parts of a date, and its gaps."""
+    """The parts of a date, and whether it is missing."""
 
     parts: list[str]
-    fill: int  # microseconds since 1970, in place of a gap
+    fill: int  # microseconds since 1970, in place of a missing value
     has_indicator: bool
     written: str  # the format of dates that were strings in fit, else ""
 
@@ -38,19 +38,19 @@ class DateEncoding:
         return [False] * len(self.parts) + [True] * self.has_indicator
 
     def encode(self, column: TypedColumn) -> FloatArray:
-        gaps = column.gaps
-        dates = np.where(gaps, np.datetime64(self.fill, "us"), column.values).astype(DATE)
+        missing = column.missing
+        dates = np.where(missing, np.datetime64(self.fill, "us"), column.values).astype(DATE)
         out = [PARTS[part](dates) for part in self.parts]
-        return np.column_stack(out + [gaps.astype(np.float64)] * self.has_indicator)
+        return np.column_stack(out + [missing.astype(np.float64)] * self.has_indicator)
 
 
 def fit_date(column: TypedColumn, weight: FloatArray, written: str = "") -> DateEncoding:
     """The encoding of a column with dates; without parts if they are all the same."""
-    gaps = column.gaps
-    known = column.values[~gaps]
-    parts = [part for part in PARTS if _varies(part, known)]
-    day = weighted_median(known.astype(np.int64) / _DAY, weight[~gaps])
-    return DateEncoding(parts, round(day * _DAY), bool(gaps.any()), written)
+    missing = column.missing
+    present = column.values[~missing]
+    parts = [part for part in PARTS if _varies(part, present)]
+    day = weighted_median(present.astype(np.int64) / _DAY, weight[~missing])
+    return DateEncoding(parts, round(day * _DAY), bool(missing.any()), written)
 
 
 def span(dates: Any) -> str:

@@ -10,11 +10,11 @@ another one has a mean error that is lower by 3 % and by the standard error of t
 
 or by twice as much where several others compete: the best of them looks good by chance.
 
-Categories are judged one after another, those of the most values first, each in the company of the
+Categories are judged one after another, those of the most values first, each together with the
 encodings chosen so far. Rows are divided by their content, and those of one content are one row, of
 their total weight and mean target: weights are repetitions, and the order does not matter.
 
-When the time is over, the categories that are not judged yet keep the usual encoding.
+When the time limit is reached, the categories that are not judged yet keep the usual encoding.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def choose_encodings(
     deadline: Deadline = NO_LIMIT,
 ) -> dict[int, Choice]:
     """The choice for each column that has candidates, the usual one first."""
-    chosen = {j: Choice(hows[0], {}) for j, hows in candidates.items()}
+    chosen = {j: Choice(names[0], {}) for j, names in candidates.items()}
     if not candidates or rows.target is None or len(rows.distinct) < _FEWEST:
         return chosen
     sizes = {j: len(rows.columns[j].levels) for j in candidates}
@@ -82,9 +82,9 @@ def choose_encodings(
         return chosen
     contents = _Contents(rows, rows.target)
     context = _context(rows, encodings, candidates, contents.number[:_SAMPLE])
-    parts = [_Part(rows, contents, context, max_levels, k) for k in range(_PARTS)]
-    left = np.concatenate([part.left for part in parts])
-    weight, targets = contents.weight[left], contents.targets[left]
+    folds = [_Fold(rows, contents, context, max_levels, k) for k in range(_PARTS)]
+    left_out = np.concatenate([part.left_out for part in folds])
+    weight, targets = contents.weight[left_out], contents.targets[left_out]
     share = weight / weight.sum()
     variance = float(share @ ((targets - share @ targets) ** 2).sum(axis=1))
     if variance <= np.finfo(float).eps * float(share @ (targets**2).sum(axis=1)):
@@ -92,11 +92,11 @@ def choose_encodings(
     with one_blas_thread(), suppress(OutOfTimeError):  # problems are small
         errors: FloatArray | None = None
         for j in order:
-            hows = {i: choice.how for i, choice in chosen.items()}
+            names = {i: choice.how for i, choice in chosen.items()}
             usual = candidates[j][0]
-            tried = {usual: _errors(parts, hows, deadline) if errors is None else errors}
+            tried = {usual: _errors(folds, names, deadline) if errors is None else errors}
             for how in candidates[j][1:]:
-                tried[how] = _errors(parts, hows | {j: how}, deadline)
+                tried[how] = _errors(folds, names | {j: how}, deadline)
             means = {how: float(share @ each) for how, each in tried.items()}
             best = min(means, key=lambda how: means[how])
             if not _is_lower(tried[best], tried[usual], share, min(len(tried) - 1, 2)):
@@ -107,19 +107,19 @@ def choose_encodings(
 
 
 def _is_lower(error: FloatArray, usual: FloatArray, share: FloatArray, times: int) -> bool:
-    """Whether errors are lower on average, by so many times the standard error."""
+    """Whether errors are lower on average, by this multiple of the standard error."""
     gain = usual - error
     mean = float(share @ gain)
     chance = float(np.sqrt(np.sum((share * (gain - mean)) ** 2)))
     return mean > max(times * chance, _GAIN * float(share @ usual))
 
 
-def _errors(parts: Sequence[_Part], hows: Mapping[int, str], deadline: Deadline) -> FloatArray:
+def _errors(folds: Sequence[_Fold], encodings: Mapping[int, str], deadline: Deadline) -> FloatArray:
     """The squared errors at the rows left out, part by part."""
     out = []
-    for part in parts:
+    for part in folds:
         deadline.check()
-        out.append(part.errors(hows))
+        out.append(part.errors(encodings))
     return np.concatenate(out)
 
 
@@ -135,37 +135,37 @@ class _Contents:
         self.targets: FloatArray = np.column_stack(sums) / self.weight[:, None]
 
 
-class _Part:
+class _Fold:
     """A part of the rows left out, and a sample of the others to learn from."""
 
     def __init__(
         self, rows: TrainingRows, contents: _Contents, context: FloatArray, max_levels: int, k: int
     ) -> None:
-        place = np.arange(len(context))
-        self.training: IntArray = place[place % _PARTS != k][:_TRAINING]
-        self.left: IntArray = place[place % _PARTS == k]
-        both = np.concatenate([self.training, self.left])
+        numbers = np.arange(len(context))
+        self.training: IntArray = numbers[numbers % _PARTS != k][:_TRAINING]
+        self.left_out: IntArray = numbers[numbers % _PARTS == k]
+        chosen = np.concatenate([self.training, self.left_out])
         self._inside = replace(rows, order=rows.order[contents.of_row % _PARTS != k])
         self._contents, self._max_levels = contents, max_levels
-        self._context, self._numbers = context[both], contents.number[both]
+        self._context, self._numbers = context[chosen], contents.number[chosen]
         self._blocks: dict[tuple[int, str], FloatArray] = {}
         self._starts: list[tuple[float, float]] = [START]  # of the search for width and ridge
 
-    def errors(self, hows: Mapping[int, str]) -> FloatArray:
+    def errors(self, encodings: Mapping[int, str]) -> FloatArray:
         """The squared error at each row left out, summed over the targets."""
-        blocks = [self._block(j, how) for j, how in sorted(hows.items())]
+        blocks = [self._block(j, how) for j, how in sorted(encodings.items())]
         X, n = np.column_stack([self._context, *blocks]), len(self.training)
         weight, targets = self._contents.weight, self._contents.targets
         of_mean = weight[self.training] / weight[self.training].sum()
         mean = of_mean @ targets[self.training]
         fold = Fold(
             X[:n], targets[self.training] - mean, weight[self.training],
-            X[n:], targets[self.left] - mean, weight[self.left], mean, self.left,
+            X[n:], targets[self.left_out] - mean, weight[self.left_out], mean, self.left_out,
         )  # fmt: skip
         fits = learn_rounds(_MATERN, fold, 1, starts=self._starts)
         self._starts = [(fits[0].length, fits[0].ridge)]
         best = min(fits, key=lambda fit: fit.error)
-        errors: FloatArray = ((best.left_out - fold.targets_left) ** 2).sum(axis=1)
+        errors: FloatArray = ((best.left_out - fold.targets_left_out) ** 2).sum(axis=1)
         return errors
 
     def _block(self, j: int, how: str) -> FloatArray:

@@ -67,7 +67,7 @@ def fit_columns(
         many = "frequency"
     options = _Options(many, max_levels, n_text)
     fitted = [
-        FittedColumn(c.name, kind, int(c.gaps.sum()), note, encoding)
+        FittedColumn(c.name, kind, int(c.missing.sum()), note, encoding)
         for c, (kind, note, encoding) in ((c, _fit(c, rows, options)) for c in rows.ordered)
     ]
     return _with_choices(fitted, rows, options, deadline)
@@ -82,12 +82,12 @@ def _with_choices(
         for j, column in enumerate(fitted)
         if column.kind == "category"
     }
-    rivals = {j: hows for j, hows in candidates.items() if len(hows) > 1}
+    rivals = {j: names for j, names in candidates.items() if len(names) > 1}
     encodings = [column.encoding for column in fitted]
     choices = choose_encodings(rows, encodings, rivals, options.max_levels, deadline)
-    for j, hows in candidates.items():
-        how, words = (choices[j].how, choices[j].words) if j in choices else (hows[0], hows[0])
-        if how != hows[0]:
+    for j, names in candidates.items():
+        how, words = (choices[j].how, choices[j].words) if j in choices else (names[0], names[0])
+        if how != names[0]:
             encoding = _category(rows.ordered[j], rows, how, options)
             fitted[j] = fitted[j]._replace(encoding=encoding)
         fitted[j] = fitted[j]._replace(how=words)
@@ -95,11 +95,11 @@ def _with_choices(
 
 
 def _candidates(column: TypedColumn, rows: TrainingRows, options: _Options) -> list[str]:
-    """The encodings that compete: one-hots only where they tell one level from the others."""
-    hows = options.candidates(len(column.levels))
-    if "one-hot" in hows[1:] and _category(column, rows, "one-hot", options) is None:
-        hows.remove("one-hot")
-    return hows
+    """The encodings that compete: one-hots only where they distinguish a level."""
+    encodings = options.candidates(len(column.levels))
+    if "one-hot" in encodings[1:] and _category(column, rows, "one-hot", options) is None:
+        encodings.remove("one-hot")
+    return encodings
 
 
 def _category(column: TypedColumn, rows: TrainingRows, how: str, options: _Options) -> Any:
@@ -107,16 +107,16 @@ def _category(column: TypedColumn, rows: TrainingRows, how: str, options: _Optio
 
 
 def _fit(column: TypedColumn, rows: TrainingRows, options: _Options) -> _Fitted:
-    gaps = column.gaps
-    if gaps.all():
+    missing = column.missing
+    if missing.all():
         return "left out", "no values", None
     if column.kind == "strings":
         return _fit_strings(column, rows, options)
-    known = column.values[~gaps]
-    if not gaps.any() and (known == known[0]).all():
+    present = column.values[~missing]
+    if not missing.any() and (present == present[0]).all():
         return "left out", "one value only", None
     if column.kind == "date":
-        return "date", span(known), fit_date(column, rows.weight)
+        return "date", span(present), fit_date(column, rows.weight)
     if column.kind == "number" and number_is_id(column.take(rows.distinct)):
         return "left out", "an id: a different number in each row", None
     return column.kind, column.note, fit_number(column, rows.weight)
@@ -126,8 +126,8 @@ def _fit_strings(column: TypedColumn, rows: TrainingRows, options: _Options) -> 
     n = len(column.levels)
     if (written := format_of(column.levels)) is not None:
         dates = as_dates(column, written)
-        return "date", span(dates.values[~dates.gaps]), fit_date(dates, rows.weight, written)
-    n_rows = int((~column.gaps[rows.distinct]).sum())
+        return "date", span(dates.values[~dates.missing]), fit_date(dates, rows.weight, written)
+    n_rows = int((~column.missing[rows.distinct]).sum())
     if rows.weight.sum() >= _REPEATED * len(rows.distinct):
         n_rows = max(n_rows, n + 1)  # equal rows are different cases
     kind = kind_of_strings(column.name, column.levels, n_rows, options.max_levels)

@@ -20,7 +20,7 @@ class DatePart(str):
 def named_values(preparation: Any, rows: FloatArray) -> Iterator[tuple[str, Any]]:
     """Names and values: numbers, the labels of categories, parts of dates, means of the target.
 
-    Of text there is only the length. Columns that mark gaps are left out.
+    Of text there is only the length. Columns that mark missing values are left out.
     """
     encodings = preparation._encodings
     for column, encoding in zip(preparation.columns_, encodings, strict=True):
@@ -39,8 +39,8 @@ def named_values(preparation: Any, rows: FloatArray) -> Iterator[tuple[str, Any]
         if isinstance(encoding, TextEncoding):
             first = encoding.directions.shape[1]
             names, block = names[first:], block[:, first:]
-        only_gaps = isinstance(encoding, NumberEncoding) and not encoding.has_value
+        only_missing = isinstance(encoding, NumberEncoding) and not encoding.has_value
         kind = DatePart if isinstance(encoding, DateEncoding) else str
         for name, values in zip(names, block.T, strict=True):
-            if only_gaps or name != f"{column.name}:missing":
+            if only_missing or name != f"{column.name}:missing":
                 yield kind(name), values

@@ -1,4 +1,4 @@
-"""Categories with one-hots of frequent levels beside the means and frequencies of all levels."""
+"""Categories with one-hots of frequent levels, and the means and frequencies of all levels."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def has_id_name(name: str) -> bool:
 
 def number_is_id(column: TypedColumn) -> bool:
     """Whether a number is whole, different in each row, and named like an id."""
-    values = column.values[~column.gaps]
+    values = column.values[~column.missing]
     n = len(values)
     if n < FEW or (values != np.floor(values)).any() or len(np.unique(values)) < n:
         return False
@@ -44,12 +44,12 @@ def kind_of_strings(name: str, levels: Sequence[str], n_rows: int, max_levels: i
     `n_rows` is the number of distinct rows that have a value.
     """
     n = len(levels)
-    some = levels[:: 1 + n // _LOOKED_AT]
+    sample = levels[:: 1 + n // _LOOKED_AT]
     if n <= max_levels and (n < n_rows or n < FEW):
         return "category"
-    words = np.mean([_has_words(level) for level in some]) >= _TEXT_SHARE
+    words = np.mean([_has_words(level) for level in sample]) >= _TEXT_SHARE
     if n == n_rows:
-        patterns = len({_DIGITS.sub("0", level) for level in some})
+        patterns = len({_DIGITS.sub("0", level) for level in sample})
         if has_id_name(name) or not words or patterns == 1:
             return "id"
     return "text" if words and n > _TEXT_SHARE * n_rows else "category"

@@ -10,10 +10,10 @@ the moments of the analysis of variance give s and t, and the best guess of the 
 
 so rare levels, and all levels of a category without influence, have the mean m. So have levels that
 fit did not see. They have one row less than the rarest level: they are rarer than all levels, but
-near one that the model knows.
+near a known one.
 
 A row must not see its own target: in fit_transform the means of each fifth of the rows are those of
-the other four fifths; only m is that of all rows, so that it does not tell the fifth. Rows are
+the other four fifths; only m is that of all rows, so that it does not reveal the fifth. Rows are
 divided by their content, so equal rows see the same means. Where most levels have rows of a single
 content, this would leave nothing; if those rows are repeated, all rows are used.
 """
@@ -40,7 +40,7 @@ class MeanEncoding:
 
     levels: list[str]  # sorted
     labels: list[str]  # of the targets
-    means: FloatArray  # (levels + 2, targets); then that of unseen levels, that of gaps
+    means: FloatArray  # (levels + 2, targets); then that of unseen levels, that of missing values
     log_count: FloatArray  # (levels + 2,)
     counted: bool = True  # whether log_count is in the output
 
@@ -58,7 +58,7 @@ class MeanEncoding:
 
     @property
     def table(self) -> FloatArray:
-        """The output for each level, for unseen levels and for gaps."""
+        """The output for each level, for unseen levels and for missing values."""
         return np.column_stack([self.means, self.log_count]) if self.counted else self.means
 
     def encode(self, column: TypedColumn) -> FloatArray:
@@ -80,7 +80,7 @@ def fit_means(
 
 
 def log_counts(count: FloatArray) -> FloatArray:
-    """The log frequencies of levels, then of unseen levels and of gaps."""
+    """The log frequencies of levels, then of unseen levels and of missing values."""
     lowest = max(count[:-2].min() - 1.0, 0.0)
     logs: FloatArray = np.log1p(np.maximum(count, lowest))
     return logs
@@ -118,9 +118,9 @@ def level_means(sums: FoldSums, without: int | None = None) -> FloatArray:
         error = within / (total - n_seen) if total > n_seen else np.inf
         spread = total - float((count**2).sum()) / total
         signal = (between - (n_seen - 1) * error) / spread if spread > 0 else 0.0
-        known = (count > 0) & (signal > 0)  # others get the mean of all rows
-        part = np.where(known, count * max(signal, 0.0), 0.0)
-        shrink = np.divide(part, part + error, out=np.zeros(n_levels), where=known)
+        estimable = (count > 0) & (signal > 0)  # others get the mean of all rows
+        part = np.where(estimable, count * max(signal, 0.0), 0.0)
+        shrink = np.divide(part, part + error, out=np.zeros(n_levels), where=estimable)
         out[:, j] = sums.mean[j] + shrink * deviation / size
     return out
 

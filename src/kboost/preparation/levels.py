@@ -1,8 +1,8 @@
 """Categories with few values: one 0/1 column per level.
 
 Rare levels share one column, `(other)`, which is also that of levels that `fit` did not see;
-without rare levels, these have zeros only. A gap is a level where `fit` saw one. Two levels are one
-column, in which an unseen level counts as the more frequent one.
+without rare levels, these have zeros only. A missing value is a level where `fit` saw one. Two
+levels are one column, in which an unseen level counts as the more frequent one.
 """
 
 from __future__ import annotations
@@ -64,36 +64,36 @@ def fit_levels(column: TypedColumn, weight: FloatArray, max_levels: int) -> Leve
         enough[np.argsort(-count[:n], kind="stable")[max_levels:]] = False
     group = np.where(enough, np.cumsum(enough) - 1, -1)
     labels = [level for level, often in zip(column.levels, enough, strict=True) if often]
-    of_unseen = of_gap = -1
+    of_unseen = of_missing = -1
     if not enough.all():
         of_unseen = len(labels)
         group[~enough] = of_unseen
         labels.append(OTHER)
     if count[n] > 0:
-        of_gap = len(labels)
+        of_missing = len(labels)
         labels.append(GAP)
     if len(labels) < 2:
         return None
     if len(labels) == 2:
-        mass = np.bincount(np.append(group, of_gap)[column.values], weights=weight, minlength=2)
+        mass = np.bincount(np.append(group, of_missing)[column.values], weights=weight, minlength=2)
         frequent = int(mass[1] > mass[0])
         of_unseen = frequent if of_unseen < 0 else of_unseen
-        of_gap = frequent if of_gap < 0 else of_gap
-    elif of_gap < 0:
-        of_gap = of_unseen
-    return LevelEncoding(list(column.levels), group, len(labels), of_gap, of_unseen, labels)
+        of_missing = frequent if of_missing < 0 else of_missing
+    elif of_missing < 0:
+        of_missing = of_unseen
+    return LevelEncoding(list(column.levels), group, len(labels), of_missing, of_unseen, labels)
 
 
 def counts(column: TypedColumn, weight: FloatArray) -> FloatArray:
-    """The weight of each level, and at the end that of the gaps."""
+    """The weight of each level, and at the end that of missing values."""
     n = len(column.levels)
     places = np.where(column.values < 0, n, column.values)
     return np.bincount(places, weights=weight, minlength=n + 1).astype(np.float64)
 
 
 def codes_in(levels: list[str], column: TypedColumn) -> IntArray:
-    """The index of each value among the levels of fit; then n for unseen ones, -1 for gaps."""
-    place = {level: i for i, level in enumerate(levels)}
-    known = [place.get(level, len(levels)) for level in column.levels]
-    codes: IntArray = np.array([*known, -1], dtype=np.intp)[column.values]
+    """The index of each value among the levels of fit; n for unseen ones, -1 for missing values."""
+    index = {level: i for i, level in enumerate(levels)}
+    index_of_level = [index.get(level, len(levels)) for level in column.levels]
+    codes: IntArray = np.array([*index_of_level, -1], dtype=np.intp)[column.values]
     return codes

@@ -31,10 +31,10 @@ def fit_matrix(columns: Sequence[TypedColumn], weight: FloatArray) -> list[Fitte
     out = []
     for whole in columns:
         column = whole if used.all() else whole.take(used)
-        gaps = column.gaps
-        if gaps.all():
-            out.append(FittedColumn(column.name, "left out", len(gaps), "no values", None))
+        missing = column.missing
+        if missing.all():
+            out.append(FittedColumn(column.name, "left out", len(missing), "no values", None))
             continue
         encoding = fit_number(column, weight[used], keep=True)
-        out.append(FittedColumn(column.name, column.kind, int(gaps.sum()), "", encoding))
+        out.append(FittedColumn(column.name, column.kind, int(missing.sum()), "", encoding))
     return out

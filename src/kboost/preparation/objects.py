@@ -1,4 +1,4 @@
-"""A column of Python objects as a typed column; its kind is that of all values that are no gaps."""
+"""A column of Python objects as a typed column; its kind is that of the values present."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def objects_column(name: str, values: Sequence[Any]) -> TypedColumn:
     kinds = set(map(type, values))
     if kinds <= {str, type(None)}:
         return strings(name, values)
-    known = [None if is_gap(value) else value for value in values]
-    kinds = {type(value) for value in known if value is not None}
+    values_or_none = [None if is_missing(value) else value for value in values]
+    kinds = {type(value) for value in values_or_none if value is not None}
     if odd := [kind for kind in kinds if issubclass(kind, _NO_TEXT)]:
         raise TypeError(
             f"column {name!r} must hold numbers, booleans, dates or strings; got a "
@@ -34,11 +34,11 @@ def objects_column(name: str, values: Sequence[Any]) -> TypedColumn:
         )
     for types, make in _MAKERS:
         if kinds and all(issubclass(kind, types) for kind in kinds):
-            return make(name, known)
-    return strings(name, (None if value is None else text_of(value) for value in known))
+            return make(name, values_or_none)
+    return strings(name, (None if value is None else text_of(value) for value in values_or_none))
 
 
-def is_gap(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Whether a value is None, NaN, NaT or pandas.NA."""
     if value is None or type(value).__name__ in _GAPS:
         return True
@@ -47,12 +47,12 @@ def is_gap(value: Any) -> bool:
     return isinstance(value, float | np.floating | Decimal) and math.isnan(value)
 
 
-def _booleans(name: str, known: Sequence[Any]) -> TypedColumn:
-    return TypedColumn(name, "boolean", _numbers(name, known).values)
+def _booleans(name: str, values_or_none: Sequence[Any]) -> TypedColumn:
+    return TypedColumn(name, "boolean", _numbers(name, values_or_none).values)
 
 
-def _numbers(name: str, known: Sequence[Any]) -> TypedColumn:
-    numbers = [np.nan if value is None else _float(value) for value in known]
+def _numbers(name: str, values_or_none: Sequence[Any]) -> TypedColumn:
+    numbers = [np.nan if value is None else _float(value) for value in values_or_none]
     return TypedColumn(name, "number", np.array(numbers))
 
 
@@ -63,20 +63,20 @@ def _float(value: Any) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def _dates(name: str, known: Sequence[Any]) -> TypedColumn:
-    local = [v.replace(tzinfo=None) if getattr(v, "tzinfo", None) else v for v in known]
+def _dates(name: str, values_or_none: Sequence[Any]) -> TypedColumn:
+    local = [v.replace(tzinfo=None) if getattr(v, "tzinfo", None) else v for v in values_or_none]
     return TypedColumn(name, "date", np.array([np.datetime64(v, "us") for v in local], dtype=DATE))
 
 
-def _durations(name: str, known: Sequence[Any]) -> TypedColumn:
-    seconds = [np.nan if v is None else np.timedelta64(v) / SECOND for v in known]
+def _durations(name: str, values_or_none: Sequence[Any]) -> TypedColumn:
+    seconds = [np.nan if v is None else np.timedelta64(v) / SECOND for v in values_or_none]
     return TypedColumn(name, "number", np.array(seconds), note="a duration, in seconds")
 
 
-def _times(name: str, known: Sequence[Any]) -> TypedColumn:
+def _times(name: str, values_or_none: Sequence[Any]) -> TypedColumn:
     hours = [
         np.nan if t is None else t.hour + t.minute / 60 + (t.second + t.microsecond / 1e6) / 3600
-        for t in known
+        for t in values_or_none
     ]
     return TypedColumn(name, "number", np.array(hours), note="a time of day, in hours")
 

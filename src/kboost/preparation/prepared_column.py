@@ -16,7 +16,7 @@ class PreparedColumn:
     kind : {"number", "boolean", "category", "date", "text", "left out"}
         What the column was taken for.
     n_missing : int
-        Number of gaps in the rows of `fit`.
+        Number of missing values in the rows of `fit`.
     note : str
         Remark for the user: the values of a category, the reason why a column is left out.
     output : slice

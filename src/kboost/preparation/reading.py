@@ -12,7 +12,7 @@ from scipy import sparse
 
 from kboost._typing import FloatArray
 from kboost.kernels.rows import as_rows
-from kboost.preparation.objects import SECOND, is_gap, objects_column
+from kboost.preparation.objects import SECOND, is_missing, objects_column
 from kboost.preparation.typed_column import DATE, TypedColumn, as_floats, is_code, strings, text_of
 
 
@@ -114,8 +114,8 @@ def _of_series(name: str, series: Any) -> TypedColumn:
     if dtype == nw.Duration:
         return _of_array(name, np.asarray(series.to_numpy()))
     if dtype in (nw.Categorical, nw.Enum):  # also of numbers
-        known = (None if is_gap(value) else text_of(value) for value in series.to_list())
-        return replace(strings(name, known), declared=True)
+        texts = (None if is_missing(value) else text_of(value) for value in series.to_list())
+        return replace(strings(name, texts), declared=True)
     if dtype in (nw.List, nw.Array, nw.Struct, nw.Binary):
         raise TypeError(
             f"column {name!r} must hold numbers, booleans, dates or strings; got {dtype}."
@@ -147,13 +147,13 @@ def _of_array(name: str, values: Any) -> TypedColumn:
 
 
 def _of_texts(name: str, values: Any) -> TypedColumn:
-    """NumPy makes strings of a list with numbers and words; a column of numbers is one again."""
+    """NumPy turns a list of numbers and words into strings; numbers are converted back."""
     column = strings(name, values.tolist())
-    gaps = [level in ("nan", "None", "") for level in column.levels]
-    numbers = as_floats(["nan" if g else v for g, v in zip(gaps, column.levels, strict=True)])
-    if numbers is not None and not all(gaps) and not any(map(is_code, column.levels)):
+    missing = [level in ("nan", "None", "") for level in column.levels]
+    numbers = as_floats(["nan" if g else v for g, v in zip(missing, column.levels, strict=True)])
+    if numbers is not None and not all(missing) and not any(map(is_code, column.levels)):
         return TypedColumn(name, "number", numbers[column.values])
-    if any(gaps):
-        levels = [None if g else v for g, v in zip(gaps, column.levels, strict=True)]
+    if any(missing):
+        levels = [None if g else v for g, v in zip(missing, column.levels, strict=True)]
         return replace(strings(name, (levels[code] for code in column.values)), name=name)
     return column

@@ -1,4 +1,4 @@
-"""Sparse rows: unchanged without gaps; else filled, with columns that mark them."""
+"""Sparse rows: unchanged without missing values; else filled, with columns that mark them."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ def fit_sparse(X: CSRMatrix, weight: FloatArray) -> list[FittedColumn]:
     check_finite_entries(X)
     rows = np.repeat(np.arange(n), np.diff(X.indptr))
     used = weight[rows] > 0
-    gap = np.isnan(X.data) & used
-    n_gaps = np.bincount(X.indices[gap], minlength=d)
-    other = used & ~gap & (X.data != 0) & (X.data != 1)
+    missing = np.isnan(X.data) & used
+    n_missing = np.bincount(X.indices[missing], minlength=d)
+    other = used & ~missing & (X.data != 0) & (X.data != 1)
     zero_one = np.bincount(X.indices[other], minlength=d) == 0
     stored = np.bincount(X.indices, weights=weight[rows] * (X.data != 0), minlength=d)
     fill = np.zeros(d)
     columns = X.tocsc()
     for j in np.flatnonzero(2 * stored >= weight.sum()):  # else the median is 0
         values = columns[:, [j]].toarray()[:, 0]
-        known = ~np.isnan(values) & (weight > 0)
-        if known.any():
-            fill[j] = weighted_median(values[known], weight[known])
+        present = ~np.isnan(values) & (weight > 0)
+        if present.any():
+            fill[j] = weighted_median(values[present], weight[present])
     encodings = [
-        NumberEncoding("number", float(fill[j]), True, bool(n_gaps[j]), bool(zero_one[j]))
+        NumberEncoding("number", float(fill[j]), True, bool(n_missing[j]), bool(zero_one[j]))
         for j in range(d)
     ]
     return [
-        FittedColumn(f"x{j}", "number", int(n_gaps[j]), "", encoding)
+        FittedColumn(f"x{j}", "number", int(n_missing[j]), "", encoding)
         for j, encoding in enumerate(encodings)
     ]
 
 
 def encode_sparse(X: CSRMatrix, encodings: Sequence[NumberEncoding], starts: IntArray) -> CSRMatrix:
-    """Fill gaps and mark them; `starts` are the first columns of the output, and their number."""
+    """Fill and mark missing values; `starts` are the first output columns, and their number."""
     check_finite_entries(X)
-    gap = np.isnan(X.data)
+    missing = np.isnan(X.data)
     widened = starts[-1] > len(encodings)
-    if not gap.any() and not widened:
+    if not missing.any() and not widened:
         return X
     fill = np.array([encoding.fill for encoding in encodings])
-    data = np.where(gap, fill[X.indices], X.data)
+    data = np.where(missing, fill[X.indices], X.data)
     if not widened:
         return type(X)((data, X.indices, X.indptr), shape=X.shape)
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     has_indicator = np.array([encoding.has_indicator for encoding in encodings])
-    marked = gap & has_indicator[X.indices]
+    marked = missing & has_indicator[X.indices]
     out = sparse.coo_matrix(
         (
             np.append(data, np.ones(marked.sum())),
@@ -65,8 +65,8 @@ def encode_sparse(X: CSRMatrix, encodings: Sequence[NumberEncoding], starts: Int
         ),
         shape=(X.shape[0], int(starts[-1])),
     )
-    made: CSRMatrix = type(X)(out)
-    return made
+    encoded: CSRMatrix = type(X)(out)
+    return encoded
 
 
 def check_finite_entries(X: CSRMatrix) -> None:

@@ -67,7 +67,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     columns_ : list of PreparedColumn
-        Name, kind, gaps, note, output columns and encoding of each column of the table.
+        Name, kind, missing values, note, output columns and encoding of each column of the table.
     one_hot_ : ndarray of bool of shape (n_outputs,)
         The output columns that contain only 0 and 1, and should not be standardised.
     categorical_ : ndarray of bool of shape (n_outputs,)
@@ -148,7 +148,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray or CSR matrix of shape (n_samples, n_outputs)
-            Numbers without gaps; sparse if X is sparse.
+            Numbers without missing values; sparse if X is sparse.
         """
         return self._fit_transform(X, y, sample_weight, NO_LIMIT)
 
@@ -177,7 +177,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray or CSR matrix of shape (n_samples, n_outputs)
-            Numbers without gaps; sparse if X is sparse.
+            Numbers without missing values; sparse if X is sparse.
         """
         check_is_fitted(self)
         X = reading.as_table(X)
@@ -299,22 +299,22 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return out
 
     def _encode_matrix(self, X: Any) -> Any:
-        """The output for numbers only: X itself if it has no gaps and never had."""
+        """The output for numbers only: X itself if it has no missing values and never had."""
         starts = np.array([c.output.start for c in self.columns_] + [len(self.one_hot_)])
         if sparse.issparse(X):
             return encode_sparse(X, self._encodings, starts)
         X = X.astype(np.float64, copy=False)
         for j in np.flatnonzero(np.isinf(X).any(axis=0)):
             check_finite(self.columns_[j].name, X[:, j])
-        gaps = np.isnan(X)
-        if gaps.any():
-            X = np.where(gaps, [encoding.fill for encoding in self._encodings], X)
+        missing = np.isnan(X)
+        if missing.any():
+            X = np.where(missing, [encoding.fill for encoding in self._encodings], X)
         if starts[-1] == X.shape[1]:
             return X
         out = np.empty((X.shape[0], starts[-1]))
         out[:, starts[:-1]] = X
         marked = np.array([encoding.has_indicator for encoding in self._encodings])
-        out[:, starts[:-1][marked] + 1] = gaps[:, marked]
+        out[:, starts[:-1][marked] + 1] = missing[:, marked]
         return out
 
     def __sklearn_tags__(self) -> Any:

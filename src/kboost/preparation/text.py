@@ -57,9 +57,9 @@ class TextEncoding:
         rows = _vectors(texts, _keys(self.vocabulary), self.idf) @ self.directions
         length = np.log1p([len(text) for text in texts])
         of_text = np.column_stack([rows, length])
-        of_text = np.vstack([of_text, np.zeros(of_text.shape[1])])  # of a gap
+        of_text = np.vstack([of_text, np.zeros(of_text.shape[1])])  # of a missing value
         out = of_text[column.values]
-        return np.column_stack([out, column.gaps]) if self.has_indicator else out
+        return np.column_stack([out, column.missing]) if self.has_indicator else out
 
 
 def fit_text(column: TypedColumn, weight: FloatArray, n_directions: int) -> TextEncoding:
@@ -69,17 +69,17 @@ def fit_text(column: TypedColumn, weight: FloatArray, n_directions: int) -> Text
     chosen = np.unique(np.linspace(0, n - 1, min(n, _TEXTS)).astype(np.intp))
     texts, mass = [column.levels[i] for i in chosen], count[chosen]
     document, keys = _sequences(texts)
-    found, index = np.unique(keys, return_inverse=True)
-    pairs = np.unique(document * len(found) + index)
-    document, index = pairs // max(1, len(found)), pairs % max(1, len(found))
-    n_texts = np.bincount(index, minlength=len(found))
+    distinct, index = np.unique(keys, return_inverse=True)
+    pairs = np.unique(document * len(distinct) + index)
+    document, index = pairs // max(1, len(distinct)), pairs % max(1, len(distinct))
+    n_texts = np.bincount(index, minlength=len(distinct))
     often = np.argsort(-n_texts, kind="stable")[:_VOCABULARY]
     kept = np.sort(often[n_texts[often] > 1])
-    share = np.bincount(index, weights=mass[document], minlength=len(found))[kept]
+    share = np.bincount(index, weights=mass[document], minlength=len(distinct))[kept]
     idf = np.log((1 + mass.sum()) / (1 + share)) + 1
-    rows = _vectors(texts, found[kept], idf)
+    rows = _vectors(texts, distinct[kept], idf)
     directions = _directions(rows, mass, n_directions)
-    return TextEncoding(_words(found[kept]), idf, directions, bool(column.gaps.any()))
+    return TextEncoding(_words(distinct[kept]), idf, directions, bool(column.missing.any()))
 
 
 def _directions(rows: Any, mass: FloatArray, k: int) -> FloatArray:
@@ -102,13 +102,15 @@ def _vectors(texts: Sequence[str], vocabulary: IntArray, idf: FloatArray) -> Any
     if not n or not m:
         return sparse.csr_matrix((n, m))
     document, keys = _sequences(texts)
-    place = np.minimum(np.searchsorted(vocabulary, keys), m - 1)
-    known = vocabulary[place] == keys
-    pairs, count = np.unique(document[known] * m + place[known], return_counts=True)
-    document, place = pairs // m, pairs % m
-    values = (1 + np.log(count)) * idf[place]
+    column = np.minimum(np.searchsorted(vocabulary, keys), m - 1)
+    in_vocabulary = vocabulary[column] == keys
+    pairs, count = np.unique(
+        document[in_vocabulary] * m + column[in_vocabulary], return_counts=True
+    )
+    document, column = pairs // m, pairs % m
+    values = (1 + np.log(count)) * idf[column]
     norm = np.sqrt(np.bincount(document, weights=values**2, minlength=n))
-    rows = sparse.csr_matrix((values / norm[document], (document, place)), shape=(n, m))
+    rows = sparse.csr_matrix((values / norm[document], (document, column)), shape=(n, m))
     return rows
 
 

@@ -1,6 +1,6 @@
 """A column as one of four kinds of arrays, whatever it was before.
 
-kind       values                                        gap
+kind       values                                        missing value
 number     float64                                       NaN
 boolean    float64, 0 or 1                               NaN
 date       datetime64[us], without a time zone           NaT
@@ -32,10 +32,10 @@ class TypedColumn:
     values: Any  # (n,), see above
     levels: Sequence[str] = field(default_factory=list)  # of strings
     note: str = ""
-    declared: bool = False  # whether the frame says that strings are a category
+    declared: bool = False  # whether the frame declares strings as a category
 
     @property
-    def gaps(self) -> BoolArray:
+    def missing(self) -> BoolArray:
         """Which values are missing."""
         if self.kind == "strings":
             missing: BoolArray = self.values < 0
@@ -51,15 +51,15 @@ class TypedColumn:
         if self.kind != "strings":
             return replace(self, values=values)
         used, codes = np.unique(values, return_inverse=True)
-        n_gaps = int(len(used) > 0 and used[0] < 0)
-        levels = [self.levels[code] for code in used[n_gaps:]]
-        return replace(self, values=codes.reshape(-1) - n_gaps, levels=levels)
+        n_missing = int(len(used) > 0 and used[0] < 0)
+        levels = [self.levels[code] for code in used[n_missing:]]
+        return replace(self, values=codes.reshape(-1) - n_missing, levels=levels)
 
     def as_kind(self, kind: str) -> TypedColumn:
         """The same values as another kind; raises for values that are not of the kind."""
         if kind == self.kind:
             return self
-        if self.gaps.all():
+        if self.missing.all():
             return _nothing(self.name, kind, len(self.values))
         made: TypedColumn | None = _CONVERSIONS[kind](self)
         if made is None:
@@ -73,28 +73,28 @@ class TypedColumn:
         """The first value that is not of a kind."""
         if self.kind == "strings":
             return next(t for t in self.levels if _CONVERSIONS[kind](strings("", [t])) is None)
-        known = np.unique(self.values[~self.gaps])
-        each = (replace(self, values=known[i : i + 1]) for i in range(len(known)))
+        distinct = np.unique(self.values[~self.missing])
+        each = (replace(self, values=distinct[i : i + 1]) for i in range(len(distinct)))
         return str(next(one.values[0] for one in each if _CONVERSIONS[kind](one) is None))
 
 
 def strings(name: str, values: Iterable[str | None]) -> TypedColumn:
-    """A column of strings; None is a gap."""
+    """A column of strings; None is a missing value."""
     values = list(values)
     levels: Any = set(values)
     levels.discard(None)
     levels = sorted(levels)
-    place: dict[str | None, int] = {level: i for i, level in enumerate(levels)}
-    place[None] = -1
-    codes = np.fromiter(map(place.__getitem__, values), dtype=np.intp, count=len(values))
+    index: dict[str | None, int] = {level: i for i, level in enumerate(levels)}
+    index[None] = -1
+    codes = np.fromiter(map(index.__getitem__, values), dtype=np.intp, count=len(values))
     return TypedColumn(name, "strings", codes, levels)
 
 
 def relabelled(column: TypedColumn, texts: Sequence[str | None], codes: IntArray) -> TypedColumn:
-    """A column of strings from distinct texts and their indices; -1 is a gap."""
-    made = strings(column.name, texts)
-    values = np.append(made.values, -1)[codes]
-    return TypedColumn(column.name, "strings", values, made.levels)
+    """A column of strings from distinct texts and their indices; -1 is a missing value."""
+    column_of_texts = strings(column.name, texts)
+    values = np.append(column_of_texts.values, -1)[codes]
+    return TypedColumn(column.name, "strings", values, column_of_texts.levels)
 
 
 def text_of(value: Any) -> str:
@@ -106,7 +106,7 @@ def text_of(value: Any) -> str:
 
 
 def as_floats(texts: Sequence[str]) -> FloatArray | None:
-    """The numbers that texts stand for, NaN for a gap; None if one of them is neither."""
+    """The numbers that texts stand for, NaN for a missing value; None if one of them is neither."""
     try:
         numbers: FloatArray = np.array([_number_of(text) for text in texts], dtype=np.float64)
     except ValueError:
@@ -147,8 +147,8 @@ def _as_number(column: TypedColumn) -> TypedColumn | None:
 
 def _as_boolean(column: TypedColumn) -> TypedColumn | None:
     if column.kind == "number":
-        known = column.values[~column.gaps]
-        return replace(column, kind="boolean") if np.isin(known, (0, 1)).all() else None
+        present = column.values[~column.missing]
+        return replace(column, kind="boolean") if np.isin(present, (0, 1)).all() else None
     words = [_WORDS.get(level.strip().lower()) for level in column.levels]
     if column.kind == "date" or None in words:
         return None
@@ -157,12 +157,12 @@ def _as_boolean(column: TypedColumn) -> TypedColumn | None:
 
 
 def _as_strings(column: TypedColumn) -> TypedColumn:
-    gaps = column.gaps
-    codes = np.full(len(gaps), -1)
-    found, codes[~gaps] = np.unique(column.values[~gaps], return_inverse=True)
+    missing = column.missing
+    codes = np.full(len(missing), -1)
+    distinct, codes[~missing] = np.unique(column.values[~missing], return_inverse=True)
     if column.kind == "boolean":
-        found = found.astype(bool)
-    return relabelled(column, [text_of(value) for value in found.tolist()], codes)
+        distinct = distinct.astype(bool)
+    return relabelled(column, [text_of(value) for value in distinct.tolist()], codes)
 
 
 _CONVERSIONS: dict[str, Any] = {

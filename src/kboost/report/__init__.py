@@ -103,7 +103,7 @@ def write_report(
         tuple(left_out),
         None if na is None else tuple(na),
     )
-    title = f"{target}: {type(subject.door).__name__}"
+    title = f"{target}: {type(subject.estimator).__name__}"
     n = len(subject.y)
     under = f"{inner.n_columns_:,} terms, judged on {n:,} rows"
     under += " it was fitted to" if seen else " it had not seen" if X_learn is not None else ""

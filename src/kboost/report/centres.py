@@ -11,14 +11,14 @@ from kboost.report.report_data import WIDE, ReportData, Section
 
 def terms(s: ReportData) -> Section | None:
     """The terms with the largest share of the output, with centres in the user's units."""
-    heavy = measures.heavy_terms(s.inner, s.sample)
+    largest = measures.largest_terms(s.inner, s.sample)
     d = s.sample.shape[1]
-    if not heavy or heavy[0].center.shape[0] != d or d > WIDE:
+    if not largest or largest[0].center.shape[0] != d or d > WIDE:
         return None
-    centers = row_text.named_rows(s.model, np.stack([h.center for h in heavy]))
+    centers = row_text.named_rows(s.model, np.stack([h.center for h in largest]))
     others = row_text.named_rows(s.model, s.sample)
     rows = []
-    for h, center in zip(heavy, centers, strict=True):
+    for h, center in zip(largest, centers, strict=True):
         order = row_text.unusual(center, others)
         shown = ", ".join(row_text.show(name, center[name]) for name in order[:5])
         rest = ", ".join(row_text.show(name, center[name]) for name in order[5:40])
@@ -29,7 +29,7 @@ def terms(s: ReportData) -> Section | None:
         )
         rows.append(
             [
-                Raw(f"{bar(h.share / heavy[0].share, minus=h.sign < 0)} {h.share:.1%}"),
+                Raw(f"{bar(h.share / largest[0].share, minus=h.sign < 0)} {h.share:.1%}"),
                 _towards(s, h),
                 h.kernel,
                 Raw(text(shown) + more),
@@ -46,7 +46,7 @@ def terms(s: ReportData) -> Section | None:
     )
 
 
-def _towards(s: ReportData, h: measures.HeavyTerm) -> str:
+def _towards(s: ReportData, h: measures.LargeTerm) -> str:
     if not s.labels:
         return f"higher {s.target}" if h.sign > 0 else f"lower {s.target}"
     if len(s.labels) == 2:

@@ -101,8 +101,8 @@ def _styled(tag: str, name: str) -> str:
 def _attributes(style: str) -> str:
     """`fill: none; stroke-width: 2` as ` fill="none" stroke-width="2"`."""
     pairs = [part.split(":", 1) for part in style.split(";") if ":" in part]
-    found = {name.strip(): value.strip() for name, value in pairs}
-    if "font" in found:  # of older versions: "10px 'DejaVu Sans'"
-        found["font-size"] = found.pop("font").split()[0]
-    found.pop("font-family", None)
-    return "".join(f' {name}="{value}"' for name, value in found.items())
+    attributes = {name.strip(): value.strip() for name, value in pairs}
+    if "font" in attributes:  # of older versions: "10px 'DejaVu Sans'"
+        attributes["font-size"] = attributes.pop("font").split()[0]
+    attributes.pop("font-family", None)
+    return "".join(f' {name}="{value}"' for name, value in attributes.items())

@@ -9,21 +9,21 @@ from kboost.report.report_data import ReportData, Section
 
 def competition(s: ReportData) -> Section | None:
     """The leaderboard of an AutoKernel estimator, and why the first line won."""
-    if not hasattr(s.door, "leaderboard_"):
+    if not hasattr(s.estimator, "leaderboard_"):
         return None
     rows = [
         [
             line["candidate"],
-            figure_words(as_measured(s.door.scoring_, line["score"])),
+            figure_words(as_measured(s.estimator.scoring_, line["score"])),
             f"{line['spread']:.2g}" if line["spread"] else "",
             f"{line['columns']:,}",
             size_words(line["bytes"]),
             f"{line['predict_us_per_row']:.1f} µs",
             f"{line['fit_seconds']:.1f} s",
         ]
-        for line in s.door.leaderboard_
+        for line in s.estimator.leaderboard_
     ]
-    measured = score_words(s.door.scoring_)
+    measured = score_words(s.estimator.scoring_)
     head = [
         "candidate",
         measured,
@@ -36,12 +36,12 @@ def competition(s: ReportData) -> Section | None:
     return section(
         "competition",
         "What competed",
-        paragraph(in_terms(s.door.reason_)),
+        paragraph(in_terms(s.estimator.reason_)),
         table("Candidates, the best first", head, rows, numbers=range(1, 7)),
         paragraph(
             f"The {measured} is that of rows left out of each fit; "
-            f"{'smaller' if is_error(s.door.scoring_) else 'larger'} is better. Terms, size and "
-            "time per row are estimates for a fit to all rows.",
+            f"{'smaller' if is_error(s.estimator.scoring_) else 'larger'} is better. Terms, size "
+            "and time per row are estimates for a fit to all rows.",
             dim=True,
         ),
     )

@@ -1,4 +1,4 @@
-"""Section on the data: columns that give the target away, drift, gaps.
+"""Section on the data: columns that give the target away, drift, missing values.
 
 - Leaks: a small tree on one column alone, fitted to training rows and scored on the others.
 - Drift: the largest distance of the distribution functions (Kolmogorov and Smirnov) of a column in
@@ -29,11 +29,11 @@ from kboost.report.table_rows import (
     take,
 )
 
-ROWS = 4_000  # of each part that are looked at
-COLUMNS = 100  # looked at, the most important ones of the model
+ROWS = 4_000  # of each part that are checked
+COLUMNS = 100  # checked, the most important ones of the model
 LEAK = 0.97  # score of one column alone
 DRIFT = 0.1  # distance of distributions
-CHANGED_GAPS = 0.05  # of the share of gaps
+CHANGED_MISSING = 0.05  # of the share of missing values
 UNSEEN = 0.01  # of the rows with a new category
 LEAVES = 32
 
@@ -43,24 +43,26 @@ def data_notes(s: ReportData) -> Section | None:
     if not has_columns(s):
         return None
     names = names_of(s)
-    looked = np.argsort(-importances_by_column(s), kind="stable")[:COLUMNS].tolist()
-    found: list[list[str]] = []
-    gaps: list[tuple[float, list[str]]] = []
-    for j in sorted(looked):
+    columns = np.argsort(-importances_by_column(s), kind="stable")[:COLUMNS].tolist()
+    rows: list[list[str]] = []
+    missing: list[tuple[float, list[str]]] = []
+    for j in sorted(columns):
         pair = _Pair(s, j)
-        found += [[names[j], kind, words] for kind, words in _notes(s, pair)]
-        if max(pair.gaps) > 0:
-            shares = [f"{share:.1%}" for share in pair.gaps[: 1 if s.X_learn is None else 2]]
-            gaps.append((max(pair.gaps), [names[j], *shares]))
-    gaps = sorted(gaps, key=lambda each: -each[0])[:20]
+        rows += [[names[j], kind, words] for kind, words in _notes(s, pair)]
+        if max(pair.missing) > 0:
+            shares = [f"{share:.1%}" for share in pair.missing[: 1 if s.X_learn is None else 2]]
+            missing.append((max(pair.missing), [names[j], *shares]))
+    missing = sorted(missing, key=lambda each: -each[0])[:20]
     head = ["column", "these rows", "training rows"][: 2 if s.X_learn is None else 3]
-    found.sort(key=lambda row: ("leak", "drift", "new values", "gaps").index(row[1]))
+    rows.sort(key=lambda row: ("leak", "drift", "new values", "missing values").index(row[1]))
     return section(
         "data",
         "About the data",
-        table("Columns to look at", ["column", "what", "why"], found, words=(2,)) if found else "",
-        paragraph(_clean(s, found)),
-        table("Shares of gaps", head, [row for _, row in gaps], numbers=(1, 2)) if gaps else "",
+        table("Columns to look at", ["column", "what", "why"], rows, words=(2,)) if rows else "",
+        paragraph(_clean(s, rows)),
+        table("Shares of missing values", head, [row for _, row in missing], numbers=(1, 2))
+        if missing
+        else "",
     )
 
 
@@ -69,43 +71,44 @@ class _Pair:
 
     def __init__(self, s: ReportData, j: int) -> None:
         at = positions(s.X.shape[0], ROWS)
-        self.y, here = np.asarray(s.y)[at], column(take(s.X, at), j)
+        self.y, values = np.asarray(s.y)[at], column(take(s.X, at), j)
         if s.X_learn is None or s.seen:  # halves of these rows, which cannot drift
-            self.y_learn, there = self.y[::2], here[::2]
-            self.y, here, self.is_new = self.y[1::2], here[1::2], False
+            self.y_learn, training = self.y[::2], values[::2]
+            self.y, values, self.is_new = self.y[1::2], values[1::2], False
         else:
             at = positions(s.X_learn.shape[0], ROWS, seed=1)
-            self.y_learn, there = np.asarray(s.y_learn)[at], column(take(s.X_learn, at), j)
+            self.y_learn, training = np.asarray(s.y_learn)[at], column(take(s.X_learn, at), j)
             self.is_new = True
-        self.is_number = is_number(there) and is_number(here)
-        self.gaps = [float(is_missing(v).mean()) if len(v) else 0.0 for v in (here, there)]
-        self.learn, levels = codes(there)
-        self.here, _ = codes(here, levels)
+        self.is_number = is_number(training) and is_number(values)
+        self.missing = [float(is_missing(v).mean()) if len(v) else 0.0 for v in (values, training)]
+        self.learn, levels = codes(training)
+        self.here, _ = codes(values, levels)
         self.unseen = 0.0
-        if not self.is_number and len(here) and 2 * len(levels) < len(there):  # texts are all new
-            self.unseen = float(np.mean((self.here < 0) & ~is_missing(here)))
+        repeated = 2 * len(levels) < len(training)  # texts would all be new
+        if not self.is_number and len(values) and repeated:
+            self.unseen = float(np.mean((self.here < 0) & ~is_missing(values)))
 
 
 def _notes(s: ReportData, pair: _Pair) -> list[tuple[str, str]]:
-    found = []
+    notes = []
     score = alone(s, pair)
     if score is not None and score >= LEAK:
         name = "mean recall of the classes" if s.labels else "R²"
-        found.append(
+        notes.append(
             ("leak", f"alone, it predicts {s.target} with {name} {score:.3f}: is it known before?")
         )
     if pair.is_new:
         distance, chance = drift(pair)
         if distance > max(DRIFT, chance):
-            found.append(("drift", f"its distribution moved by {distance:.0%} since training"))
+            notes.append(("drift", f"its distribution moved by {distance:.0%} since training"))
         if pair.unseen > UNSEEN:
-            found.append(
+            notes.append(
                 ("new values", f"{pair.unseen:.1%} of the rows have values not seen before")
             )
-        if abs(pair.gaps[0] - pair.gaps[1]) > CHANGED_GAPS:
-            words = f"{pair.gaps[1]:.1%} of the training rows, {pair.gaps[0]:.1%} of these"
-            found.append(("gaps", words))
-    return found
+        if abs(pair.missing[0] - pair.missing[1]) > CHANGED_MISSING:
+            words = f"{pair.missing[1]:.1%} of the training rows, {pair.missing[0]:.1%} of these"
+            notes.append(("missing values", words))
+    return notes
 
 
 def alone(s: ReportData, pair: _Pair) -> float | None:
@@ -136,9 +139,9 @@ def drift(pair: _Pair) -> tuple[float, float]:
     return float(np.abs(shares[0] - shares[1]).sum() / 2), 1.95 * size * np.sqrt(levels) / 2
 
 
-def _clean(s: ReportData, found: list[list[str]]) -> str:
-    """What was looked for and not found."""
-    kinds = {row[1] for row in found}
+def _clean(s: ReportData, rows: list[list[str]]) -> str:
+    """What was checked and not found."""
+    kinds = {row[1] for row in rows}
     words = []
     if "leak" not in kinds:
         words.append("No column alone predicts the target.")

@@ -54,18 +54,18 @@ class Grid:
 
 def grid_of(X: Any, j: int, points: int) -> Grid | None:
     """Quantiles of a column, or its most frequent values; None if there are not two."""
-    given = column(X, j)
-    values = given[~is_missing(given)]
+    all_values = column(X, j)
+    values = all_values[~is_missing(all_values)]
     if is_number(values) and len(np.unique(values)) > LEVELS:
         shares = np.linspace(0.02, 0.98, points)
-        found = np.unique(np.quantile(values, shares, method="nearest"))
+        grid = np.unique(np.quantile(values, shares, method="nearest"))
     else:
-        found, counts = np.unique(values.astype(str) if _is_mixed(values) else values,
+        grid, counts = np.unique(values.astype(str) if _is_mixed(values) else values,
                                   return_counts=True)  # fmt: skip
-        if len(found) > LEVELS and counts.max(initial=0) == 1:
+        if len(grid) > LEVELS and counts.max(initial=0) == 1:
             return None  # texts or ids
-        found = found[np.sort(np.argsort(-counts, kind="stable")[: min(points, LEVELS)])]
-    return Grid(found, is_number(values)) if len(found) > 1 else None
+        grid = grid[np.sort(np.argsort(-counts, kind="stable")[: min(points, LEVELS)])]
+    return Grid(grid, is_number(values)) if len(grid) > 1 else None
 
 
 def _is_mixed(values: Any) -> bool:
@@ -83,13 +83,13 @@ def curves(s: ReportData, X: Any, j: int, grid: Grid) -> FloatArray:
 def dependence_charts(s: ReportData, columns: Sequence[int]) -> list[str]:
     """One chart per column: the mean in bold, single rows behind it."""
     X = take(s.X, positions(s.X.shape[0], ROWS))
-    names, made = names_of(s), []
-    for place, j in enumerate(columns):
+    names, charts = names_of(s), []
+    for number, j in enumerate(columns):
         grid = grid_of(s.X, j, POINTS)
         if grid is not None:
             values = curves(s, X, j, grid)
-            made.append(_dependence(s, f"dependence-{place}", names[j], grid, values))
-    return made
+            charts.append(_dependence(s, f"dependence-{number}", names[j], grid, values))
+    return charts
 
 
 def _dependence(s: ReportData, name: str, feature: str, grid: Grid, values: FloatArray) -> str:
@@ -115,12 +115,12 @@ def interaction_chart(s: ReportData, columns: Sequence[int]) -> str:
     """The pair of columns with the strongest interaction, if there is one worth a chart."""
     X = take(s.X, positions(s.X.shape[0], PAIR_ROWS))
     grids = {j: grid for j in columns if (grid := grid_of(s.X, j, PAIR_POINTS)) is not None}
-    found = []
+    pairs = []
     for j, k in combinations(list(grids)[:PAIRED], 2):
         surface = pair_dependence(s, X, j, k, grids[j], grids[k])
-        found.append((interaction(surface), j, k, surface))
+        pairs.append((interaction(surface), j, k, surface))
     spread = float(np.std(response(s, X)))
-    if not found or (best := max(found, key=lambda each: each[0]))[0] <= LEAST * spread:
+    if not pairs or (best := max(pairs, key=lambda each: each[0]))[0] <= LEAST * spread:
         return ""
     strength, j, k, surface = best
     names = names_of(s)

@@ -43,28 +43,28 @@ def drivers(s: ReportData) -> Section | None:
     """The columns of the table by what they do to the predictions."""
     if not has_columns(s):
         return None
-    found = permuted(s)
+    importances = permuted(s)
     names = names_of(s)
-    head, cells = _cells(s, found)
-    largest = max(float(found.added[:, 0].max(initial=0.0)), 1e-300)
+    head, cells = _cells(s, importances)
+    largest = max(float(importances.added[:, 0].max(initial=0.0)), 1e-300)
     rows = []
-    for place, j in enumerate(found.columns[:SHOWN]):
-        value, spread = found.added[place, 0], found.spread[place]
+    for number, j in enumerate(importances.columns[:SHOWN]):
+        value, spread = importances.added[number, 0], importances.spread[number]
         size = Raw(f"{bar(float(value) / largest)} 0")
         if abs(value) > TINY * largest:
             words = f"{figure_words(value, '+')} ± {spread:.1g}"
             size = Raw(f"{bar(float(value) / largest)} {words}")
-        rows.append([names[j], size, cells[place]])
-    added = found.added[:, 0]
-    top = [j for j, v in zip(found.columns, added, strict=True) if v > LEAST * largest]
+        rows.append([names[j], size, cells[number]])
+    added = importances.added[:, 0]
+    top = [j for j, v in zip(importances.columns, added, strict=True) if v > LEAST * largest]
     charts = dependence_charts(s, top[:DRAWN])
-    left = len(names) - len(found.columns)
+    n_others = len(names) - len(importances.columns)
     note = (
-        f"What is lost on {found.n_rows:,} of these rows when a column is permuted among them, the "
-        "mean of several permutations ± their standard deviation. Columns that say the same share "
-        "their importance: permuting one of them adds little."
+        f"What is lost on {importances.n_rows:,} of these rows when a column is permuted among "
+        "them, the mean of several permutations ± their standard deviation. Columns with the same "
+        "information share their importance: permuting one of them adds little."
     )
-    note += f" {left:,} columns with small effects were not permuted." if left > 0 else ""
+    note += f" {n_others:,} columns with small effects were not permuted." if n_others > 0 else ""
     return section(
         "drivers",
         "What drives it",
@@ -111,10 +111,10 @@ def _candidates(s: ReportData) -> list[int]:
     return list(map(int, np.argsort(-importances_by_column(s), kind="stable")[:COLUMNS]))
 
 
-def _cells(s: ReportData, found: Permuted) -> tuple[list[str], list[str]]:
+def _cells(s: ReportData, importances: Permuted) -> tuple[list[str], list[str]]:
     """Names of the losses, and the second one of each column."""
     if not s.labels:
         head = ["R² lost", "mean absolute error added"]
-        return head, [figure_words(v, "+") for v in found.added[:, 1]]
+        return head, [figure_words(v, "+") for v in importances.added[:, 1]]
     fine = "log loss added" if hasattr(s.model, "predict_proba") else "errors added"
-    return [fine, "accuracy lost"], [f"{v:+.1%}" for v in found.added[:, 1]]
+    return [fine, "accuracy lost"], [f"{v:+.1%}" for v in importances.added[:, 1]]

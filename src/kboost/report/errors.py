@@ -40,36 +40,36 @@ def _of_labels(s: ReportData) -> list[str]:
 
 def _of_numbers(s: ReportData) -> list[str]:
     y, predicted = np.asarray(s.y, dtype=np.float64), np.asarray(s.predicted, dtype=np.float64)
-    found = measures.residuals(y, predicted)
-    low, high = figure_words(found["25%"]), figure_words(found["75%"])
+    quantiles = measures.residuals(y, predicted)
+    low, high = figure_words(quantiles["25%"]), figure_words(quantiles["75%"])
     words = f"Half of the errors lie between {low} and {high}."
-    few = measures.sample_rows(np.column_stack([y, predicted]))
+    sample = measures.sample_rows(np.column_stack([y, predicted]))
 
     def draw(ax: Any) -> None:
-        low, high = few.min(), few.max()
+        low, high = sample.min(), sample.max()
         ax.plot([low, high], [low, high], color=GREY, lw=1)
-        ax.scatter(few[:, 0], few[:, 1], s=12, color=BLUE, alpha=0.6, lw=0)
+        ax.scatter(sample[:, 0], sample[:, 1], s=12, color=BLUE, alpha=0.6, lw=0)
         ax.set_xlabel(f"{s.target}, true", parse_math=False)
         ax.set_ylabel("predicted")
 
     def draw_residuals(ax: Any) -> None:
         ax.axhline(0.0, color=GREY, lw=1)
-        ax.scatter(few[:, 1], few[:, 0] - few[:, 1], s=12, color=BLUE, alpha=0.6, lw=0)
+        ax.scatter(sample[:, 1], sample[:, 0] - sample[:, 1], s=12, color=BLUE, alpha=0.6, lw=0)
         ax.set(xlabel="predicted", ylabel="true minus predicted")
 
     svg = chart("true", "Predicted against true values", words, draw, size=(4.0, 3.2))
-    large = np.abs(few[:, 0] - few[:, 1])
-    half = few[:, 1] > np.median(few[:, 1])
+    large = np.abs(sample[:, 0] - sample[:, 1])
+    half = sample[:, 1] > np.median(sample[:, 1])
     sizes = [float(np.median(large[part])) if part.any() else 0.0 for part in (~half, half)]
     second = (
         f"The median size of an error is {figure_words(sizes[0])} where predictions are low and "
         f"{figure_words(sizes[1])} where they are high."
     )
     other = chart("residuals", "Residuals", second, draw_residuals, size=(4.0, 3.2))
-    rows = [[share, figure_words(value)] for share, value in found.items()]
+    rows = [[share, figure_words(value)] for share, value in quantiles.items()]
     inside = table("Quantiles of true minus predicted", ["share", "error"], rows, numbers=(0, 1))
     charts = [
-        figure(svg, f"Predicted against true values, on {len(few):,} rows. {words}"),
+        figure(svg, f"Predicted against true values, on {len(sample):,} rows. {words}"),
         figure(other, f"Errors against predictions. {second}"),
     ]
     return [grid(charts), details("The errors as a table", inside), _worst(s)]

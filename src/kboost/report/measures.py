@@ -15,10 +15,11 @@ from kboost.report.table_rows import positions, take
 
 SAMPLE_ROWS = 500  # on which shares are measured
 MAX_TERMS = 5_000  # of a model whose terms are listed
+LISTED = 10  # terms
 
 
 @dataclass(frozen=True)
-class HeavyTerm:
+class LargeTerm:
     """A term of the model with a large share of the output."""
 
     kernel: str
@@ -33,9 +34,9 @@ def sample_rows(X: Any) -> Any:
     return take(X, positions(X.shape[0], SAMPLE_ROWS))
 
 
-def heavy_terms(model: Any, rows: Any, most: int = 10) -> list[HeavyTerm]:
+def largest_terms(model: Any, rows: Any) -> list[LargeTerm]:
     """The columns that vary most over the rows; empty if columns are not kernels at centres."""
-    columns: list[HeavyTerm] = []
+    columns: list[LargeTerm] = []
     if model.n_columns_ > MAX_TERMS or not isinstance(model._model, AdditiveModel):
         return []
     parts, names = model._sum().parts, kernel_names(model)
@@ -49,10 +50,10 @@ def heavy_terms(model: Any, rows: Any, most: int = 10) -> list[HeavyTerm]:
             output = int(np.argmax(np.abs(coef)))
             size = float(np.sqrt(np.sum(coef**2)) * spread[j])
             center = as_dense(part.centers[[j]])[0]
-            columns.append(HeavyTerm(name, size, float(np.sign(coef[output])), output, center))
+            columns.append(LargeTerm(name, size, float(np.sign(coef[output])), output, center))
     total = sum(column.share for column in columns)
-    ordered = sorted(columns, key=lambda column: -column.share)[:most] if total > 0 else []
-    return [HeavyTerm(h.kernel, h.share / total, h.sign, h.output, h.center) for h in ordered]
+    ordered = sorted(columns, key=lambda column: -column.share)[:LISTED] if total > 0 else []
+    return [LargeTerm(h.kernel, h.share / total, h.sign, h.output, h.center) for h in ordered]
 
 
 def confusion(y: Any, predicted: Any) -> tuple[list[str], Any]:

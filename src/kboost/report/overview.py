@@ -44,7 +44,7 @@ def summary(s: ReportData) -> Section:
     for row in rows:
         row.extend([figure_words(others[row[0]])] if row[0] in others else [])
     where = f"Scores on {len(s.y):,} rows" + (" the model was fitted to" if s.seen else "")
-    early = [str(r) for r in s.door._reasons() if r.rule in s.door._limits]
+    early = [str(r) for r in s.estimator._reasons() if r.rule in s.estimator._limits]
     warnings = [f"The fit ended early: {words}" for words in different(early)]
     if s.seen:
         warnings.append("These are training rows, so the scores are optimistic.")
@@ -67,10 +67,10 @@ def _predicted(s: ReportData) -> str:
     else:
         low, high = map(figure_words, np.quantile(y.astype(np.float64), (0.05, 0.95)))
         target = f"{s.target}: a number, mostly between {low} and {high}"
-    learnt = "" if s.X_learn is None else f" fitted to {s.X_learn.shape[0]:,} rows"
-    name = type(s.door).__name__
+    training = "" if s.X_learn is None else f" fitted to {s.X_learn.shape[0]:,} rows"
+    name = type(s.estimator).__name__
     words = f"Predicted is {target}, from {s.X.shape[1]:,} columns. "
-    words += f"The model is {'an' if name[0] in 'AEIOU' else 'a'} {name}{learnt}."
+    words += f"The model is {'an' if name[0] in 'AEIOU' else 'a'} {name}{training}."
     return f"{words} {s.reason[:1].upper()}{s.reason[1:]}".rstrip()
 
 
@@ -84,7 +84,7 @@ def _size(s: ReportData) -> str:
 def certificate(s: ReportData) -> Section:
     """The certified gap, and why the fit stopped."""
     inner = s.inner
-    if hasattr(s.door, "leaderboard_"):
+    if hasattr(s.estimator, "leaderboard_"):
         proof = "No gap is certified: the model was chosen by its error on rows left out."
     elif not hasattr(inner, "objective_"):
         proof = "No gap is certified: this method does not minimise an objective."
@@ -101,7 +101,7 @@ def certificate(s: ReportData) -> Section:
             "over all terms of the library: no model of these terms has an objective that is "
             "lower by more than that."
         )
-    reasons = getattr(s.door, "stop_reason_", [])
+    reasons = getattr(s.estimator, "stop_reason_", [])
     reasons = [str(r) for r in (reasons if isinstance(reasons, list) else [reasons])]
     rows = []
     if hasattr(inner, "objective_"):
@@ -154,7 +154,7 @@ def use(s: ReportData) -> Section:
 
 def made(s: ReportData) -> Section:
     """Estimator, pipeline, unused columns and versions."""
-    rows = [("estimator", " ".join(repr(s.door).split()))]
+    rows = [("estimator", " ".join(repr(s.estimator).split()))]
     if hasattr(s.model, "steps"):
         rows += [(f"step {n}", " ".join(repr(step).split())) for n, step in s.model.steps[:-1]]
     rows += [(f"column left out: {name}", why) for name, why in s.left_out]

@@ -65,7 +65,7 @@ def table(
 
 
 def scrolling(label: str, inside: str) -> str:
-    """A region that scrolls sideways if necessary, and says so."""
+    """A region that scrolls sideways if necessary, with a hint."""
     hint = '<span class="hint" aria-hidden="true">scroll sideways →</span>'
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{text(label)}">'

@@ -61,11 +61,11 @@ def _precision_recall(s: ReportData, positive: Any, scores: FloatArray) -> str:
 def _curve(
     name: str, title: str, words: str, x: Any, y: Any, axes: tuple[str, str], base: Any
 ) -> str:
-    kept = np.unique(np.linspace(0, len(x) - 1, min(DRAWN, len(x))).astype(np.intp))
+    shown = np.unique(np.linspace(0, len(x) - 1, min(DRAWN, len(x))).astype(np.intp))
 
     def draw(ax: Any) -> None:
         ax.plot(*base, color=GREY, lw=1, ls="--")
-        ax.plot(x[kept], y[kept], color=BLUE, lw=2)
+        ax.plot(x[shown], y[shown], color=BLUE, lw=2)
         ax.set(xlabel=axes[0], ylabel=axes[1], xlim=(-0.02, 1.02), ylim=(-0.02, 1.05))
 
     return chart(name, title, words, draw, size=(4.0, 3.2))
@@ -97,11 +97,11 @@ def _calibration(happened: Any, chance: FloatArray, what: str) -> str:
 def _thresholds(s: ReportData, positive: Any, chance: FloatArray) -> str:
     rows = []
     for threshold in THRESHOLDS:
-        said = chance >= threshold
-        hits, n = int(np.sum(said & positive)), int(np.sum(said))
+        flagged = chance >= threshold
+        hits, n = int(np.sum(flagged & positive)), int(np.sum(flagged))
         precision = f"{hits / n:.1%}" if n else "–"
-        false = int(np.sum(said & ~positive))
-        right = np.mean(said == positive)
+        false = int(np.sum(flagged & ~positive))
+        right = np.mean(flagged == positive)
         recall = f"{hits / max(1, int(positive.sum())):.1%}"
         rows.append([f"{threshold:g}", f"{n:,}", precision, recall, f"{false:,}", f"{right:.1%}"])
     label = s.labels[1]

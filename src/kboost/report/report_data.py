@@ -30,15 +30,15 @@ class Remembered:
         self._known: dict[str, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._model, name)
+        attribute = getattr(self._model, name)
         if name not in self._METHODS:
-            return found
+            return attribute
 
         def answer(X: Any) -> Any:
             if X is not self._X:
-                return found(X)
+                return attribute(X)
             if name not in self._known:
-                self._known[name] = np.asarray(found(X))
+                self._known[name] = np.asarray(attribute(X))
             return self._known[name]
 
         return answer
@@ -63,7 +63,7 @@ class ReportData:
     na: tuple[str, ...] | None = None
 
     @property
-    def door(self) -> Any:
+    def estimator(self) -> Any:
         """The estimator that was fitted; `inner` is the model inside an AutoKernel estimator."""
         return last_step(self.model)
 
@@ -88,9 +88,9 @@ class ReportData:
         """Other models on the same rows: trees and a support vector machine."""
         if self.X_learn is None or getattr(self.inner, "_is_precomputed", False):
             return []
-        given = (self.model, self.X_learn, self.y_learn, self.X, np.asarray(self.y))
-        trees = tree_figures(*given)
-        return [svm_figures(*given)] if trees is None else [trees, svm_figures(*given)]
+        arguments = (self.model, self.X_learn, self.y_learn, self.X, np.asarray(self.y))
+        trees = tree_figures(*arguments)
+        return [svm_figures(*arguments)] if trees is None else [trees, svm_figures(*arguments)]
 
     @cached_property
     def sample(self) -> Any:

@@ -1,4 +1,4 @@
-"""What a model says of rows, as one number per row that a chart can show, and its losses."""
+"""The response of a model to rows, as one number per row that a chart can show, and its losses."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def losses(s: Any, X: Any, y: Any) -> FloatArray:
     chances = s.answers.predict_proba(X)
     codes = np.searchsorted(s.model.classes_, y)
     codes = np.minimum(codes, len(s.model.classes_) - 1)
-    known = s.model.classes_[codes] == y
-    own = np.where(known, chances[np.arange(len(codes)), codes], 0.0)
+    is_class = s.model.classes_[codes] == y
+    probabilities = np.where(is_class, chances[np.arange(len(codes)), codes], 0.0)
     wrong = s.model.classes_[chances.argmax(axis=1)] != y
-    return np.column_stack([-np.log(np.maximum(own, _LEAST)), wrong])
+    return np.column_stack([-np.log(np.maximum(probabilities, _LEAST)), wrong])

@@ -39,12 +39,12 @@ class ModelFigures:
 
 
 def model_figures(
-    model: Any, inner: Any, X: Any, found: Sequence[Score], n_bytes: int | None
+    model: Any, inner: Any, X: Any, results: Sequence[Score], n_bytes: int | None
 ) -> ModelFigures:
     """Those of the model."""
     size = len(pickle.dumps(model)) if n_bytes is None else n_bytes
     terms = f"{inner.n_columns_:,} terms"
-    return ModelFigures(type(last_step(model)).__name__, found, terms, size, _clock(model, X))
+    return ModelFigures(type(last_step(model)).__name__, results, terms, size, _clock(model, X))
 
 
 def tree_figures(model: Any, X_learn: Any, y_learn: Any, X: Any, y: Any) -> ModelFigures | None:
@@ -75,7 +75,7 @@ def svm_figures(model: Any, X_learn: Any, y_learn: Any, X: Any, y: Any) -> Model
 
 
 def _fitted(rival: Any, model: Any, X_learn: Any, y_learn: Any, most: int) -> Any:
-    """Fitted to at most so many rows, as the model reads them."""
+    """Fitted to at most `most` rows, as the model reads them."""
     at = positions(X_learn.shape[0], most)
     learn = _plain(input_of(model, take(X_learn, at)))
     dense = hasattr(rival, "max_iter")  # trees
@@ -85,9 +85,9 @@ def _fitted(rival: Any, model: Any, X_learn: Any, y_learn: Any, most: int) -> An
 def _figures(
     rival: Any, name: str, terms: str, rows: Any, y: Any, y_learn: Any, most: int
 ) -> ModelFigures:
-    found = scores(rival, rows, np.asarray(y), np.asarray(y_learn))
+    results = scores(rival, rows, np.asarray(y), np.asarray(y_learn))
     note = f"fitted to {most:,} of the rows" if len(y_learn) > most else ""
-    return ModelFigures(name, found, terms, len(pickle.dumps(rival)), _clock(rival, rows), note)
+    return ModelFigures(name, results, terms, len(pickle.dumps(rival)), _clock(rival, rows), note)
 
 
 def _plain(rows: Any) -> Any:

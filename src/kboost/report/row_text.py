@@ -40,7 +40,7 @@ def named_rows(model: Any, rows: Any) -> list[Row]:
 
 
 def rows_of_frame(frame: Any) -> list[Row]:
-    """Each row of a data frame; dates are days since 1970, and gaps among words are words."""
+    """Each row of a data frame; dates are days since 1970, a missing word is "(missing)"."""
     columns: dict[str, Any] = {}
     for j, name in enumerate(map(str, frame.columns)):
         values = column(frame, j)
@@ -50,9 +50,9 @@ def rows_of_frame(frame: Any) -> list[Row]:
         elif is_number(values):
             columns[name] = numbers
         else:
-            gaps = is_missing(values)
-            words = zip(values.tolist(), gaps, strict=True)
-            columns[name] = ["(missing)" if gap else str(value) for value, gap in words]
+            missing = is_missing(values)
+            words = zip(values.tolist(), missing, strict=True)
+            columns[name] = ["(missing)" if missing else str(value) for value, missing in words]
     return [{name: values[i] for name, values in columns.items()} for i in range(len(frame))]
 
 
@@ -72,9 +72,9 @@ def _columns(table: Any, rows: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _names(model: Any, n: int) -> list[str]:
-    given = getattr(model, "feature_names_in_", None)
+    names = getattr(model, "feature_names_in_", None)
     return (
-        [f"x{j}" for j in range(n)] if given is None or len(given) != n else list(map(str, given))
+        [f"x{j}" for j in range(n)] if names is None or len(names) != n else list(map(str, names))
     )
 
 
@@ -108,7 +108,7 @@ def _number_words(number: float) -> str:
 def unusual(row: Row, others: list[Row]) -> list[str]:
     """The columns of a row, those with the most unusual values first.
 
-    A word is as unusual as it is rarer than the most frequent one; where all are rare, none is.
+    The rarer a word than the most frequent one, the more unusual; where all are rare, none is.
     """
     score = {}
     for name, value in row.items():
@@ -119,7 +119,7 @@ def unusual(row: Row, others: list[Row]) -> list[str]:
         else:
             numbers = np.array(values, dtype=np.float64)
             numbers = numbers[np.isfinite(numbers)]
-            known = np.isfinite(float(value)) and len(numbers) > 0 and numbers.std() > 0
-            distance = abs(float(value) - numbers.mean()) / numbers.std() if known else 0.0
+            comparable = np.isfinite(float(value)) and len(numbers) > 0 and numbers.std() > 0
+            distance = abs(float(value) - numbers.mean()) / numbers.std() if comparable else 0.0
             score[name] = distance / (1 + distance)
     return sorted(score, key=lambda name: -score[name])

@@ -38,16 +38,16 @@ def _labels(model: Any, X: Any, y: Any, y_learn: Any) -> Sequence[Score]:
     majority = np.full(len(y), labels[counts.argmax()])
     predicted = model.predict(X)
     recall = float(np.mean([np.mean(predicted[y == k] == k) for k in np.unique(y)]))
-    found = [
+    results = [
         Score("accuracy", float(np.mean(predicted == y)), float(np.mean(majority == y)), False),
         Score("balanced accuracy", recall, 1 / len(labels), False),
     ]
     if len(labels) == 2 and len(np.unique(y)) == 2 and hasattr(model, "decision_function"):
         area = float(metrics.roc_auc_score(y == labels[1], model.decision_function(X)))
-        found.append(Score("area under the ROC curve", area, 0.5, False))
+        results.append(Score("area under the ROC curve", area, 0.5, False))
     if hasattr(model, "predict_proba"):
-        found.append(_log_loss(model, X, y, y_learn))
-    return found
+        results.append(_log_loss(model, X, y, y_learn))
+    return results
 
 
 def _log_loss(model: Any, X: Any, y: Any, y_learn: Any) -> Score:
@@ -61,8 +61,8 @@ def _log_loss(model: Any, X: Any, y: Any, y_learn: Any) -> Score:
 def _loss_of(probabilities: Any, classes: Any, y: Any) -> float:
     """The log loss of probabilities (n, k); those of labels that are not known are 0."""
     is_true = np.asarray(y)[:, None] == np.asarray(classes)[None, :]  # (n, k)
-    given = np.where(is_true, probabilities, 0.0).sum(axis=1)
-    return float(-np.log(np.maximum(given, _TINY)).mean())
+    true_probability = np.where(is_true, probabilities, 0.0).sum(axis=1)
+    return float(-np.log(np.maximum(true_probability, _TINY)).mean())
 
 
 def _numbers(model: Any, X: Any, y: Any, y_learn: Any) -> Sequence[Score]:

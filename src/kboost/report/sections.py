@@ -10,9 +10,9 @@ from kboost.report.competition import competition
 from kboost.report.data_notes import data_notes
 from kboost.report.drivers import drivers
 from kboost.report.errors import errors
+from kboost.report.explanations import explained
 from kboost.report.overview import certificate, made, summary, use
 from kboost.report.report_data import ReportData, Section
-from kboost.report.taken_apart import explained
 from kboost.report.training import growth, kernels
 
 MAKERS: tuple[Callable[[ReportData], Section | None], ...] = (

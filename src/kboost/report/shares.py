@@ -16,7 +16,7 @@ def importances_by_column(s: Any) -> FloatArray:
 
     The first columns come first where a pipeline makes unknown features.
     """
-    shares: FloatArray = s.door.feature_importances_
+    shares: FloatArray = s.estimator.feature_importances_
     owner = _columns_of_features(s, len(shares))
     if owner is None:
         return -np.arange(s.X.shape[1], dtype=np.float64)
@@ -29,7 +29,7 @@ def shares_by_column(s: Any, X: Any) -> tuple[Any, FloatArray, list[str]]:
     The shares are (n, n_columns, n_outputs); of the features of the last step, where a pipeline
     makes unknown features.
     """
-    explanation = s.door.explain(_input(s.model, X), by="feature")
+    explanation = s.estimator.explain(_input(s.model, X), by="feature")
     n, d = len(explanation.values), len(explanation.features)
     shares = explanation.by_feature.reshape(n, d, -1)
     owner = _columns_of_features(s, d)
@@ -53,9 +53,9 @@ def _columns_of_features(s: Any, n_features: int) -> list[int] | None:
     prepare = preparation_of(s.model)
     if prepare is None:
         return list(range(n_features)) if n_features == s.X.shape[1] else None
-    place = {name: j for j, name in enumerate(names_of(s))} if hasattr(s.X, "columns") else {}
-    columns = [place.get(str(c.name), number) for number, c in enumerate(prepare.columns_)]
-    if hasattr(s.door, "preparation_"):  # its features are the columns
+    index = {name: j for j, name in enumerate(names_of(s))} if hasattr(s.X, "columns") else {}
+    columns = [index.get(str(c.name), number) for number, c in enumerate(prepare.columns_)]
+    if hasattr(s.estimator, "preparation_"):  # its features are the columns
         return columns
     owner = [0] * n_features
     for column, made in zip(columns, prepare.columns_, strict=True):

@@ -17,8 +17,8 @@ LEVELS = 12  # of a column shown value by value
 
 def has_columns(s: Any) -> bool:
     """Whether columns of the table can be shown one by one."""
-    known = hasattr(s.X, "iloc") or isinstance(s.X, np.ndarray)
-    return known and not getattr(s.inner, "_is_precomputed", False)
+    is_table = hasattr(s.X, "iloc") or isinstance(s.X, np.ndarray)
+    return is_table and not getattr(s.inner, "_is_precomputed", False)
 
 
 def names_of(s: Any) -> list[str]:
@@ -63,8 +63,8 @@ def with_column(X: Any, j: int, values: Any) -> Any:
     changed = X.copy(deep=False)
     name = X.columns[j]
     kind = X.dtypes.iloc[j]
-    made = type(X.iloc[:, j])(values, index=X.index, name=name)
-    changed.isetitem(j, made if made.dtype == kind else made.astype(kind))
+    replaced = type(X.iloc[:, j])(values, index=X.index, name=name)
+    changed.isetitem(j, replaced if replaced.dtype == kind else replaced.astype(kind))
     return changed
 
 
@@ -74,7 +74,7 @@ def is_number(values: Any) -> bool:
 
 
 def is_missing(values: Any) -> Any:
-    """Which values are gaps."""
+    """Which values are missing."""
     values = np.asarray(values)
     if values.dtype.kind == "M":
         return np.isnat(values)
@@ -82,10 +82,10 @@ def is_missing(values: Any) -> Any:
         return np.zeros(len(values), dtype=bool)
     if values.dtype.kind == "f":
         return np.isnan(values)
-    return np.array([_is_gap(v) for v in values.tolist()], dtype=bool)
+    return np.array([_is_missing(v) for v in values.tolist()], dtype=bool)
 
 
-def _is_gap(value: Any) -> bool:
+def _is_missing(value: Any) -> bool:
     if isinstance(value, float):
         return bool(np.isnan(value))
     return value is None or type(value).__name__ in ("NAType", "NaTType")
@@ -94,19 +94,27 @@ def _is_gap(value: Any) -> bool:
 def codes(values: Any, levels: dict[Any, int] | None = None) -> tuple[Any, dict[Any, int]]:
     """A column as numbers: itself if it has an order, else the number of each value.
 
-    Gaps and values that are not among the levels are -1, gaps of numbers are NaN.
+    Missing values and values that are not among the levels are -1, missing values of numbers are
+    NaN.
     """
     values = np.asarray(values)
     if is_number(values):
-        gaps = is_missing(values)
+        missing = is_missing(values)
         numbers = (
             values.astype("datetime64[s]").astype(np.int64) if values.dtype.kind == "M" else values
         )
-        return np.where(gaps, np.nan, numbers.astype(np.float64)), {}
-    kept = [None if gap else v for v, gap in zip(values.tolist(), is_missing(values), strict=True)]
+        return np.where(missing, np.nan, numbers.astype(np.float64)), {}
+    values_or_none = [
+        None if missing else v
+        for v, missing in zip(values.tolist(), is_missing(values), strict=True)
+    ]
     if levels is None:
-        levels = {v: k for k, v in enumerate(dict.fromkeys(v for v in kept if v is not None))}
-    return np.array([float(levels.get(v, -1)) if v is not None else -1.0 for v in kept]), levels
+        levels = {
+            v: k for k, v in enumerate(dict.fromkeys(v for v in values_or_none if v is not None))
+        }
+    return np.array(
+        [float(levels.get(v, -1)) if v is not None else -1.0 for v in values_or_none]
+    ), levels
 
 
 def positions(n: int, most: int, seed: int = 0) -> IntArray:

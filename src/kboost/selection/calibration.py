@@ -103,10 +103,10 @@ def calibrate(
         values = _joined(method.decisions)
     elif reason.rule == "solver":
         logger.info("%s", reason)
-    known = ~np.isnan(values.reshape(len(values), -1)).any(axis=1)
-    if known.any():
-        slope = fit_slope(values[known], rows.codes[known], rows.weight[known])
-        calibration = Calibration(slope, int(known.sum()), held_out=True)
+    finite = ~np.isnan(values.reshape(len(values), -1)).any(axis=1)
+    if finite.any():
+        slope = fit_slope(values[finite], rows.codes[finite], rows.weight[finite])
+        calibration = Calibration(slope, int(finite.sum()), held_out=True)
     else:
         fitted = _joined([output.fit.decision for output in outputs])
         slope = fit_slope(fitted, rows.codes, rows.weight)
@@ -189,12 +189,12 @@ def calibrate_on(
         except SolverError as error:
             return None, StopReason("solver", str(error))
 
-    found, reason = interruptible(left_out, None)
-    if found is None or not len(np.unique(found.codes)) > 1:
+    result, reason = interruptible(left_out, None)
+    if result is None or not len(np.unique(result.codes)) > 1:
         calibration = Calibration(fallback, 0, held_out=False)
     else:
-        slope = fit_slope(found.decision, found.codes, found.weight)
-        calibration = Calibration(slope, len(found.codes), held_out=True)
+        slope = fit_slope(result.decision, result.codes, result.weight)
+        calibration = Calibration(slope, len(result.codes), held_out=True)
     logger.info("%s", calibration)
     return calibration, reason
 

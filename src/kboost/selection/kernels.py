@@ -8,10 +8,10 @@ prefer the metric with most parameters. A ridge of "auto" alone is found in the 
 of the given kernels. A thousand rows are enough, and the ridge, a variance of noise in units of the
 kernel, holds for all rows.
 
-With little time the sample is smaller, and when time is over the best candidate so far is taken.
-The middle width of each kind comes first, and half of the time is reserved for learned widths.
-Without any result the choice is a Gaussian of the middle width, or the given kernels, with a ridge
-of 0.01.
+With little time the sample is smaller, and when the time limit is reached the best candidate so far
+is taken. The middle width of each kind comes first, and half of the time is reserved for learned
+widths. Without any result the choice is a Gaussian of the middle width, or the given kernels, with
+a ridge of 0.01.
 """
 
 from __future__ import annotations

@@ -68,8 +68,8 @@ def calibrated_log_loss(decision: FloatArray, codes: IntArray, weight: FloatArra
     start = np.append(0.0, np.log(frequency))
     bounds = [(0.0, MOST)] + [(None, None)] * n_classes
     options = {"maxiter": _STEPS, "ftol": _PRECISION, "gtol": 1e-9}
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    return float(found.fun)
+    solution = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    return float(solution.fun)
 
 
 def per_class(decision: FloatArray) -> FloatArray:

@@ -117,23 +117,23 @@ class RecursiveLeastSquares:
 
     def _extend(self, p: int, X: Any, use: FloatArray) -> None:
         """Add the rows that pass the test to the basis."""
-        kernel, factor, known = self.kernels[p], self._factors[p], self.centers[p]
+        kernel, factor, centers = self.kernels[p], self._factors[p], self.centers[p]
         norm = kernel.diag(X)
-        cross = np.zeros((0, X.shape[0])) if known is None else kernel(known, X)
+        cross = np.zeros((0, X.shape[0])) if centers is None else kernel(centers, X)
         half = factor.half_solve(cross) if factor.size else cross
         novelty = norm - np.einsum("ij,ij->j", half, half)
-        taken: list[int] = []
+        accepted: list[int] = []
         for i in range(X.shape[0]):
-            if self.size + len(taken) >= self._max_columns:
+            if self.size + len(accepted) >= self._max_columns:
                 break
             if novelty[i] <= _LEAST * norm[i] or novelty[i] * use[i] <= self._threshold:
                 continue
             row = (kernel(X[[i]], X)[0] - half[:, i] @ half) / np.sqrt(novelty[i])
             half = np.vstack([half, row])
             novelty = novelty - row**2
-            taken.append(i)
-        if taken:
-            self._grow(p, X[taken], cross[:, taken])
+            accepted.append(i)
+        if accepted:
+            self._grow(p, X[accepted], cross[:, accepted])
 
     def _grow(self, p: int, centers: Any, cross: FloatArray) -> None:
         """Extend the sums to new columns, by projection."""

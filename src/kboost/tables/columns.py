@@ -26,7 +26,7 @@ _DATE_LIKE = re.compile(
 )
 DAY_FIRST = " (d/m)"  # suffix of the name of a column in which 3/4 is the third of April
 ASKED = "used, as asked for"
-USED = " (used)"  # suffix of the name of a number that is no id, although it looks like one
+USED = " (used)"  # suffix of the name of a number that looks like an id and is used nevertheless
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ def _describe(name: str, column: Any, missing: Sequence[str]) -> Column:
     if lasts or (pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)):
         return _number(name, as_numbers(column), "a duration, in seconds" if lasts else "")
     text = as_text(column)
-    given = text.dropna()
-    present = given[~given.str.lower().isin(missing)]
+    not_missing = text.dropna()
+    present = not_missing[~not_missing.str.lower().isin(missing)]
     if present.empty:
         return Column(name, "left out", n, "no values")
     if not present.str.match(_CODE).any():
@@ -93,7 +93,7 @@ def _describe(name: str, column: Any, missing: Sequence[str]) -> Column:
             order = "day before month" if has_day_first(present) else ""
             note = "; ".join(filter(None, (order, _odd(present[dates.isna()], "dates"))))
             return _date(name, as_dates(text), note)
-    return _category(name, text, given)
+    return _category(name, text, not_missing)
 
 
 def _number(name: str, numbers: Any, note: str) -> Column:
@@ -135,8 +135,8 @@ def as_text(column: Any) -> Any:
     pd = require("pandas", extra="cli", what="kboost.tables")
     if pd.api.types.is_float_dtype(column) and (column.dropna() % 1 == 0).all():
         column = column.astype("Int64")  # 3.0 is the category 3
-    known = column.notna().to_numpy()
-    words = [str(v).strip() if k else "" for v, k in zip(column, known, strict=True)]
+    present = column.notna().to_numpy()
+    words = [str(v).strip() if k else "" for v, k in zip(column, present, strict=True)]
     text = [word or None for word in words]
     return pd.Series(text, index=column.index, name=column.name, dtype=object)
 
@@ -185,20 +185,20 @@ def _without_missing(text: Any) -> Any:
     return words[~words.str.lower().isin(MISSING)].unique()
 
 
-def with_gaps(frame: Any, words: Sequence[str]) -> Any:
-    """The table with gaps in place of the given words, in columns of all types."""
+def with_missing(frame: Any, words: Sequence[str]) -> Any:
+    """The table with missing values in place of the given words, in columns of all types."""
     pd = require("pandas", extra="cli", what="kboost.tables")
-    wanted = {word.strip() for word in words} - {""}
-    numbers = as_numbers(pd.Series(sorted(wanted), dtype=object)).dropna()
+    missing_words = {word.strip() for word in words} - {""}
+    numbers = as_numbers(pd.Series(sorted(missing_words), dtype=object)).dropna()
     out = {}
     for name in frame.columns:
         column = frame[name]
         is_number = pd.api.types.is_numeric_dtype(column) and column.dtype != bool
         text = None if is_number else as_text(column)
-        gone = column.isin(numbers) if text is None else text.isin(wanted)
+        masked = column.isin(numbers) if text is None else text.isin(missing_words)
         if text is not None and len(numbers):  # -9 is -9.0, too
-            gone |= pd.to_numeric(text, errors="coerce").isin(numbers)
-        out[name] = column.mask(gone) if gone.any() else column
+            masked |= pd.to_numeric(text, errors="coerce").isin(numbers)
+        out[name] = column.mask(masked) if masked.any() else column
     return pd.DataFrame(out, index=frame.index)
 
 

@@ -42,14 +42,14 @@ def with_points(text: Any) -> Any:
 def read_dates(words: Any, *, day_first: bool) -> Any:
     """Timestamps in UTC, NaT for words that are not dates."""
     pd = require("pandas", extra="cli", what="kboost.tables")
-    found = pd.to_datetime(words, format="mixed", dayfirst=day_first, errors="coerce", utc=True)
-    return pd.Series(found)
+    dates = pd.to_datetime(words, format="mixed", dayfirst=day_first, errors="coerce", utc=True)
+    return pd.Series(dates)
 
 
 def days_come_first(words: Any) -> bool:
     """Whether the distinct values of a column have the day before the month.
 
-    pandas does not tell: it reads 13/4 in either order.
+    pandas does not check the order: it reads 13/4 in either one.
     """
     pd = require("pandas", extra="cli", what="kboost.tables")
     fields = pd.Series(words, dtype=object).str.extract(_TWO_FIRST).astype("float64")
@@ -61,5 +61,5 @@ def days_come_first(words: Any) -> bool:
 
 
 def _span(dates: Any) -> float:
-    known = dates.dropna()
-    return float(known.max().timestamp() - known.min().timestamp()) if len(known) else 0.0
+    present = dates.dropna()
+    return float(present.max().timestamp() - present.min().timestamp()) if len(present) else 0.0

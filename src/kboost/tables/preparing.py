@@ -87,7 +87,7 @@ def rows_for(model: Any, frame: Any, *, fill: bool = False) -> Any:
     frame : pandas.DataFrame
         The table as read; columns may be in any order, and there may be others.
     fill : bool, default=False
-        Whether columns that are missing, at most half of them, are filled with gaps.
+        Whether columns that are missing, at most half of them, are filled with missing values.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def missing_columns(model: Any, frame: Any) -> list[str]:
 
 
 def _filled(frame: Any, kinds: Mapping[str, str]) -> Any:
-    """The table with gaps for columns it does not have, if it has at least half of them."""
+    """The table with missing values in columns it does not have, at most half of them."""
     names = [_raw_name(frame, name) for name in kinds]
     missing = [name for name in names if name not in frame.columns]
     if 2 * len(missing) > len(names):
@@ -162,28 +162,29 @@ def _raw_name(frame: Any, name: str) -> str:
 
 
 def plain_name(name: str) -> str:
-    """The name of a column without what says how it is read."""
+    """The name of a column without the suffix for its reading."""
     return name.removesuffix(USED).removesuffix(DAY_FIRST)
 
 
 def prepared_name(names: Collection[str], plain: str) -> str:
-    """The one of these names, which may say how a column is read, that has this plain name."""
-    known = (plain, plain + DAY_FIRST, plain + USED, plain + DAY_FIRST + USED)
-    return next(name for name in known if name in names)
+    """The one of these names, perhaps with a suffix for its reading, that has this plain name."""
+    spellings = (plain, plain + DAY_FIRST, plain + USED, plain + DAY_FIRST + USED)
+    return next(name for name in spellings if name in names)
 
 
 def _of_kinds(kinds: Mapping[str, str], frame: Any) -> Any:
     pd = require("pandas", extra="cli", what="kboost.tables")
     out: dict[str, Any] = {}
     for name, kind in kinds.items():
-        given = _raw_name(frame, name)
-        if given not in frame.columns:
+        raw_name = _raw_name(frame, name)
+        if raw_name not in frame.columns:
             shown = ", ".join(map(str, frame.columns[:8])) + (", …" * (len(frame.columns) > 8))
             raise ValueError(
-                f"the table must have the columns of the model; {given!r} is missing; got {shown}."
+                f"the table must have the columns of the model; {raw_name!r} is missing; "
+                f"got {shown}."
             )
         out[name] = _typed(
-            frame[given], kind, day_first=given == name.removesuffix(DAY_FIRST) != name
+            frame[raw_name], kind, day_first=raw_name == name.removesuffix(DAY_FIRST) != name
         )
     return pd.DataFrame(out, index=frame.index)
 

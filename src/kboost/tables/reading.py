@@ -13,7 +13,7 @@ from zipfile import is_zipfile
 import numpy as np
 
 from kboost._optional import require
-from kboost.tables.columns import with_gaps
+from kboost.tables.columns import with_missing
 from kboost.tables.delimited import check_names, read_delimited
 
 _TEXT = (".csv", ".tsv", ".txt", ".data")
@@ -88,7 +88,7 @@ def read_table(
         raise ValueError(f"{path} must be one of {KINDS}; its suffix is {kind!r}.")
     if not len(table):
         raise ValueError(f"{path} must have rows; it has none.")
-    return table if na is None or table.frame is None else Table(with_gaps(table.frame, na))
+    return table if na is None or table.frame is None else Table(with_missing(table.frame, na))
 
 
 def _read_arrow(path: Path, *, parquet: bool) -> Any:
@@ -122,11 +122,11 @@ def _read_json(path: Path, *, lines: bool) -> Any:
     try:
         with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
             text = file.read().decode("utf-8-sig")
-        given = [json.loads(line) for line in text.split("\n") if line.strip()] if lines else None
-        given = json.loads(text) if given is None else given
-        if not isinstance(given, dict) and not all(isinstance(row, dict) for row in given):
+        records = [json.loads(line) for line in text.split("\n") if line.strip()] if lines else None
+        records = json.loads(text) if records is None else records
+        if not isinstance(records, dict) and not all(isinstance(row, dict) for row in records):
             raise ValueError("its rows must be objects.")
-        frame = pd.DataFrame(given)
+        frame = pd.DataFrame(records)
     except (ValueError, TypeError, OSError, EOFError) as error:
         raise ValueError(f"{path} must be a JSON file of rows; {_first_line(error)}.") from error
     nested = [name for name in frame.columns if frame[name].map(_is_nested).any()]

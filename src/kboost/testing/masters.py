@@ -67,9 +67,11 @@ def check_fit(
     H = _all_columns(problem)
     for run, ids in _steps(master, problem, seed):
         fit = run.fit
-        assert fit.coef.shape == ids.shape
-        assert fit.decision.shape == fit.weights.shape == (len(H),)
-        assert_allclose(fit.decision, H[:, ids] @ fit.coef + fit.bias, atol=1e-9)
+        _check_count(fit, len(ids))
+        assert fit.decision.shape == (len(H),), f"fit.decision has shape {fit.decision.shape}"
+        assert fit.weights.shape == (len(H),), f"fit.weights has shape {fit.weights.shape}"
+        message = "fit.decision is not the value of the columns with fit.coef and fit.bias"
+        assert_allclose(fit.decision, H[:, ids] @ fit.coef + fit.bias, atol=1e-9, err_msg=message)
         value = reference.objective(H[:, ids], fit.coef, fit.bias)
         message = "fit.objective is not reference.objective at the coefficients"
         assert_allclose(fit.objective, value, rtol=1e-9, atol=1e-10, err_msg=message)
@@ -114,7 +116,7 @@ def check_price(
     H = _all_columns(problem)
     for run, ids in _steps(master, problem, seed, limit=10):
         prices = run.price(problem.columns.edges(run.fit.weights))
-        assert prices.shape == (H.shape[1],)
+        assert prices.shape == (H.shape[1],), "price must return one price per edge"
         others = np.setdiff1d(np.arange(H.shape[1]), ids)
         optimum = reference.optimum(H[:, ids])
         for j in others[:: max(1, len(others) // 8)]:
@@ -142,12 +144,13 @@ def check_price_inside(
 def check_empty_proposal(
     master: EdgeMaster, problem: AnyProblem, reference: MasterReference, seed: int = 0
 ) -> None:
-    """An empty proposal leaves the optimum as it is."""
+    """An empty proposal does not change the optimum."""
     for run, _ in _steps(master, problem, seed, limit=10):
         before = run.fit
         run.extend(_proposal(problem, np.zeros(0, dtype=np.intp)))
-        assert_allclose(run.fit.objective, before.objective, rtol=1e-9)
-        assert run.fit.coef.shape == before.coef.shape
+        message = "an empty proposal changed the objective"
+        assert_allclose(run.fit.objective, before.objective, rtol=1e-9, err_msg=message)
+        _check_count(run.fit, len(before.coef))
 
 
 def check_independent_runs(
@@ -157,9 +160,10 @@ def check_independent_runs(
     first, second = master.start(problem), master.start(problem)
     before = second.fit
     first.extend(_proposal(problem, np.arange(5)))
-    assert second.fit is before
+    assert second.fit is before, "two runs of one master share state"
     second.extend(_proposal(problem, np.arange(5)))
-    assert_array_equal(first.fit.coef, second.fit.coef)
+    message = "equal columns gave two runs different coefficients"
+    assert_array_equal(first.fit.coef, second.fit.coef, err_msg=message)
 
 
 def check_final_forms(
@@ -167,9 +171,9 @@ def check_final_forms(
 ) -> None:
     """`finish`, `complete` and `cut_short` return a fit of the same columns."""
     for run, ids in _steps(master, problem, seed, limit=10):
-        for fit in (run.complete(run.fit), run.cut_short(run.fit)):
-            assert fit.coef.shape == ids.shape
-    assert run.finish().coef.shape == ids.shape
+        _check_count(run.complete(run.fit), len(ids))
+        _check_count(run.cut_short(run.fit), len(ids))
+    _check_count(run.finish(), len(ids))
 
 
 MASTER_CHECKS: tuple[Check, ...] = (
@@ -206,6 +210,11 @@ def check_equivalent(
         assert bounds[0] is bounds[1]
         return
     assert_allclose(bounds[0], bounds[1], rtol=1e-5)
+
+
+def _check_count(fit: Fit, n_columns: int) -> None:
+    message = f"fit.coef has shape {fit.coef.shape} with {n_columns} columns added"
+    assert fit.coef.shape == (n_columns,), message
 
 
 def _all_columns(problem: AnyProblem) -> FloatArray:

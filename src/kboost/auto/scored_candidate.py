@@ -16,7 +16,7 @@ Scorer = Callable[[FloatArray, IntArray], float]  # of values at rows of these n
 
 
 @dataclass(frozen=True)
-class Contender:
+class ScoredCandidate:
     """A line of the leaderboard.
 
     Its engine is column generation with a `cost`, a joint fit with `max_columns`, and kernel ridge
@@ -38,7 +38,7 @@ class Contender:
 
     @property
     def is_small(self) -> bool:
-        """Whether the engine is one of few columns."""
+        """Whether the engine has few columns."""
         return self.max_columns is not None or self.cost is not None
 
     def n_bytes(self, n_features: int) -> int:
@@ -62,7 +62,7 @@ class ScoredRows:
         scale = self.scale.with_residuals(values, targets, weight)
         return scale.invert(values), scale
 
-    def contender(
+    def candidate(
         self,
         name: str,
         values: FloatArray,
@@ -72,7 +72,7 @@ class ScoredRows:
         n_columns: int,
         max_columns: int | None = None,
         cost: float | None = None,
-    ) -> Contender:
+    ) -> ScoredCandidate:
         """A candidate of these values, with its score and the spread over the folds."""
         plain, scale = self.on_original_scale(values)
         numbers = [np.flatnonzero(self.folds == fold) for fold in np.unique(self.folds)]
@@ -82,7 +82,7 @@ class ScoredRows:
             few = len(scores) < 2
             spread = 0.0 if few else float(np.std(scores, ddof=1) / np.sqrt(len(scores)))
         entry = float(np.mean([each.entry_seconds for each, _ in members]))
-        return Contender(
+        return ScoredCandidate(
             name, plain, self.rows, self.scorer(plain, self.rows), spread, seconds, n_columns,
             1e6 * n_columns * entry, members, scale, max_columns, cost,
         )  # fmt: skip

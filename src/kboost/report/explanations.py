@@ -1,4 +1,4 @@
-"""Section on single predictions, taken apart by the columns of the table."""
+"""Section on single predictions, split by the columns of the table."""
 
 from __future__ import annotations
 
@@ -48,9 +48,7 @@ def explained(s: ReportData) -> Section | None:
         of_file = f", row {row_name(few, i)}" if hasattr(few, "iloc") else ""
         caption = f"{_place(i, len(chosen))}{of_file}: predicted {shown}"
         blocks.append(table(caption, ["column", "value", "adds"], lines))
-    return section(
-        "explained", "Predictions taken apart", paragraph(_words(s, explanation)), *blocks
-    )
+    return section("explained", "Predictions explained", paragraph(_words(s, explanation)), *blocks)
 
 
 def _lines(
@@ -87,7 +85,7 @@ def _shown(value: Any) -> str:
 def _unit(s: ReportData) -> str:
     if not s.labels:
         return f"predicted {s.target}"
-    return "log odds" if hasattr(s.door, "probabilities_") and len(s.labels) == 2 else "value"
+    return "log odds" if hasattr(s.estimator, "probabilities_") and len(s.labels) == 2 else "value"
 
 
 def _place(i: int, n: int) -> str:
@@ -106,5 +104,5 @@ def _words(s: ReportData, explanation: Any) -> str:
         "average over all orders of the columns."
     )
     if explanation.exact:
-        return f"{words} The shares are exact: the kernels look at one or two columns at a time."
+        return f"{words} The shares are exact: the kernels use one or two columns at a time."
     return f"{words} The orders are sampled; the sum is exact."
