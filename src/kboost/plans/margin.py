@@ -11,7 +11,8 @@ An estimator makes a `MarginPlan` from its parameters and `TrainingData` from it
     calibration of probabilities, where the plan asks for it
 
 A limit that strikes before there is a column leaves a constant: the shares of the classes, or the
-intercept of the problem without columns. Ctrl-C while C is chosen leaves the model of the path.
+intercept of the problem without columns. Ctrl-C while C is chosen leaves the model of the path;
+while kernels are chosen, a model of few rows with the best kernels so far.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from kboost.columns.library import KernelLibrary
 from kboost.core.column_generation import ColumnGenerationMethod, GenerationResult
 from kboost.core.deadline import Deadline
 from kboost.core.iterate import Listener
-from kboost.core.outputs import solve_outputs
+from kboost.core.outputs import solve_outputs, until_interrupted
 from kboost.core.protocols import Fit, Master, Oracle, Problem
 from kboost.core.stopping import (
     INTERRUPTED,
@@ -52,8 +53,11 @@ from kboost.plans.margin_plan import MarginFit, MarginPlan, with_results
 from kboost.plans.pilot import WHOLE, Pilot, at_all_rows, has_pilot, pilot_of, starts_anywhere
 from kboost.plans.training_data import PRICE, TrainingData, check_prices
 from kboost.selection import learned_kernels
+from kboost.selection.c_path import HELD_OUT
 from kboost.selection.calibration import FittedOutput, calibrate
 from kboost.solvers.threads import blas_threads_for
+
+_FEW = 300  # rows of the model that Ctrl-C leaves while kernels are chosen
 
 Listen = Callable[[int | None, Callable[[], MarginFit]], Sequence[Listener]]
 
@@ -80,7 +84,12 @@ def fit_margin(
         weights = "with C='auto' the largest sample weight"
         check_prices(plan.outputs.problems(data.rows, 1.0), weights)
     with blas_threads_for(len(data.rows.weight)):
-        plan = with_learned_kernels(plan, data, deadline.share(4))
+        quarter = deadline.share(4)
+        plan, interrupted = until_interrupted(
+            partial(with_learned_kernels, plan, data, quarter), quarter
+        )
+        if interrupted:
+            return _of_few_rows(plan, data, listen)
         choice = choose_c(plan, data, deadline.share(2))
         if choice.interrupted is not None:
             deadline.call_off()
@@ -107,8 +116,7 @@ def with_learned_kernels(plan: MarginPlan, data: TrainingData, deadline: Deadlin
     auto = type(base) is KernelColumns and isinstance(base.kernels, str) and base.kernels == "auto"
     if not (auto and isinstance(rows.X, np.ndarray) and plan.library.centers is None):
         return plan
-    draw = np.random.default_rng(0).permutation(len(rows.weight))[: learned_kernels.ROWS]
-    drawn = rows.take(np.sort(draw))
+    drawn = _sample(rows, learned_kernels.ROWS)
     sample = LearningRows(
         np.asarray(drawn.X, dtype=np.float64),
         plan.outputs.targets(drawn),
@@ -119,6 +127,25 @@ def with_learned_kernels(plan: MarginPlan, data: TrainingData, deadline: Deadlin
     if not kernels:
         return plan
     return replace(plan, library=replace(plan.library, base=KernelColumns(list(kernels))))
+
+
+def _sample(rows: MergedRows, count: int) -> MergedRows:
+    draw = np.random.default_rng(0).permutation(len(rows.weight))[:count]
+    return rows.take(np.sort(draw))
+
+
+def _of_few_rows(plan: MarginPlan, data: TrainingData, listen: Listen) -> MarginFit:
+    """The fit that Ctrl-C leaves while kernels are chosen."""
+    rows = _sample(data.rows, _FEW)
+    if plan.stratify and len(np.unique(rows.codes)) < len(np.unique(data.rows.codes)):
+        raise KeyboardInterrupt("interrupted before there was a model; nothing has changed.")
+    sample = TrainingData(rows)
+    if not isinstance(plan.C, float):  # one split, not several
+        sample = TrainingData(
+            *hold_out(rows, HELD_OUT, np.random.RandomState(0), by_code=plan.stratify)
+        )
+    fit = fit_margin(replace(plan, max_seconds=None), sample, listen)
+    return replace(fit, results=[replace(each, reason=INTERRUPTED) for each in fit.results])
 
 
 def without_columns(n_rows: int) -> GenerationResult:
