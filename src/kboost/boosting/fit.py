@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from kboost._threads import ThreadPool
 from kboost._typing import FloatArray, IntArray
 from kboost.boosting.adaboost import AdaBoost
 from kboost.boosting.rounds import (
@@ -71,7 +71,7 @@ def boost_svms(
     drawn = [_distinct_rows(plan, data, problem.rows) for problem in data.problems]
     fit_in_memory = rows_in_memory(plan, data, max(drawn), deadline)
     grams = _GramOfRows(data, plan, deadline.check, min(max(drawn), fit_in_memory))
-    with ThreadPoolExecutor(n_jobs) if n_jobs > 1 else nullcontext() as pool:
+    with ThreadPool(n_jobs) if n_jobs > 1 else nullcontext() as pool:
 
         def solve(output: int, until: Deadline) -> BoostedSVMs:
             problem = data.problems[output]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from typing import Any
 
 import numpy as np
 
+from kboost._threads import ThreadPool
 from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.boosting.fit import BoostingPlan, affordable, rows_in_memory
 from kboost.boosting.svm_learners import SVMLearners
@@ -30,7 +30,7 @@ def cross_validated_errors(
     largest = max(int(np.sum(folds != fold)) for fold in range(int(folds.max()) + 1))
     fit_in_memory = rows_in_memory(plan, data, largest, deadline)
     with (
-        ThreadPoolExecutor(n_jobs) if n_jobs > 1 else nullcontext() as pool,
+        ThreadPool(n_jobs) if n_jobs > 1 else nullcontext() as pool,
         suppress(OutOfTimeError),
     ):
         if fit_in_memory < largest:
@@ -58,7 +58,7 @@ def _held_out_values(
     gram: Gram,
     data: SVMData,
     held_out: BoolArray,
-    pool: ThreadPoolExecutor | None,
+    pool: ThreadPool | None,
     n_jobs: int,
     deadline: Deadline,
 ) -> FloatArray:

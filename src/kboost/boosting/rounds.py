@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from kboost._threads import ThreadPool
 from kboost._typing import FloatArray, IntArray
 from kboost.boosting.adaboost import TIE, AdaBoost, lowest
 from kboost.boosting.svm_learners import KernelDraw, RoundClassifier, SVMLearners
@@ -67,7 +67,7 @@ class BoostingRounds(Method[Round]):
         n_kernels: int,
         settings: RoundSettings,
         rng: np.random.RandomState,
-        pool: ThreadPoolExecutor | None = None,
+        pool: ThreadPool | None = None,
         n_jobs: int = 1,
     ) -> None:
         self._learners, self._adaboost, self._settings = learners, adaboost, settings

@@ -18,13 +18,13 @@ rows drawn are of one class, the classifier is constant.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias
 
 import numpy as np
 
+from kboost._threads import ThreadPool
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.gram import SVM, Gram, signs
 
@@ -53,7 +53,7 @@ class SVMLearners:
         kernels: Sequence[int],
         rows: IntArray,
         counts: FloatArray,
-        pool: ThreadPoolExecutor | None = None,
+        pool: ThreadPool | None = None,
         n_jobs: int = 1,
     ) -> list[SVM]:
         """One SVM per kernel, in the order of the kernels."""

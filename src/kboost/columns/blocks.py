@@ -11,13 +11,13 @@ capacity); when these exceed their share, cached blocks are dropped.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import BoundedSemaphore, Lock
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from kboost._threads import ThreadPool
 from kboost._typing import FloatArray, IntArray, Matrix
 from kboost.columns.cache import BlockCache
 from kboost.kernels.base import Kernel
@@ -159,7 +159,7 @@ class BlockSource:
             for piece in work:
                 self._in_slot(piece)
             return
-        pool = ThreadPoolExecutor(min(self._n_jobs, len(work)))
+        pool = ThreadPool(min(self._n_jobs, len(work)))
         try:
             for future in [pool.submit(self._in_slot, piece) for piece in work]:
                 future.result()

@@ -14,12 +14,12 @@ X may be a memory map: with `lazy`, rows are read and transformed chunk by chunk
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from kboost._threads import ThreadPool
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.float32 import AugmentedRows, PreparedCenters, fits_float32, gaussian_gamma
 from kboost.columns.hypothesis import KernelColumn, KernelFamily
@@ -208,7 +208,7 @@ class CandidateColumns:
             fill_chunk(0)
             return
         # chunks are too small for several BLAS threads
-        with one_blas_thread(), ThreadPoolExecutor(self._n_jobs) as workers:
+        with one_blas_thread(), ThreadPool(self._n_jobs) as workers:
             for future in [workers.submit(fill_chunk, start) for start in starts]:
                 future.result()
 

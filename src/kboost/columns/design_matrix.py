@@ -16,11 +16,11 @@ and is for iterations that are restarted from exact products.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
+from kboost._threads import ThreadPool
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.candidates import CandidateColumns
 from kboost.solvers.threads import one_blas_thread, threads_for
@@ -52,7 +52,7 @@ class DesignMatrix:
     ) -> None:
         self._candidates, self._capacity, self._budget = candidates, capacity, budget
         self._n_jobs = threads_for(candidates.n_rows)
-        self._workers = ThreadPoolExecutor(self._n_jobs)
+        self._workers = ThreadPool(self._n_jobs)
         self.size = 0
         self._ids: IntArray = np.zeros(0, dtype=np.intp)
         n_entries = candidates.n_rows * capacity

@@ -9,12 +9,12 @@ depend on the number of threads that share them, and so neither do the values, t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from kboost._threads import ThreadPool
 from kboost._typing import FloatArray
 from kboost.core.protocols import Family, Fit, Hypothesis, Part
 
@@ -92,7 +92,7 @@ class AdditiveModel:
             for rows in chunks:
                 add(rows)
             return out
-        pool = ThreadPoolExecutor(min(n_jobs, len(chunks)))
+        pool = ThreadPool(min(n_jobs, len(chunks)))
         try:
             for future in [pool.submit(add, rows) for rows in chunks]:
                 future.result()

@@ -8,10 +8,11 @@ only, so the deadline is called off and the threads end after their current step
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from kboost._threads import ThreadPool
 from kboost.core.checkpoint import in_thread
 from kboost.core.deadline import Deadline
 from kboost.core.stopping import INTERRUPTED
@@ -42,7 +43,7 @@ def until_interrupted(work: Callable[[], Result], deadline: Deadline) -> tuple[R
     The work runs in a thread and checks the deadline, which Ctrl-C cancels: what the work then
     returns is the best so far. A second Ctrl-C, or one that the work itself meets, is raised.
     """
-    pool = ThreadPoolExecutor(1)
+    pool = ThreadPool(1)
     future = pool.submit(in_thread(work))
     try:
         return future.result(), False
@@ -70,7 +71,7 @@ def _in_sequence(
 def _in_threads(
     solve: Callable[[int, Deadline], Result], count: int, deadline: Deadline, n_jobs: int
 ) -> list[Result]:
-    with ThreadPoolExecutor(n_jobs) as pool:
+    with ThreadPool(n_jobs) as pool:
         futures = [pool.submit(in_thread(solve), k, deadline) for k in range(count)]
         try:
             return [future.result() for future in futures]
@@ -83,7 +84,7 @@ def _in_threads(
             raise
 
 
-def _call_off(pool: ThreadPoolExecutor, deadline: Deadline) -> None:
+def _call_off(pool: ThreadPool, deadline: Deadline) -> None:
     """Start no further problem and wait until the running ones have ended."""
     deadline.call_off()
     pool.shutdown(cancel_futures=True)

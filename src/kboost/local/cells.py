@@ -12,12 +12,13 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor as FutureExecutor
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from kboost._threads import ThreadPool
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.cell_tree import CellTree
 from kboost.columns.cells import CellPart
@@ -75,7 +76,7 @@ def run_cells(
     listeners: Sequence[Listener] = (),
 ) -> tuple[CellFitting, StopReason]:
     """Fit the cells of the partitions, `columns` in each."""
-    with ThreadPoolExecutor(n_jobs) as pool:
+    with ThreadPool(n_jobs) as pool:
         fitting = CellFitting(plan, columns, rows, partitions, deadline, pool)
         try:
             return fitting, iterate(fitting, listeners=listeners, level=logging.DEBUG)

@@ -19,12 +19,12 @@ changes nothing, and if no round has any, the choice is a Gaussian on standardis
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from kboost._threads import ThreadPool
 from kboost.columns.cells import kernel_block
 from kboost.core.deadline import NO_LIMIT, Deadline
 from kboost.kernels.algebra import sum_kernels
@@ -86,7 +86,7 @@ def choose_local(
     """The best kernel for cells of `size` rows, and whether there was time to finish."""
     views, until = _views(rows), deadline.share(3)
     drawn = [anchors_of(rows, rng) for _ in views]
-    with ThreadPoolExecutor(min(executor.n_workers, len(views))) as threads:
+    with ThreadPool(min(executor.n_workers, len(views))) as threads:
         results = threads.map(lambda v, a: cells_at(rows, size, v, a), views.values(), drawn)
         cells_of = dict(zip(views, results, strict=True))
     parts = [sample_of(cell, _FIRST_ROWS, rng) for cells in cells_of.values() for cell in cells]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+
+from kboost._threads import ThreadPool
 
 BoundMap = Callable[[Any], list[Any]]
 
@@ -17,7 +18,7 @@ class Executor:
 
     def map(self, work: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
         """As the built-in `map`, in parallel."""
-        with ThreadPoolExecutor(self.n_workers) as pool:
+        with ThreadPool(self.n_workers) as pool:
             return list(pool.map(work, *arguments))
 
     def scatter(self, value: Any) -> Any:

@@ -22,6 +22,8 @@ from typing import Any
 import threadpoolctl
 from threadpoolctl import ThreadpoolController
 
+from kboost._threads import take_buffers
+
 SMALL = 20_000  # rows
 
 
@@ -52,6 +54,11 @@ class _SharedLimit:
                 self._limit = _controller().limit(limits=1, user_api="blas")
                 release_claims()
             self._entered[get_ident()] += 1
+        try:
+            take_buffers()
+        except MemoryError:
+            self.__exit__()
+            raise
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
