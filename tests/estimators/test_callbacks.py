@@ -263,3 +263,22 @@ def test_ctrl_c_at_the_end_keeps_the_model_and_is_its_reason():
         model.fit(X, y)
     assert model.stop_reason_.rule == "interrupted"
     assert model.predict(X).shape == y.shape
+
+
+class Writer(Listener):
+    """Writes to the rows that it is given."""
+
+    def on_fit_task_end(self, estimator, context, *, X=None, y=None, fitted_estimator=None):
+        X[:] = 0.0
+        return False
+
+
+@pytest.mark.parametrize("model", [SparseKernelRegressor(), KernelBoostRegressor(C=1.0)])
+def test_callbacks_cannot_change_the_rows(model):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    before = X.copy()
+    with pytest.raises(ValueError, match="read-only"):
+        model.set_callbacks(Writer()).fit(X, X[:, 0])
+    np.testing.assert_array_equal(X, before)
+    assert X.flags.writeable
+    assert not hasattr(model, "n_columns_")

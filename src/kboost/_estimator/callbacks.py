@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
+import numpy as np
+
 from kboost.core.iterate import Listener
 from kboost.core.stopping import StopReason
 
@@ -77,10 +79,9 @@ def fit_task(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Non
         yield
         return
     context = estimator._init_callback_context(max_subtasks=None, sequential_subtasks=False)
-    metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-    estimator._fit_task = context_ = _CallbackContext(
-        estimator, context, {"X": X, "y": y, "metadata": metadata}
-    )
+    metadata = None if sample_weight is None else {"sample_weight": _read_only(sample_weight)}
+    given = {"X": _read_only(X), "y": _read_only(y), "metadata": metadata}
+    estimator._fit_task = context_ = _CallbackContext(estimator, context, given)
     try:
         context_.begin()
         yield
@@ -88,6 +89,15 @@ def fit_task(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Iterator[Non
         context_.end(dict)  # the estimator is its own fitted self
     finally:
         vars(estimator).pop("_fit_task", None)
+
+
+def _read_only(values: Any) -> Any:
+    """A view that callbacks cannot write to; the fit goes on to read the array."""
+    if not isinstance(values, np.ndarray):
+        return values
+    view = values.view()
+    view.flags.writeable = False
+    return view
 
 
 class _OutputListener:
