@@ -51,7 +51,8 @@ _NEAR = 0.01  # columns with an edge this close to 1 enter the LP
 _SAME = 1e-8  # relative difference of objectives that count as equal
 _RETURNS = 4  # tight solves, while columns that were left out are violated
 _NEGLIGIBLE = 1e-7  # of the largest coefficient: rounding of the tight solve
-_LATER = 0.3  # of the gap at which the rows near the margin alone failed, they are tried again
+_LATER, _SOON = 0.3, 0.8  # of the gap at which the rows near the margin failed: the next attempt
+_MANY_ROWS = 30  # per column, from which on an attempt costs so little that it comes soon
 _PATH_EDGE = 0.8  # inactive edge at the next C of a path: most columns are not needed there
 
 
@@ -258,7 +259,8 @@ class InteriorRun(MarginRun):
             path = solve_near_margin(problem, start, near, tol=self._tol, seconds=seconds)
             if path is not None:
                 return path
-            self._part_gap = _LATER * self._gap
+            n, k = problem.columns.shape
+            self._part_gap = (_SOON if n > _MANY_ROWS * k else _LATER) * self._gap
         return solve_interior(problem, start, tol=self._tol, seconds=seconds)
 
     def _place(self, x: FloatArray, bias: float) -> None:
