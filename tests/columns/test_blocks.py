@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from kboost.columns.blocks import BlockSource
-from kboost.columns.library import KernelLibrary
+from kboost.columns.library import KernelLibrary, measured_columns
 from kboost.kernels import Gaussian, Laplacian, Linear, Polynomial
 from kboost.kernels import pairings as pairings_module
 from kboost.kernels.adapters import FunctionKernel, as_kernels
@@ -239,3 +239,29 @@ def test_kernels_that_fold_keep_no_blocks():
     X = np.random.default_rng(0).normal(size=(300, 4))
     library = KernelLibrary([Linear(), Gaussian(1.0), Polynomial(2)], X)
     assert {p for p, _ in library._source._cache._blocks} == {1}
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.3), Laplacian(0.2), Polynomial(2), Linear()])
+@pytest.mark.parametrize("at_once", [1, 30, 10**9])
+def test_values_computed_a_few_rows_at_a_time_are_those_of_all(kernel, at_once, monkeypatch):
+    monkeypatch.setattr("kboost.columns.blocks.AT_ONCE", at_once)
+    X = rows()
+    kernel = kernel.resolve(X)
+    source = BlockSource([kernel], X, X, 10**6, keep=())
+    for centers in (slice(2, 9), np.array([5, 1, 3])):
+        assert_allclose(source.evaluate([0], centers)[0], kernel(X)[:, centers], rtol=1e-12)
+
+
+@pytest.mark.parametrize("at_once", [1, 40, 10**9])
+def test_measured_columns(at_once, monkeypatch):
+    monkeypatch.setattr("kboost.columns.library.AT_ONCE", at_once)
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(17, 6)) * [1.0, 1e-200, 1e200, 1e-20, 0.0, 1e90]
+    share = rng.dirichlet(np.ones(17))
+    least, top, rms = measured_columns(values, share)
+    assert_array_equal(least, values.min(axis=0))
+    assert_array_equal(top, np.abs(values).max(axis=0))
+    unit = np.where(top > 0, top, 1.0)
+    assert_allclose(rms, unit * np.sqrt(share @ (values / unit) ** 2), rtol=1e-13)
+    assert rms[4] == 0.0
+    assert np.all(np.isfinite(rms))

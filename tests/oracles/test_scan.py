@@ -209,3 +209,61 @@ def test_steps_grow_with_the_columns_in_use(growth, count):
     run = Quoting(np.arange(1.0, 10.0))
     run.fit.coef = np.array([3.0, -1.0, 0.0, 1e-9, 2.0, -2.0])
     assert_array_equal(search.propose(run).ids, np.arange(8, 8 - count, -1))
+
+
+class Counting:
+    """A library that counts how often all its columns are priced."""
+
+    def __init__(self, library):
+        self._library, self.scans = library, 0
+
+    def __getattr__(self, name):
+        return getattr(self._library, name)
+
+    def edges(self, weights, ids=None):
+        self.scans += ids is None
+        return self._library.edges(weights, ids)
+
+
+@pytest.mark.parametrize("first", [(), (3, 8, 60)])
+def test_between_scans_only_columns_near_the_best_are_priced(monkeypatch, first):
+    monkeypatch.setattr("kboost.oracles.scan.MANY", 0)
+    X, y, weight = table(0, 120)
+    rows = hinge(y, weight, 2.0)
+    library = Counting(KernelLibrary([Gaussian(0.5), Gaussian(2.0)], X, scaling="floored"))
+    problem = Problem(library, rows)
+    scan = grow(problem, ScanOracle(3, first=first), LPMaster(), PriceBelow(1e-9))
+    scans, library.scans = library.scans, 0
+    part = grow(problem, ScanOracle(3, first=first, near=0.2), LPMaster(), PriceBelow(1e-9))
+    assert part.fit.objective == pytest.approx(scan.fit.objective, rel=1e-9)
+    assert part.gap <= 1e-8
+    complete = [step.complete for step in part.trace]
+    assert complete[-1]
+    assert library.scans == sum(complete) < scans
+    assert {step.n_priced for step in part.trace} - {library.n_columns} <= {
+        int(0.2 * library.n_columns),
+        len(first),
+    }
+    assert all(step.bound is None for step in part.trace[:1] if not step.complete)
+    best = [j for j, step in enumerate(complete) if step]
+    assert max(np.diff(best), default=0) <= 4  # three steps between two scans
+
+
+def test_a_search_near_the_best_columns_goes_on_from_its_position(monkeypatch):
+    monkeypatch.setattr("kboost.oracles.scan.MANY", 0)
+    monkeypatch.setattr("kboost.oracles.scan._FAIR", 0.0)
+    X, y, weight = table(0, 60)
+    library, rows = KernelLibrary([Gaussian(0.5)], X, scaling="floored"), hinge(y, weight, 2.0)
+    problem, oracle = Problem(library, rows), ScanOracle(2, near=0.3)
+    run, search = LPMaster().start(problem), oracle.start(problem)
+    run.extend(search.propose(run))
+    other = oracle.start(problem)
+    other.proposed(np.flatnonzero(~search._candidates.available))
+    assert search.position() is not None
+    other.resume(search.position())
+    found, again = search.propose(run), other.propose(run)
+    assert not found.complete
+    assert_array_equal(found.ids, again.ids)
+    assert search.position()["steps"] == other.position()["steps"] == 1
+    other.restore(again)
+    assert other.position() is None  # prices of other costs say nothing

@@ -7,7 +7,7 @@ import pytest
 
 from kboost.solvers.interior_point import InteriorPath, begin, solve_interior
 from kboost.solvers.predictor_corrector import DenseMarginLP
-from kboost.solvers.row_generation import centered_rows, solve_near_margin
+from kboost.solvers.row_generation import PartPath, centered_rows, solve_near_margin
 
 N, K = 1_500, 12
 
@@ -56,6 +56,37 @@ def test_solves_go_on_from_its_iterates(lp: DenseMarginLP, near: InteriorPath) -
     assert np.all((iterate.over > 0.0) & (iterate.under > 0.0))
     again = solve_interior(lp, iterate, tol=1e-8)
     assert again.best.gap <= 1e-8
+
+
+@pytest.mark.parametrize("fewest", [20, 40])  # the first is doubled; both grow
+def test_violated_rows_join_the_part(
+    lp: DenseMarginLP, near: InteriorPath, fewest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = near.iterates[-1][1]
+    whole = solve_interior(lp, start, tol=1e-9).best
+    monkeypatch.setattr("kboost.solvers.row_generation._PER_COLUMN", 0)
+    monkeypatch.setattr("kboost.solvers.row_generation._FEWEST", fewest)
+    path = solve_near_margin(lp, start, tol=1e-8)
+    assert isinstance(path, PartPath)
+    assert path.before is not None
+    np.testing.assert_allclose(path.best.objective, whole.objective, rtol=1e-8)
+    assert path.best.gap <= 1e-8
+    assert len(path.before.iterates[0][1].u) < len(path.iterates[0][1].u) < N
+    assert len(path.at_gap(1e-2).u) == N  # of the smaller part, if the last began below this gap
+
+
+def test_coefficients_nearer_the_optimum_choose_the_rows(
+    lp: DenseMarginLP, near: InteriorPath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = solve_interior(lp, near.iterates[-1][1], tol=1e-9).best
+    monkeypatch.setattr("kboost.solvers.row_generation._PER_COLUMN", 0)
+    monkeypatch.setattr("kboost.solvers.row_generation._FEWEST", 60)
+    start = near.iterates[-1][1]
+    path = solve_near_margin(lp, start, (whole.x, whole.bias), tol=1e-8)
+    assert isinstance(path, PartPath)
+    assert path.before is None  # no row was missing
+    assert len(path.iterates[0][1].u) == 60
+    np.testing.assert_allclose(path.best.objective, whole.objective, rtol=1e-8)
 
 
 def test_no_solution_far_from_the_optimum(lp: DenseMarginLP) -> None:

@@ -1,7 +1,8 @@
 """Blocks of kernel values: all training rows against some of the centres, in bounded memory.
 
 Kernels requested together share pairwise blocks (one distance block for all Gaussian widths), on
-features that each view transforms once. The byte budget is divided as follows: an eighth for the
+features that each view transforms once; they are computed a few rows at a time, so that what is
+between rows and values stays in the cache. The byte budget is divided as follows: an eighth for the
 blocks being computed, `n_jobs` at a time, however many scans run; half for cached blocks, which are
 chosen in advance; the rest for the solvers of the columns that were kept. A solver holds several
 copies of a column (HiGHS: by rows and by columns, scaled and unscaled, in vectors with spare
@@ -26,6 +27,7 @@ from kboost.kernels.views import View
 
 MAX_WIDTH = 1024  # centres per block; wide enough for BLAS
 COPIES = 32  # of a column in a master and its solver, an upper bound measured with HiGHS
+AT_ONCE = 1 << 17  # values that are computed together, a megabyte: they stay in the cache
 _CACHE_LINE = 8  # numbers; less than this share of a cached block is copied out of it: 1 / 8
 
 Centers: TypeAlias = slice | IntArray
@@ -113,8 +115,20 @@ class BlockSource:
     def evaluate(self, kernels: Sequence[int], centers: Centers) -> dict[int, FloatArray]:
         """Values of some kernels at some centres, (n, m) each."""
         needed = {pairing for p in kernels for pairing in self._kernels[p].pairings}
-        blocks = {pairing: self._pair(pairing, centers) for pairing in needed}
-        return {p: self._kernels[p].from_blocks(blocks) for p in kernels}
+        count, n = self._rows_at_once(needed), self._X.shape[0]
+        out: dict[int, FloatArray] = {}
+        for start in range(0, max(1, n), count):
+            rows = slice(start, start + count)
+            blocks = {pairing: self._pair(pairing, rows, centers) for pairing in needed}
+            for p in kernels:
+                values = self._kernels[p].from_blocks(blocks)
+                if count >= n:
+                    out[p] = values
+                    continue
+                if start == 0:
+                    out[p] = np.empty((n, values.shape[1]), values.dtype)
+                out[p][rows] = values
+        return out
 
     def columns(self, kernel: int, centers: IntArray) -> FloatArray:
         """Columns of one kernel, (n, m), Fortran order."""
@@ -187,9 +201,16 @@ class BlockSource:
                     room -= size
         return chosen
 
-    def _pair(self, pairing: Pairing, centers: Centers) -> FloatArray:
-        rows, points = self._views[pairing.view]
-        return pairing.compute_viewed(rows, points[centers])
+    def _rows_at_once(self, pairings: Collection[Pairing]) -> int:
+        """Rows whose values are computed together: all of them for sparse rows and functions."""
+        known = all(isinstance(pairing.kind, str) for pairing in pairings)
+        if known and isinstance(self._X, np.ndarray) and isinstance(self._centers, np.ndarray):
+            return max(1, AT_ONCE // self.width)
+        return max(1, int(self._X.shape[0]))
+
+    def _pair(self, pairing: Pairing, rows: slice, centers: Centers) -> FloatArray:
+        viewed, points = self._views[pairing.view]
+        return pairing.compute_viewed(viewed[rows], points[centers])
 
 
 def _pick(kernel: int, start: int, values: FloatArray, centers: IntArray, task: Visit) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from kboost._typing import BoolArray, FloatArray, IntArray
-from kboost.columns.blocks import COPIES, MAX_WIDTH, BlockSource, Centers
+from kboost.columns.blocks import AT_ONCE, COPIES, MAX_WIDTH, BlockSource, Centers
 from kboost.columns.hypothesis import KernelColumn, KernelFamily
 from kboost.columns.scaling import Scaling, column_scales
 from kboost.kernels.base import Kernel
@@ -25,6 +25,7 @@ from kboost.kernels.folding import Folded, fold, fold_viewed
 from kboost.kernels.rows import dense_if_small
 
 DEFAULT_BUDGET = 1 << 30  # bytes
+_SQUARABLE = 1e100  # and its inverse: squares of these stay in the range of the numbers
 
 
 class KernelLibrary:
@@ -218,19 +219,38 @@ class KernelLibrary:
         share = weight / weight.sum()
 
         def measure(p: int, block: Centers, values: FloatArray) -> None:
-            least = values.min(axis=0)
+            least, top, root = measured_columns(values, share)
             if (least < 0).any():  # set by several threads, never reset
                 self.is_nonnegative = False
-            top = np.maximum(values.max(axis=0), -least)
-            # divide by the peak before squaring, to avoid overflow and underflow
-            unit = np.where(top > 0, top, 1.0)
-            ratio = values / unit
-            ratio *= ratio
-            measured[block], peak[p, block] = True, top
-            rms[p, block] = unit * np.sqrt(share @ ratio)
+            measured[block], peak[p, block], rms[p, block] = True, top, root
 
         source.visit(range(len(self.kernels)), measure, enough)
         count = int(np.argmin(measured))  # the first that is not
         if self.kernels and count < self.n_centers:
             self._keep_first(count)
         return rms[:, : self.n_centers].ravel(), peak[:, : self.n_centers].ravel()
+
+
+def measured_columns(
+    values: FloatArray, share: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Least value, largest absolute value and root mean square of each column of (n, m).
+
+    Rows are taken a few at a time, so that they stay in the cache. Where squares might leave the
+    range of the numbers, columns are divided by their largest value first.
+    """
+    n, m = values.shape
+    step = max(1, AT_ONCE // max(1, m))
+    least, top, mean = np.full(m, np.inf), np.full(m, -np.inf), np.zeros(m)
+    with np.errstate(over="ignore", under="ignore"):
+        for start in range(0, n, step):
+            piece = values[start : start + step]
+            np.minimum(least, piece.min(axis=0), out=least)
+            np.maximum(top, piece.max(axis=0), out=top)
+            mean += share[start : start + step] @ (piece * piece)
+    top = np.maximum(top, -least)
+    far = (top > 0) & ((top < 1 / _SQUARABLE) | (top > _SQUARABLE))
+    if far.any():
+        ratio = values[:, far] / top[far]
+        mean[far] = share @ (ratio * ratio)
+    return least, top, np.where(far, top, 1.0) * np.sqrt(mean)

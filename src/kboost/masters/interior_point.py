@@ -15,8 +15,8 @@ Here
    the margin: a basis, whose solution is the vertex (solvers/optimal_basis.py). If that is not
    optimal, simplex starts from the basis; from then on column generation is exact, as in lp.py.
 
-At the full C a solve first tries the rows near the margin alone (solvers/row_generation.py), until
-that has failed once; the tight solve always tries.
+At the full C a solve first tries the rows near the margin alone (solvers/row_generation.py). Where
+that fails it waits until the gap over the library has become smaller; the tight solve always tries.
 
 Columns that are clearly inactive are left out of the solve; a column that is violated later returns
 for good. The fit of an interior step is the best one so far for the full C, so the objective never
@@ -51,6 +51,8 @@ _NEAR = 0.01  # columns with an edge this close to 1 enter the LP
 _SAME = 1e-8  # relative difference of objectives that count as equal
 _RETURNS = 4  # tight solves, while columns that were left out are violated
 _NEGLIGIBLE = 1e-7  # of the largest coefficient: rounding of the tight solve
+_LATER, _SOON = 0.3, 0.8  # of the gap at which the rows near the margin failed: the next attempt
+_MANY_ROWS = 30  # per column, from which on an attempt costs so little that it comes soon
 _PATH_EDGE = 0.8  # inactive edge at the next C of a path: most columns are not needed there
 
 
@@ -109,7 +111,7 @@ class InteriorRun(MarginRun):
         self._active = np.zeros(0, dtype=bool)  # (k,)
         self._returned = np.zeros(0, dtype=bool)  # (k,), left out once and violated later
         self._last: _Solve | None = None  # at the present theta
-        self._by_part = True  # until a solve with the rows near the margin alone has failed
+        self._part_gap = np.inf  # below it the rows near the margin alone are tried
         self._x: FloatArray = np.zeros(0)  # (k,), the interior solution, not the incumbent
         self._extra: FloatArray = np.zeros(len(_EXTRA))  # bias and margin width
 
@@ -139,6 +141,7 @@ class InteriorRun(MarginRun):
         super().scale_slack_costs(factor)
         self._theta *= float(before / self.rows.slack_costs.sum())
         self._restricted, self._tol, self._last = None, self._master.path_gap, None
+        self._part_gap = np.inf
         self._at_vertex = False
         if self._theta == 0.0:  # no columns yet
             self._fit_without_columns()
@@ -240,19 +243,24 @@ class InteriorRun(MarginRun):
             start = begin(problem, x, self._extra[0] if free else 0.0, self.duals)
         else:
             start = self._last.resume(problem, ids, self._master.resume_gap * self._gap)
-        path = self._solved(problem, start)
+            x = np.concatenate([self._x[self._active], self._extra[present]]) * size
+        path = self._solved(problem, start, (x, self._extra[0] if free else 0.0))
         self._last = _Solve(problem, ids, path, size)
         self._place(path.best.x, path.best.bias)
         self.duals = self._tight_duals = self.repaired(path.best.duals)
 
-    def _solved(self, problem: DenseMarginLP, start: Iterate) -> InteriorPath:
+    def _solved(
+        self, problem: DenseMarginLP, start: Iterate, near: tuple[FloatArray, float]
+    ) -> InteriorPath:
         """The solution, by the rows near the margin alone if that succeeds."""
         seconds = self.deadline.remaining
-        if self._theta == 1.0 and self._last is not None and (self._by_part or self._tol == _TIGHT):
-            path = solve_near_margin(problem, start, tol=self._tol, seconds=seconds)
+        is_late = self._gap < self._part_gap or self._tol == _TIGHT
+        if self._theta == 1.0 and self._last is not None and is_late:
+            path = solve_near_margin(problem, start, near, tol=self._tol, seconds=seconds)
             if path is not None:
                 return path
-            self._by_part = False
+            n, k = problem.columns.shape
+            self._part_gap = (_SOON if n > _MANY_ROWS * k else _LATER) * self._gap
         return solve_interior(problem, start, tol=self._tol, seconds=seconds)
 
     def _place(self, x: FloatArray, bias: float) -> None:

@@ -32,6 +32,7 @@ Resolve: TypeAlias = Callable[[Any], Sequence[Kernel]]
 MAX_CORRELATION = {"l1": 0.95, "l2": 1.0}
 
 _WIDTHS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)  # of gamma, relative to the mean rule
+_NEAR = 0.05  # of the columns are priced between two scans of a large library
 _LEAST_PRICE = 0.3  # of tol: columns of a lower price slow the solves and gain nothing
 _LEAST_HALFSPACE_PRICE = 2.0  # of tol: the gap ends a fit too, at prices a little above it
 _LEAST_PER_STEP = 250  # columns: all centres move a little in each step
@@ -92,6 +93,7 @@ class KernelColumns:
             limits.max_columns,
             MAX_CORRELATION[limits.penalty],
             limits.first,
+            near=_NEAR if limits.is_default and limits.max_columns is None else 0.0,
         )
 
     def path_oracle(self, limits: SearchLimits) -> PathOracle:
@@ -100,6 +102,7 @@ class KernelColumns:
             limits.columns_per_step,
             max_correlation=MAX_CORRELATION[limits.penalty],
             growth=limits.growth,
+            near=_NEAR if limits.is_default else 0.0,
         )
 
     def attributes(self, parts: Sequence[Any], n_features: int) -> dict[str, Any] | None:

@@ -16,45 +16,73 @@ so duals of P give a bound of F, and the gap between F(x, b) and that bound is a
 whole problem. A part costs |A| k^2 per step instead of n k^2. It may be unbounded where F is not;
 then its bound is useless, which the gap shows.
 
-A has the rows of the smallest |r| at the start. If rows outside it turn out to be violated, so that
-the tolerance is not reached, there is no solution: the start was too far from the optimum.
+A has the rows of the smallest |r| at the start. Fixed rows that turn out to be violated join it,
+and the solve goes on from an iterate about as far from the optimum as they took it. Where they are
+many, the solution of the part says nothing about the whole problem: A is doubled and the solve
+begins again. Once A has half of the rows the start was too far from the optimum, and there is no
+solution.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kboost._typing import FloatArray, IntArray
+from kboost._typing import BoolArray, FloatArray, IntArray
 from kboost.solvers.interior_point import InteriorPath, solve_interior
 from kboost.solvers.predictor_corrector import DenseMarginLP, FixedDuals, InteriorPoint, Iterate
 
 _PER_COLUMN, _FEWEST = 3, 400  # rows of the first part
 _MOST = 0.5  # of the rows, from which on the whole problem is solved
 _STEPS = 20
+_MORE = 0.25  # of the rows of a part are added to those that were violated
+_MISSED = 0.1  # of the rows of a part: with more violated ones its solution is of no use
 _KEPT_SLACK = 0.3  # of a dual slack, where fixing rows would make it smaller
 
 
 def solve_near_margin(
-    lp: DenseMarginLP, start: Iterate, *, tol: float, seconds: float = np.inf
+    lp: DenseMarginLP,
+    start: Iterate,
+    near: tuple[FloatArray, float] | None = None,
+    *,
+    tol: float,
+    seconds: float = np.inf,
 ) -> InteriorPath | None:
-    """Solve to a relative gap of `tol` from a start near the optimum; None where that fails."""
+    """Solve to a relative gap of `tol` from a start near the optimum; None where that fails.
+
+    `near` are coefficients and bias closer to the optimum than those of the start, if there are.
+    """
     n, k = lp.columns.shape
-    count = max(_PER_COLUMN * k, _FEWEST)
-    if count > _MOST * n or lp.n_mirrored:
+    x, bias = (lp.gather(start.v, -1.0), start.b) if near is None else near
+    if lp.n_mirrored:
         return None
-    residual = lp.residual(lp.gather(start.v, -1.0), start.b)
-    nearest = np.argpartition(np.abs(residual), count)[:count]
-    part = _RowPart.of(lp, np.sort(nearest), residual)
-    path = solve_interior(
-        part.lp, part.start(start), tol=tol / 2, seconds=seconds, max_steps=_STEPS
-    )
-    best = part.whole(path.best)
-    if best.gap > tol and (path.best.gap > tol or part.is_violated(best)):
-        return None
-    return PartPath(best, path.iterates, part.expand)
+    residual, wanted = lp.residual(x, bias), np.zeros(n, dtype=bool)
+    count, ends = max(_PER_COLUMN * k, _FEWEST), time.monotonic() + seconds
+    path: PartPath | None = None
+    while count <= _MOST * n:
+        distance = np.where(wanted, 0.0, np.abs(residual))
+        part = _RowPart.of(lp, np.sort(np.argpartition(distance, count)[:count]), residual)
+        begun = part.start(start if path is None else path.at_gap(path.best.gap))
+        left = ends - time.monotonic()
+        found = solve_interior(part.lp, begun, tol=tol / 2, seconds=left, max_steps=_STEPS)
+        best = part.whole(found.best)
+        violated = part.violated(best)
+        missed = int(np.count_nonzero(violated))
+        if best.gap <= tol or (found.best.gap <= tol and not missed):
+            return PartPath(best, found.iterates, part.expand, path)
+        if not missed:
+            return None
+        if missed > _MISSED * count:
+            count *= 2
+            continue
+        path = PartPath(best, found.iterates, part.expand, path)
+        residual = lp.residual(best.x, best.bias)
+        wanted[part.rows], wanted[violated] = True, True
+        count = int(np.count_nonzero(wanted) + _MORE * count)
+    return None
 
 
 @dataclass(frozen=True)
@@ -62,8 +90,11 @@ class PartPath(InteriorPath):
     """Iterates of a part, which become iterates of the whole problem when they are asked for."""
 
     expand: Callable[[Iterate], Iterate]
+    before: PartPath | None  # of fewer rows
 
     def at_gap(self, gap: float) -> Iterate:
+        if self.before is not None and self.iterates[0][0] < gap:
+            return self.before.at_gap(gap)
         return self.expand(super().at_gap(gap))
 
 
@@ -117,12 +148,12 @@ class _RowPart:
         duals[self.rows] = point.duals
         return self.whole_lp.point(point.x, point.bias, duals)
 
-    def is_violated(self, point: InteriorPoint) -> bool:
-        """Whether a fixed row is on the wrong side."""
+    def violated(self, point: InteriorPoint) -> BoolArray:
+        """The fixed rows on the wrong side, (n,)."""
         residual = self.whole_lp.residual(point.x, point.bias)
-        wrong = np.where(self.fixed > 0.0, residual < 0.0, residual > 0.0)
+        wrong: BoolArray = np.where(self.fixed > 0.0, residual < 0.0, residual > 0.0)
         wrong[self.rows] = False
-        return bool(wrong.any())
+        return wrong
 
 
 def centered_rows(
