@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from mmap import mmap
 from threading import local
 from typing import Any, ParamSpec, TypeVar
 
@@ -50,8 +51,8 @@ def _with_buffers(work: Callable[..., Result], *args: Any, **kwargs: Any) -> Res
 def take_buffers() -> None:
     """Let BLAS take its buffers for this thread, or raise MemoryError."""
     try:
-        np.empty(_BUFFERS, dtype=np.uint8)
-    except MemoryError:
+        mmap(-1, _BUFFERS).close()
+    except OSError:
         raise MemoryError(
             f"fit requires {_BUFFERS >> 20} MiB of memory for BLAS in each thread; "
             "raise the limit of the process."

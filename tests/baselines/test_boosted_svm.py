@@ -83,9 +83,9 @@ def test_threads_change_nothing(monkeypatch, budget):
     _, X, y = rings(60)
     one = BoostedSVMClassifier(KERNELS, max_iter=3, n_jobs=1, memory_budget=budget).fit(X, y)
     asked = []
-    executor = kernel_choice.ThreadPoolExecutor
+    executor = kernel_choice.ThreadPool
     monkeypatch.setattr(
-        kernel_choice, "ThreadPoolExecutor", lambda n: asked.append(n) or executor(n)
+        kernel_choice, "ThreadPool", lambda n: asked.append(n) or executor(n)
     )
     two = BoostedSVMClassifier(KERNELS, max_iter=3, n_jobs=2, memory_budget=budget).fit(X, y)
     assert asked == [2]
