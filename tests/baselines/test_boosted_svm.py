@@ -84,9 +84,7 @@ def test_threads_change_nothing(monkeypatch, budget):
     one = BoostedSVMClassifier(KERNELS, max_iter=3, n_jobs=1, memory_budget=budget).fit(X, y)
     asked = []
     executor = kernel_choice.ThreadPool
-    monkeypatch.setattr(
-        kernel_choice, "ThreadPool", lambda n: asked.append(n) or executor(n)
-    )
+    monkeypatch.setattr(kernel_choice, "ThreadPool", lambda n: asked.append(n) or executor(n))
     two = BoostedSVMClassifier(KERNELS, max_iter=3, n_jobs=2, memory_budget=budget).fit(X, y)
     assert asked == [2]
     assert one.cv_errors_ == two.cv_errors_
