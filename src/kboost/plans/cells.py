@@ -115,12 +115,12 @@ def fit_in_cells(
         )
     interrupted = interrupted or shared.interrupted
     listeners = [*listeners, FirstModel()] if interrupted else listeners
-    left = replace(local, targets=local.targets - shared.values)
+    residual = replace(local, targets=local.targets - shared.values)
     with one_blas_thread():
         rule = short_form(plan.selection, SELECTIONS)
         most = None if most is None else most - (count or 0)
         cell_plan = CellPlan(cells, choice.kernel, ridge, most, rule)
-        fitted = data.location.fit_cells(cell_plan, left, rng, deadline, listeners)
+        fitted = data.location.fit_cells(cell_plan, residual, rng, deadline, listeners)
     result = SparseResult(
         model=AdditiveModel((*fitted.parts, *shared.parts), bias),
         kernels=(choice.kernel,),
@@ -153,8 +153,8 @@ def _choose(
         return choose_local(local, size, rng, data.location.executor(), deadline)
     half = deadline.share(2)
     sample = data.sample(plan, rows, seed, sample_size(plan.kernels, 1.0, half))
-    found = choose(plan.kernels, 1.0, sample, half)
-    kernels, finished = found.kernels, found.finished
+    choice_of_kernels = choose(plan.kernels, 1.0, sample, half)
+    kernels, finished = choice_of_kernels.kernels, choice_of_kernels.finished
     finished = finished and len(sample.weight) == min(ROWS, len(rows.order))
     check_psd(kernels)
     if not isinstance(plan.ridge, str):

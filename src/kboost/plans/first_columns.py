@@ -30,8 +30,8 @@ def columns_in(
     center_of_input[rows.first] = np.arange(len(rows.first))
     found = [np.zeros(0, dtype=np.intp)]
     for used, (part, part_rows) in zip(models, splits, strict=True):
-        place: dict[Any, int] = {kernel: p for p, kernel in enumerate(part.kernels)}
-        kernel = np.array([place[column.family.kernel] for column in used], dtype=np.intp)
+        number_of: dict[Any, int] = {kernel: p for p, kernel in enumerate(part.kernels)}
+        kernel = np.array([number_of[column.family.kernel] for column in used], dtype=np.intp)
         index = np.array([column.index for column in used], dtype=np.intp)
         found.append(kernel * library.n_centers + center_of_input[part_rows.first[index]])
     columns = np.unique(np.concatenate(found))

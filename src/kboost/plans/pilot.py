@@ -93,10 +93,10 @@ class Pilot:
 
     def _used(self, result: GenerationResult) -> IntArray:
         """The columns with a coefficient, as columns of the library above."""
-        place = {kernel: p for p, kernel in enumerate(self._library.kernels)}
+        number_of = {kernel: p for p, kernel in enumerate(self._library.kernels)}
         used = np.flatnonzero(in_use(result.fit.coef))
         columns: list[Any] = [result.hypotheses[j] for j in used]
-        kernel = np.array([place[column.family.kernel] for column in columns], dtype=np.intp)
+        kernel = np.array([number_of[column.family.kernel] for column in columns], dtype=np.intp)
         center = np.array([column.index for column in columns], dtype=np.intp)
         return np.asarray(kernel * self._n_above + self._centers[center])
 

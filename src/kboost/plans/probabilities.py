@@ -79,18 +79,18 @@ def calibrated_in_cells(
 
     def compute() -> LeftOut | None:
         view, rng = kernel.pairings[0].view, np.random.default_rng(seed)
-        found = []
+        splits = []
         with one_blas_thread():
             for cell in cells_near(rows, min(size, _NEIGHBOURS), view, rng, _ANCHORS):
                 X, y, w = rows.X[rows.order[cell]], rows.targets[cell], rows.weight[cell]
                 unit = float(np.max(kernel.diag(X), initial=0.0)) or 1.0
                 K = kernel_block(kernel, X, X, precision(len(X), ridge / unit, w))
                 values = y - ridge_left_out(K, y, w, ridge) + bias
-                found.append(by_class(values, y + bias, w))
+                splits.append(by_class(values, y + bias, w))
         return LeftOut(
-            np.concatenate([part.decision for part in found]),
-            np.concatenate([part.codes for part in found]),
-            np.concatenate([part.weight for part in found]),
+            np.concatenate([part.decision for part in splits]),
+            np.concatenate([part.codes for part in splits]),
+            np.concatenate([part.weight for part in splits]),
         )
 
     return _with_calibration(result, compute, deadline)
@@ -115,9 +115,11 @@ def calibrated_stream(
         return by_class(values, sample.targets, sample.weight)
 
     result = _with_calibration(result, compute, NO_LIMIT)
-    found = result.calibration
+    present = result.calibration
     return (
-        result if found is not None and found.held_out else replace(result, calibration=calibration)
+        result
+        if present is not None and present.held_out
+        else replace(result, calibration=calibration)
     )
 
 

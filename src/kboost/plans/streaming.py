@@ -103,8 +103,8 @@ def _start(plan: SparsePlan, batch: Batch, feature_names: Any) -> RecursiveLeast
     rng = check_random_state(plan.random_state)
     drawn = np.sort(rng.permutation(X.shape[0])[:ROWS])
     sample = SelectionSample(X[drawn], targets[drawn], weight[drawn], feature_names)
-    found = choose(plan.kernels, plan.ridge, sample)
-    kernels, ridge = found.kernels, found.ridge
+    choice = choose(plan.kernels, plan.ridge, sample)
+    kernels, ridge = choice.kernels, choice.ridge
     test = plan.selection if isinstance(plan.selection, ALD | RAN) else ALD()
     return RecursiveLeastSquares(
         kernels,

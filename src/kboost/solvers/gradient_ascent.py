@@ -24,6 +24,7 @@ from kboost._typing import FloatArray, IntArray
 Functions: TypeAlias = Callable[[FloatArray, IntArray], tuple[FloatArray, FloatArray]]
 
 _ARMIJO = 1e-4  # share of the rise predicted by the gradient
+_FIRST_MOVE = 0.1  # length of the first step, in units of theta
 _SHORTEST, _LONGEST = 1e-10, 1e10
 
 
@@ -35,18 +36,17 @@ def maximise(
     *,
     max_steps: int,
     tol: float,
-    first_move: float = 0.1,
 ) -> tuple[FloatArray, FloatArray]:
     """The points reached, (m, q), and their values, (m,).
 
     A start ends when a step changes its value by less than `tol` (relative), or when no step is
-    accepted. `first_move` is the length of the first step in units of theta.
+    accepted.
     """
     theta = np.clip(start, lower, upper)
     active = np.arange(len(theta))
     value, gradient = functions(theta, active)
     size = np.abs(gradient).max(axis=1, initial=0.0)
-    step = first_move / np.where(size > 0, size, 1.0)
+    step = _FIRST_MOVE / np.where(size > 0, size, 1.0)
     for _ in range(max_steps):
         if not len(active):
             break

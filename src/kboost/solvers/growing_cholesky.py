@@ -59,10 +59,6 @@ class GrowingCholesky:
         self._size += q
         return least
 
-    def truncate(self, size: int) -> None:
-        """Remove all but the first `size` columns."""
-        self._size = size
-
     def solve(self, right: FloatArray) -> FloatArray:
         """Solve `G x = right`."""
         solved = self.half_solve(right)

@@ -30,7 +30,7 @@ def minimise_until(
     def limited(point: FloatArray) -> tuple[float, FloatArray]:
         nonlocal best, lowest
         if over():
-            raise OutOfTimeError("the time is over")
+            raise OutOfTimeError("the time limit is reached")
         value, slope = function(point)
         if np.isnan(lowest) or value < lowest:
             best, lowest = point.copy(), value
