@@ -45,7 +45,7 @@ def alike(result: dict[str, Any]) -> str:
         means = ranks.mean_ranks(found, task, key)
         distance = critical_difference(len(means), len(ranks.tables_of(found, task)))
         best = min(means, key=lambda name, m=means: m[name])
-        near = [name for name in means if 0 < means[name] - means[best] <= distance]
+        near = [n for n in means if n != best and means[n] - means[best] <= distance]
         verdict = f"not told apart from {', '.join(near)}" if near else "apart from all others"
         lines.append(f"- {words}: {best} is first, {verdict}.")
     return "\n".join(lines) + "\n"
