@@ -33,7 +33,9 @@ def ctrl_c_after_a_family(monkeypatch):
         return fits
 
     monkeypatch.setattr(compare, "learn_rounds", learn)
-    return sent
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
+    yield sent
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize(
