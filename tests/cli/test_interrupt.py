@@ -40,7 +40,7 @@ FITS = {
     "machines": (kboost.MKBoostClassifier(["rbf"], max_iter=10**6), NOISE),
 }
 TELLING = """
-import logging, sys
+import logging, signal, sys
 from kboost.cli import main
 from kboost.core.trace import Step
 
@@ -50,6 +50,7 @@ class Tell(logging.Handler):
             print(f"step {record.args[0].iteration}", file=sys.stderr, flush=True)
 
 logging.getLogger("kboost").addHandler(Tell())
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
 main()
 """
 
