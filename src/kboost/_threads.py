@@ -12,14 +12,13 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from mmap import mmap
 from threading import local
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.linalg
 
 _BUFFERS = 2 * (33 << 20)  # bytes of both libraries
 
-Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
@@ -35,9 +34,7 @@ _thread = _Thread()
 class ThreadPool(ThreadPoolExecutor):
     """A pool whose threads have the buffers of BLAS before they work."""
 
-    def submit(
-        self, fn: Callable[Parameters, Result], /, *args: Any, **kwargs: Any
-    ) -> Future[Result]:
+    def submit(self, fn: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
         return super().submit(_with_buffers, fn, *args, **kwargs)
 
 

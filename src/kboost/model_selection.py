@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
 from numbers import Integral
 from typing import Any, overload
 
@@ -24,7 +23,6 @@ from kboost._rules import COUNT, POSITIVE
 from kboost._typing import FloatArray, IntArray
 from kboost.columns.hypothesis import stack_rows
 from kboost.core.deadline import Deadline, now
-from kboost.core.outputs import until_interrupted
 from kboost.core.stopping import INTERRUPTED
 from kboost.data.merged_rows import MergedRows
 from kboost.estimators._kernel_boost import (
@@ -200,10 +198,7 @@ def path(
     deadline = Deadline.after(plan.max_seconds, since=since)
     with show_progress(model.verbose), blas_threads_for(len(data.rows.weight)):
         points: list[PathPoint] = []
-        quarter = deadline.share(4)
-        plan, interrupted = until_interrupted(
-            partial(with_learned_kernels, plan, data, quarter), quarter
-        )
+        plan, interrupted = with_learned_kernels(plan, data, deadline.share(4))
         if interrupted:
             raise KeyboardInterrupt("interrupted before there was a model.")
         library = plan.library.build(data.rows, deadline)

@@ -84,10 +84,7 @@ def fit_margin(
         weights = "with C='auto' the largest sample weight"
         check_prices(plan.outputs.problems(data.rows, 1.0), weights)
     with blas_threads_for(len(data.rows.weight)):
-        quarter = deadline.share(4)
-        plan, interrupted = until_interrupted(
-            partial(with_learned_kernels, plan, data, quarter), quarter
-        )
+        plan, interrupted = with_learned_kernels(plan, data, deadline.share(4))
         if interrupted:
             return _of_few_rows(plan, data, listen)
         choice = choose_c(plan, data, deadline.share(2))
@@ -110,12 +107,17 @@ def fit_margin(
         return calibrated(plan, fit, rows, deadline)
 
 
-def with_learned_kernels(plan: MarginPlan, data: TrainingData, deadline: Deadline) -> MarginPlan:
-    """The plan with the kernels that "auto" stands for, where a metric can be learned."""
+def with_learned_kernels(
+    plan: MarginPlan, data: TrainingData, deadline: Deadline
+) -> tuple[MarginPlan, bool]:
+    """The plan with the kernels that "auto" stands for, where a metric can be learned.
+
+    True if Ctrl-C ended the choice; the kernels are then the best so far.
+    """
     base, rows = plan.library.base, data.rows
     auto = type(base) is KernelColumns and isinstance(base.kernels, str) and base.kernels == "auto"
     if not (auto and isinstance(rows.X, np.ndarray) and plan.library.centers is None):
-        return plan
+        return plan, False
     drawn = _sample(rows, learned_kernels.ROWS)
     sample = LearningRows(
         np.asarray(drawn.X, dtype=np.float64),
@@ -123,13 +125,17 @@ def with_learned_kernels(plan: MarginPlan, data: TrainingData, deadline: Deadlin
         drawn.weight,
         plan.stratify,
     )
-    kernels = learned_kernels.learned_library(sample, deadline)
+    kernels, interrupted = until_interrupted(
+        lambda: learned_kernels.learned_library(sample, deadline), deadline
+    )
     if not kernels:
-        return plan
-    return replace(plan, library=replace(plan.library, base=KernelColumns(list(kernels))))
+        return plan, interrupted
+    base = KernelColumns(list(kernels))
+    return replace(plan, library=replace(plan.library, base=base)), interrupted
 
 
 def _sample(rows: MergedRows, count: int) -> MergedRows:
+    """At most so many rows, always the same ones."""
     draw = np.random.default_rng(0).permutation(len(rows.weight))[:count]
     return rows.take(np.sort(draw))
 
